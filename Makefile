@@ -82,7 +82,7 @@ versions: setup ## record with the oldest and newest TensorFlow and JAX on each 
 	$(BIN)/python benchmarks/versions.py $(VERSIONS)
 
 web: ## build the page of `stepscope serve` into src/stepscope/server/assets (needs Node 20.19)
-	cd web && npm ci --ignore-scripts && npm run build && npm test
+	cd web && npm ci --ignore-scripts && npm run lint && npm run build && npm test
 
 docs: setup ## write the reference (docs/reference) from the schema, the library and the messages
 	@rm -rf docs/reference

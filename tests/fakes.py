@@ -12,6 +12,7 @@ from stepscope.engines import Arrow, Form, Params, Statement, statement
 from stepscope.engines.duckdb import COPY
 from stepscope.errors import QueryError
 from stepscope.lake.schema import Schema, schema
+from stepscope.session.schedule import Asking, Progress
 from tests.draw import Tables
 
 
@@ -90,6 +91,9 @@ class FakeTrace:
         copied = self.connection.execute(f"COPY ({statement(sql).sql}) TO '{target}' ({COPY[form]})")
         rows = copied.fetchone()
         return int(rows[0]) if rows else 0
+
+    def watch(self, reading: Progress | None, asking: Asking | None) -> None:
+        """Everything is there, and asked at once."""
 
     def interrupt(self) -> None:
         self.interrupted = True

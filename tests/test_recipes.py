@@ -182,7 +182,7 @@ class SQLite:
         except sqlite3.Error as error:
             raise self.doubt(QueryError("SQLite refused.", seen=str(error), todo="mend it")) from error
 
-    def answers(self, asked, keep=()):
+    def answers(self, asked, keep=(), told=None):
         return [self.query(one).rows() for one in asked]
 
     def keep(self, views):

@@ -7,17 +7,22 @@ const oxc = { jsx: { runtime: "automatic", importSource: "preact" } } as const; 
 const withoutEditor: Plugin = {
   name: "without-editor",
   enforce: "pre",
-  transform: (code, id) => (id.endsWith("/shell.tsx") ? code.replace('"./views/*.tsx"', '["./views/*.tsx", "!./views/sql.tsx"]') : null),
+  transform: (code, id) =>
+    id.endsWith("/shell.tsx")
+      ? code.replace('"./views/*.tsx"', '["./views/*.tsx", "!./views/sql.tsx"]')
+      : null,
 };
 
-/** The pages of a report and of a notebook's frame: the same views in one script without imports, which a file can hold.
- * Their place follows from that of the page, so that one command builds all. */
+/** The pages of a report and of a notebook's frame: the same views in one script without imports, which a
+ * file can hold. Their place follows from that of the page, so that one command builds all. */
 function alone(name: string, script: string, plugins: Plugin[] = []): Plugin {
   let folder = "";
   return {
     name,
     apply: "build",
-    configResolved(config) { folder = `${config.build.outDir}/../../presenters/${name}`; },
+    configResolved(config) {
+      folder = `${config.build.outDir}/../../presenters/${name}`;
+    },
     async closeBundle() {
       await build({
         configFile: false,
@@ -41,8 +46,9 @@ function alone(name: string, script: string, plugins: Plugin[] = []): Plugin {
   };
 }
 
-// Built files are committed, so that users need no Node. Their names carry a hash of their content: the server lets
-// browsers keep them for ever. modulepreload's polyfill would be an inline script.
+// Built files are committed, so that users need no Node. Their names stay, so that a change of one is a change
+// and no new file; the server tells browsers which content they have. With them come the notices of what is
+// bundled. modulepreload's polyfill would be an inline script.
 export default defineConfig({
   base: "./",
   oxc,
@@ -53,8 +59,13 @@ export default defineConfig({
     assetsDir: "",
     target,
     modulePreload: { polyfill: false },
+    license: { fileName: "THIRD-PARTY-NOTICES.md" },
     rollupOptions: {
-      output: { entryFileNames: "app-[hash].js", chunkFileNames: "part-[hash].js", assetFileNames: "app-[hash][extname]" },
+      output: {
+        entryFileNames: "app.js",
+        chunkFileNames: "[name].js",
+        assetFileNames: "[name][extname]",
+      },
     },
   },
 });

@@ -1,12 +1,36 @@
-"""Work in the background that may be waited for, and the waiting interrupted."""
+"""Work in the background that may be waited for, and the waiting interrupted; work that may be stopped."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+_thread = threading.local()
+
+
+class Stopped(BaseException):
+    """Nobody wants what this thread works on any more. No Exception: as after Ctrl-C, nothing goes on."""
+
+
+@contextlib.contextmanager
+def stoppable(stop: threading.Event) -> Iterator[None]:
+    """What this thread does within ends with Stopped at the next go_on() once `stop` is set."""
+    before, _thread.stop = getattr(_thread, "stop", None), stop
+    try:
+        yield
+    finally:
+        _thread.stop = before
+
+
+def go_on() -> None:
+    """To be called between steps of work that may take long. Raises Stopped when nobody wants it any more."""
+    stop: threading.Event | None = getattr(_thread, "stop", None)
+    if stop is not None and stop.is_set():
+        raise Stopped
 
 
 class Background(Generic[T]):

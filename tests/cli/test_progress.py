@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import io
+import threading
+from pathlib import Path
 
 import pytest
+from rich.progress import Progress
 
+from stepscope import cli
 from stepscope.cli import progress
 from stepscope.cli.console import Console
 
@@ -67,3 +72,48 @@ def test_the_bar_is_gone_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) ->
     # The line is erased and the cursor is back.
     assert "\x1b[2K" in written(where).rsplit("a ", 1)[1]
     assert written(where).rindex("\x1b[?25h") > written(where).rindex("\x1b[?25l")
+
+
+def test_a_query_that_says_nothing_is_shown_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    shown = threading.Event()
+    start = progress.Bar._start
+
+    def started(bar: progress.Bar, is_bytes: bool) -> Progress:
+        shown.set()
+        return start(bar, is_bytes)
+
+    monkeypatch.setattr(progress.Bar, "_start", started)
+    where = console(True)
+    with progress.bar(where) as bar:
+        bar.asking("_step_parts", 3, 40)
+        assert shown.wait(100)
+        bar.stop()
+    assert "step parts" in written(where)
+    assert "3/40" in written(where)
+    assert bar._timer is None
+
+
+def test_reading_gives_way_to_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
+    where = console(True)
+    with progress.bar(where) as bar:
+        bar.update("a.json", 1 << 20, 1 << 22)
+        bar._progress.refresh()  # type: ignore[union-attr]
+        bar.asking("op_types", 1, 2)
+        bar._progress.refresh()  # type: ignore[union-attr]
+    assert "MiB" in written(where)
+    assert "op types" in written(where)
+    assert "1/2" in written(where)
+
+
+def test_every_verb_that_opens_a_trace_has_a_bar() -> None:
+    """They open it with reading.py; the page shows its own progress."""
+    folder = Path(cli.__file__).parent
+    opens = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "trace.open"
+    }
+    assert opens == {"reading.py", "serve.py"}

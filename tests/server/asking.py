@@ -101,8 +101,10 @@ class Served:
         headers: Sequence[tuple[str, str]],
         body: bytes = b"",
         leave_after: float | None = None,
+        leave: threading.Event | None = None,
     ) -> Answer:
-        """A request with exactly these headers. leave_after: seconds after which the client hangs up."""
+        """A request with exactly these headers. leave_after: seconds after which the client hangs up. leave:
+        set when it does."""
         path, _, query = target.partition("?")
         scope = {
             "type": "http",
@@ -118,16 +120,25 @@ class Served:
             "client": ("127.0.0.1", 1),
             "server": ("127.0.0.1", PORT),
         }
-        return self.run(self._send(scope, body, leave_after))
+        return self.run(self._send(scope, body, leave_after, leave))
 
-    async def _send(self, scope: dict[str, Any], body: bytes, leave_after: float | None) -> Answer:
+    async def _send(
+        self,
+        scope: dict[str, Any],
+        body: bytes,
+        leave_after: float | None,
+        leave: threading.Event | None,
+    ) -> Answer:
         sent: list[dict[str, Any]] = []
         incoming = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive() -> dict[str, Any]:
             if incoming:
                 return incoming.pop()
-            await asyncio.sleep(1e6 if leave_after is None else leave_after)
+            if leave is not None:
+                await asyncio.to_thread(leave.wait)
+            else:
+                await asyncio.sleep(1e6 if leave_after is None else leave_after)
             return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:

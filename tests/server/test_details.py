@@ -17,6 +17,7 @@ import pytest
 
 from stepscope import library
 from stepscope.library.statements import statement
+from stepscope.server import details
 from stepscope.session import trace
 from stepscope.session.trace import Trace
 from tests.server.asking import RECORDINGS, Served
@@ -203,19 +204,24 @@ def test_parts_of_a_range_are_those_of_its_whole_steps(served: Served, opened: T
     assert found > 10
 
 
-def test_a_range_does_not_wait_for_where_its_steps_go(served: Served) -> None:
+def test_a_range_does_not_wait_for_where_its_steps_go(monkeypatch: pytest.MonkeyPatch) -> None:
     other = Served(RECORDINGS[1])
     held = threading.Event()
+    read = details.Parts
+
+    def slowly(trace: Trace) -> details.Parts:
+        held.wait(60)
+        return read(trace)
+
+    monkeypatch.setattr(details, "Parts", slowly)
     try:
         other.get("/api/catalog")
         with ThreadPoolExecutor() as pool:
-            slow = pool.submit(other.run, other.page.recording._reports.ask(lambda _: held.wait(60)))
             parts = pool.submit(other.get, "/api/range/parts?from=0&to=1")
             assert other.get(f"/api/range?from={-(2**62)}&to={2**62}&tracks=0").json["slices"] > 0
             assert not parts.done()
             held.set()
             assert parts.result(60).status == 200
-            slow.result(60)
     finally:
         held.set()
         other.close()
@@ -228,7 +234,7 @@ def test_reports_and_ranges_give_way_to_timelines(served: Served) -> None:
 
     recording = served.page.recording
     own = served.run(recording.desk.ask(priority))
-    assert served.run(recording._reports.ask(priority)) == min(own + 5, 19)
+    assert served.run(recording.long.ask(priority)) == min(own + 5, 19)
     assert served.page.adding.submit(priority, None).result() == min(own + 5, 19)
 
 

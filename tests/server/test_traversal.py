@@ -75,16 +75,18 @@ def test_the_manifest_has_the_files_of_the_folder_and_no_others(tmp_path) -> Non
     folder.mkdir()
     (tmp_path / "secret.js").write_text("secret")
     (folder / "index.html").write_text("<p>page")
-    (folder / "app-1a2b.js").write_text("run()")
-    (folder / "app-1a2b.css").write_text("p{}")
+    (folder / "app.js").write_text("run()")
+    (folder / "app.css").write_text("p{}")
     (folder / "notes.txt").write_text("not of the page")
     (folder / "link.js").symlink_to(tmp_path / "secret.js")
     found = assets.manifest(folder)
-    assert set(found) == {"/", "/index.html", "/app-1a2b.js", "/app-1a2b.css"}
+    assert set(found) == {"/", "/index.html", "/app.js", "/app.css"}
     assert found["/"] == found["/index.html"]
-    assert found["/app-1a2b.js"].media_type.startswith("text/javascript")
-    assert "immutable" in found["/app-1a2b.js"].caching
-    assert found["/"].caching == "no-store"
+    assert found["/app.js"].media_type.startswith("text/javascript")
+    known = found["/app.js"].tag
+    assert known != found["/app.css"].tag
+    (folder / "app.js").write_text("run(1)")
+    assert assets.manifest(folder)["/app.js"].tag != known
 
 
 def test_without_a_built_page_there_is_one_that_says_so(tmp_path) -> None:
@@ -99,3 +101,17 @@ def test_the_page_is_served_without_a_session(served: Served) -> None:
         assert answer.status == 200
         assert answer.body == asset.content
         assert answer.header("content-type") == asset.media_type
+
+
+def test_browsers_keep_the_files_and_ask_whether_they_changed(served: Served) -> None:
+    for path, asset in served.assets.items():
+        first = served.raw("GET", path, [("Host", HOST)])
+        assert first.header("cache-control") == "no-cache"
+        tag = first.header("etag")
+        for known in (tag, f'"another", W/{tag}', "*"):
+            again = served.raw("GET", path, [("Host", HOST), ("If-None-Match", known)])
+            assert (again.status, again.body, again.header("etag")) == (304, b"", tag)
+            assert again.header("cache-control") == "no-cache"
+            assert again.header("content-security-policy")
+        changed = served.raw("GET", path, [("Host", HOST), ("If-None-Match", '"another"')])
+        assert (changed.status, changed.body) == (200, asset.content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,6 +51,22 @@ def test_the_page_of_a_report_keeps_its_budget_and_fits_into_html() -> None:
     assert b"</style" not in found["page.css"].lower()
 
 
+def test_notices_name_what_is_bundled_with_its_licence() -> None:
+    notices = (FOLDER / "THIRD-PARTY-NOTICES.md").read_text(encoding="utf-8")
+    head, *each = notices.split("\n## ")
+    assert head.startswith("# Licenses")
+    locked = json.loads((WEB / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    told = {one.split(" - ")[0] for one in each}
+    assert told >= json.loads((WEB / "package.json").read_text(encoding="utf-8"))["dependencies"].keys()
+    for one in each:
+        title, _, text = one.partition("\n")
+        name, version = title.partition(" (")[0].split(" - ")
+        assert locked[f"node_modules/{name}"]["version"] == version
+        assert title.endswith("(MIT)"), "another licence is a decision"
+        assert "Copyright" in text
+        assert "permission notice shall be included" in text
+
+
 def test_two_builds_equal_what_is_kept(vite: list[str], tmp_path: Path) -> None:
     for name in ("first", "second"):
         built = tmp_path / name / "server" / "assets"
@@ -61,7 +78,12 @@ def test_two_builds_equal_what_is_kept(vite: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("vite")
 @pytest.mark.parametrize(
-    "program", [("typescript/bin/tsc", "--noEmit"), ("vitest/vitest.mjs", "run", "--testTimeout=60000")]
+    "program",
+    [
+        ("@biomejs/biome/bin/biome", "check", "--error-on-warnings"),
+        ("typescript/bin/tsc", "--noEmit"),
+        ("vitest/vitest.mjs", "run", "--testTimeout=60000"),
+    ],
 )
 def test_sources_pass_their_own_checks(program: tuple[str, ...]) -> None:
     command = ["node", str(WEB / "node_modules" / program[0]), *program[1:]]

@@ -1,4 +1,5 @@
-// Where the reader is: the fragment of the address. A frame of a notebook has no address of its own and remembers it.
+// Where the reader is: the fragment of the address. A frame of a notebook has no address of its own and
+// remembers it.
 import { signal } from "@preact/signals";
 
 const there = typeof location !== "undefined";
@@ -9,7 +10,8 @@ export const place = signal(there && !framed ? location.hash : "");
 
 /** Goes to a view, or to a place in it. */
 export function go(to: string): void {
-  if (framed) place.value = to; else location.hash = to;
+  if (framed) place.value = to;
+  else location.hash = to;
 }
 
 /** Keeps the place in the address for a reload, without going anywhere. */
@@ -18,11 +20,15 @@ export function note(to: string): void {
   place.value = to;
 }
 
-if (there && !framed) addEventListener("hashchange", () => { place.value = location.hash; });
+if (there && !framed)
+  addEventListener("hashchange", () => {
+    place.value = location.hash;
+  });
 // A link of a frame would lead the frame to a part of the page around it.
-if (framed) document.addEventListener("click", (e) => {
-  const link = e.target instanceof Element ? e.target.closest("a[href^='#']") : null;
-  if (!link) return;
-  e.preventDefault();
-  go(link.getAttribute("href")!);
-});
+if (framed)
+  document.addEventListener("click", (e) => {
+    const link = e.target instanceof Element ? e.target.closest("a[href^='#']") : null;
+    if (!link) return;
+    e.preventDefault();
+    go(link.getAttribute("href")!);
+  });

@@ -6,9 +6,11 @@ import type { Cell } from "./types";
 const FAR_OUT = 4; // a value this many times the median would press all others flat
 
 /** The length of what is drawn: what is unknown, no number or negative has none. */
-export const size = (value: Cell | undefined): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0);
+export const size = (value: Cell | undefined): number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 
-/** The top of the axis: the largest value, or, when a few are far out, the largest of the others. Those are cut and say so. */
+/** The top of the axis: the largest value, or, when a few are far out, the largest of the others. Those are
+ * cut and say so. */
 export function ceiling(values: number[]): number {
   const present = values.filter((v) => v > 0).sort((a, b) => a - b);
   if (!present.length) return 0;
@@ -28,6 +30,10 @@ export function ticks(top: number, unit: string, about = 4): { place: number; la
   let step = [1, 2, 5, 10].map((m) => rough * m).find((s) => reach / s <= about + 0.5) ?? rough * 10;
   if (unit === "int") step = Math.max(1, step);
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const label = (mark: number) => `${mark.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })} ${symbol}`.trim();
-  return Array.from({ length: Math.floor(reach / step + 1e-9) + 1 }, (_, i) => ({ place: i * step * divisor, label: label(i * step) }));
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const label = (mark: number) => `${mark.toLocaleString("en", digits)} ${symbol}`.trim();
+  return Array.from({ length: Math.floor(reach / step + 1e-9) + 1 }, (_, i) => ({
+    place: i * step * divisor,
+    label: label(i * step),
+  }));
 }

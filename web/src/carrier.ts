@@ -1,10 +1,18 @@
 // Requests of a frame: to the page around it, which hands them to the kernel, and answers from there.
 
-interface Answer { id: number; status: number; bytes: ArrayBuffer }
-interface Waiting { done: (reply: Response) => void; failed: (why: unknown) => void }
+interface Answer {
+  id: number;
+  status: number;
+  bytes: ArrayBuffer;
+}
+interface Waiting {
+  done: (reply: Response) => void;
+  failed: (why: unknown) => void;
+}
 
 const waiting = new Map<number, Waiting>();
-let last = 0, listens = false;
+let last = 0,
+  listens = false;
 
 function hear(e: MessageEvent): void {
   if (e.source !== parent) return;
@@ -14,7 +22,10 @@ function hear(e: MessageEvent): void {
 }
 
 /** The same as fetch() for what the page asks. */
-export function carried(path: string, { method = "GET", body = null, signal }: RequestInit): Promise<Response> {
+export function carried(
+  path: string,
+  { method = "GET", body = null, signal }: RequestInit,
+): Promise<Response> {
   if (!listens) addEventListener("message", hear);
   listens = true;
   const id = ++last;

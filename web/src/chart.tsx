@@ -1,5 +1,6 @@
-// Charts of a report's tables: bars by name, and curves over steps or time. Bars are one small SVG a row with widths in
-// percent, curves are drawn in a stretched box, so that a chart fits any width while its text keeps the page's size.
+// Charts of a report's tables: bars by name, and curves over steps or time. Bars are one small SVG a row with
+// widths in percent, curves are drawn in a stretched box, so that a chart fits any width while its text keeps
+// the page's size.
 
 import type { JSX } from "preact";
 import { ceiling, size, ticks } from "./axis";
@@ -13,7 +14,10 @@ const BARS = 25; // rows of a bar chart; the table has them all
 const POINTS = 1500; // of a curve; where there are more, the largest of neighbours stands for them
 const HIGH = 150;
 
-interface Series { column: Column; number: number }
+interface Series {
+  column: Column;
+  number: number;
+}
 
 /** The chart; null when there is nothing to draw. One bar has nothing to be compared with. */
 export function Drawn({ table, chart }: { table: Table; chart: Chart }): JSX.Element | null {
@@ -24,35 +28,75 @@ export function Drawn({ table, chart }: { table: Table; chart: Chart }): JSX.Ele
   });
   const bars = chart.kind === "bar" || chart.kind === "stacked_bar";
   if (!x || !series.length || (chart.kind === "bar" && table.rows.length === 1)) return null;
-  return <figure class="chart"><figcaption>{plain(chart.title, 200)}</figcaption>
-    {series.length > 1 && chart.kind !== "bar" && <ul class="legend">{series.map((s) =>
-      <li><i class={`swatch ${colourOf(s.column.name, s.number)}`} />{plain(s.column.title, 120)}</li>)}</ul>}
-    {bars ? <Bars table={table} x={x} series={chart.kind === "bar" ? series.slice(0, 1) : series} /> : <Curves table={table} x={x} series={series} kind={chart.kind} />}
-  </figure>;
+  return (
+    <figure class="chart">
+      <figcaption>{plain(chart.title, 200)}</figcaption>
+      {series.length > 1 && chart.kind !== "bar" && (
+        <ul class="legend">
+          {series.map((s) => (
+            <li>
+              <i class={`swatch ${colourOf(s.column.name, s.number)}`} />
+              {plain(s.column.title, 120)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {bars ? (
+        <Bars table={table} x={x} series={chart.kind === "bar" ? series.slice(0, 1) : series} />
+      ) : (
+        <Curves table={table} x={x} series={series} kind={chart.kind} />
+      )}
+    </figure>
+  );
 }
 
-const label = (value: Cell | undefined): string => plain(value === null || value === undefined ? "–" : String(value), 120);
+const label = (value: Cell | undefined): string =>
+  plain(value === null || value === undefined ? "–" : String(value), 120);
 
 function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] }): JSX.Element {
   const rows = table.rows.slice(0, BARS);
   const whole = (row: Row) => series.reduce((sum, s) => sum + size(row[s.column.name]), 0);
   const largest = Math.max(...rows.map(whole)) || 1;
   const scales = new Map(scalesOf(table.columns, rows).map((scale, i) => [table.columns[i]!.name, scale]));
-  const text = (row: Row, c: Column) => `${inScale(row[c.name], scales.get(c.name)!)} ${scales.get(c.name)!.symbol}`.trim();
+  const text = (row: Row, c: Column) =>
+    `${inScale(row[c.name], scales.get(c.name)!)} ${scales.get(c.name)!.symbol}`.trim();
+  const told = (row: Row) =>
+    `${label(row[x.name])}: ${series.map((s) => `${s.column.title} ${text(row, s.column)}`).join("; ")}`;
   const more = table.total - rows.length;
   const one = series.length === 1;
-  return <><div class="bars">{rows.map((row) => {
-    let left = 0;
-    return <div class="row"><span class="label" title={label(row[x.name])}><bdi>{label(row[x.name])}</bdi></span>
-      <svg class="track" height="14" role="img" aria-label={`${label(row[x.name])}: ${series.map((s) => `${s.column.title} ${text(row, s.column)}`).join("; ")}`}>
-        <title>{`${label(row[x.name])}: ${series.map((s) => `${s.column.title} ${text(row, s.column)}`).join("; ")}`}</title>
-        {series.map((s) => {
-          const wide = (100 * size(row[s.column.name])) / largest;
-          left += wide;
-          return <rect class={one && "class" in row ? ofRow(row["class"]) : colourOf(s.column.name, s.number)} x={`${(left - wide).toFixed(3)}%`} width={`${wide.toFixed(3)}%`} height="14" />;
-        })}</svg>
-      <span class="value">{text(row, series[0]!.column)}</span></div>;
-  })}</div>{more > 0 && <p class="quiet">{counted(more, "more row")} in the table or left out</p>}</>;
+  return (
+    <>
+      <div class="bars">
+        {rows.map((row) => {
+          let left = 0;
+          return (
+            <div class="row">
+              <span class="label" title={label(row[x.name])}>
+                <bdi>{label(row[x.name])}</bdi>
+              </span>
+              <svg class="track" height="14" role="img" aria-label={told(row)}>
+                <title>{told(row)}</title>
+                {series.map((s) => {
+                  const wide = (100 * size(row[s.column.name])) / largest;
+                  left += wide;
+                  return (
+                    <rect
+                      class={one && "class" in row ? ofRow(row.class) : colourOf(s.column.name, s.number)}
+                      x={`${(left - wide).toFixed(3)}%`}
+                      width={`${wide.toFixed(3)}%`}
+                      height="14"
+                    />
+                  );
+                })}
+              </svg>
+              <span class="value">{text(row, series[0]!.column)}</span>
+            </div>
+          );
+        })}
+      </div>
+      {more > 0 && <p class="quiet">{counted(more, "more row")} in the table or left out</p>}
+    </>
+  );
 }
 
 /** Ranges of neighbours that one mark stands for, with the place of the largest of each. */
@@ -67,7 +111,17 @@ export function pieces(values: number[], most = POINTS): { at: number; value: nu
   });
 }
 
-function Curves({ table, x, series, kind }: { table: Table; x: Column; series: Series[]; kind: string }): JSX.Element {
+function Curves({
+  table,
+  x,
+  series,
+  kind,
+}: {
+  table: Table;
+  x: Column;
+  series: Series[];
+  kind: string;
+}): JSX.Element {
   const { rows } = table;
   const unit = series[0]!.column.unit;
   const values = series.map((s) => rows.map((row) => size(row[s.column.name])));
@@ -77,34 +131,101 @@ function Curves({ table, x, series, kind }: { table: Table; x: Column; series: S
   const y = (value: number) => HIGH * (1 - Math.min(value, room) / room);
   const cut = values.flatMap((line) => line.flatMap((v, i) => (v > room ? [{ v, i }] : [])));
   const worst = cut.reduce<{ v: number; i: number } | null>((a, b) => (a && a.v >= b.v ? a : b), null);
-  const told = (c: Column, i: number) => plain(`${x.title} ${x.unit === "text" ? label(rows[i]![x.name]) : show(rows[i]![x.name], x.unit)}: ${c.title} ${show(rows[i]![c.name], c.unit)}`, 200);
-  return <div class="plot"><svg class="marks" height={HIGH} aria-hidden="true">{marks.map((m) => <text x="100%" y={y(m.place)} dy="4">{m.label}</text>)}</svg>
-    <svg class="area" height={HIGH} role="img" aria-label={`${series.map((s) => s.column.title).join(", ")} by ${x.title}, ${counted(rows.length, "point")}`}>
-      {marks.map((m) => <line class="rule" x1="0" x2="100%" y1={y(m.place)} y2={y(m.place)} />)}
-      {series.map((s, n) => {
-        const parts = pieces(values[n]!);
-        const slot = 100 / parts.length;
-        const colour = colourOf(s.column.name, s.number);
-        const look = (value: number) => (value > room ? "cut" : colour);
-        if (kind === "strip") {
-          return parts.map((p, k) => <rect class={look(p.value)} x={`${(k * slot).toFixed(3)}%`} width={`${(slot * 0.85).toFixed(3)}%`} y={y(p.value)} height={HIGH - y(p.value)}><title>{told(s.column, p.at)}</title></rect>);
-        }
-        if (kind === "area") {
-          const corners = parts.map((p, k) => `${(k * slot).toFixed(3)},${y(p.value).toFixed(1)} ${((k + 1) * slot).toFixed(3)},${y(p.value).toFixed(1)}`).join(" ");
-          return <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none"><polygon class={`${colour} fill`} points={`0,${HIGH} ${corners} 100,${HIGH}`}><title>{plain(s.column.title, 200)}</title></polygon>
-            <polyline class={`stroke ${colour}`} points={corners} /></svg>;
-        }
-        // A line is broken where x starts anew: there another host or source begins.
-        const lines: string[][] = [[]];
-        parts.forEach((p, k) => {
-          const [before, now] = [rows[p.from - 1]?.[x.name], rows[p.from]?.[x.name]];
-          if (typeof before === "number" && typeof now === "number" && now <= before) lines.push([]);
-          lines[lines.length - 1]!.push(`${((k + 0.5) * slot).toFixed(3)},${y(p.value).toFixed(1)}`);
-        });
-        return <><svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">{lines.filter((l) => l.length).map((l) => <polyline class={`stroke ${colour}`} points={l.join(" ")} />)}</svg>
-          {parts.length <= 300 && parts.map((p, k) => <circle class={look(p.value)} cx={`${((k + 0.5) * slot).toFixed(3)}%`} cy={y(p.value)} r="3"><title>{told(s.column, p.at)}</title></circle>)}</>;
-      })}</svg>
-    <div class="ends"><span>{show(rows[0]![x.name], x.unit)}</span><span>{plain(x.title, 120)}</span><span>{show(rows[rows.length - 1]![x.name], x.unit)}</span></div>
-    {worst && <p class="quiet">{counted(cut.length, "mark")} higher than the chart, up to {show(worst.v, unit)} ({plain(`${x.title} ${label(rows[worst.i]![x.name])}`, 120)})</p>}
-  </div>;
+  const titles = series.map((s) => s.column.title).join(", ");
+  const place = (value: Cell | undefined) => (x.unit === "text" ? label(value) : show(value, x.unit));
+  const told = (c: Column, i: number) =>
+    plain(`${x.title} ${place(rows[i]![x.name])}: ${c.title} ${show(rows[i]![c.name], c.unit)}`, 200);
+  return (
+    <div class="plot">
+      <svg class="marks" height={HIGH} aria-hidden="true">
+        {marks.map((m) => (
+          <text x="100%" y={y(m.place)} dy="4">
+            {m.label}
+          </text>
+        ))}
+      </svg>
+      <svg
+        class="area"
+        height={HIGH}
+        role="img"
+        aria-label={`${titles} by ${x.title}, ${counted(rows.length, "point")}`}
+      >
+        {marks.map((m) => (
+          <line class="rule" x1="0" x2="100%" y1={y(m.place)} y2={y(m.place)} />
+        ))}
+        {series.map((s, n) => {
+          const parts = pieces(values[n]!);
+          const slot = 100 / parts.length;
+          const colour = colourOf(s.column.name, s.number);
+          const look = (value: number) => (value > room ? "cut" : colour);
+          if (kind === "strip") {
+            return parts.map((p, k) => (
+              <rect
+                class={look(p.value)}
+                x={`${(k * slot).toFixed(3)}%`}
+                width={`${(slot * 0.85).toFixed(3)}%`}
+                y={y(p.value)}
+                height={HIGH - y(p.value)}
+              >
+                <title>{told(s.column, p.at)}</title>
+              </rect>
+            ));
+          }
+          if (kind === "area") {
+            const corners = parts
+              .flatMap((p, k) => [k, k + 1].map((at) => `${(at * slot).toFixed(3)},${y(p.value).toFixed(1)}`))
+              .join(" ");
+            return (
+              <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
+                <polygon class={`${colour} fill`} points={`0,${HIGH} ${corners} 100,${HIGH}`}>
+                  <title>{plain(s.column.title, 200)}</title>
+                </polygon>
+                <polyline class={`stroke ${colour}`} points={corners} />
+              </svg>
+            );
+          }
+          // A line is broken where x starts anew: there another host or source begins.
+          const lines: string[][] = [[]];
+          parts.forEach((p, k) => {
+            const [before, now] = [rows[p.from - 1]?.[x.name], rows[p.from]?.[x.name]];
+            if (typeof before === "number" && typeof now === "number" && now <= before) lines.push([]);
+            lines[lines.length - 1]!.push(`${((k + 0.5) * slot).toFixed(3)},${y(p.value).toFixed(1)}`);
+          });
+          return (
+            <>
+              <svg viewBox={`0 0 100 ${HIGH}`} width="100%" height={HIGH} preserveAspectRatio="none">
+                {lines
+                  .filter((l) => l.length)
+                  .map((l) => (
+                    <polyline class={`stroke ${colour}`} points={l.join(" ")} />
+                  ))}
+              </svg>
+              {parts.length <= 300 &&
+                parts.map((p, k) => (
+                  <circle
+                    class={look(p.value)}
+                    cx={`${((k + 0.5) * slot).toFixed(3)}%`}
+                    cy={y(p.value)}
+                    r="3"
+                  >
+                    <title>{told(s.column, p.at)}</title>
+                  </circle>
+                ))}
+            </>
+          );
+        })}
+      </svg>
+      <div class="ends">
+        <span>{show(rows[0]![x.name], x.unit)}</span>
+        <span>{plain(x.title, 120)}</span>
+        <span>{show(rows[rows.length - 1]![x.name], x.unit)}</span>
+      </div>
+      {worst && (
+        <p class="quiet">
+          {counted(cut.length, "mark")} higher than the chart, up to {show(worst.v, unit)} (
+          {plain(`${x.title} ${label(rows[worst.i]![x.name])}`, 120)})
+        </p>
+      )}
+    </div>
+  );
 }

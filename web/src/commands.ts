@@ -3,14 +3,21 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-export interface Command { title: string; key: string; run: () => void }
+export interface Command {
+  title: string;
+  key: string;
+  run: () => void;
+}
 
 export const added = signal<readonly Command[]>([]);
 
-/** Commands that exist while the component is shown. A key of "" is none. Make the list once (useMemo, or outside). */
+/** Commands that exist while the component is shown. A key of "" is none. Make the list once (useMemo, or
+ * outside). */
 export function useCommands(list: readonly Command[]): void {
   useEffect(() => {
     added.value = [...added.value, ...list];
-    return () => { added.value = added.value.filter((command) => !list.includes(command)); };
+    return () => {
+      added.value = added.value.filter((command) => !list.includes(command));
+    };
   }, [list]);
 }

@@ -14,4 +14,5 @@ export function shown(value: Cell | undefined, unit: string): string {
 }
 
 /** "1 step", "2 steps". */
-export const counted = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+export const counted = (n: number, one: string, many = `${one}s`): string =>
+  `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

@@ -4,6 +4,6 @@ import { go } from "./address";
 import { Shell } from "./shell";
 import "./style.css";
 
-go(`#${document.body.dataset["view"] ?? ""}`);
+go(`#${document.body.dataset.view ?? ""}`);
 document.body.classList.add("framed");
 render(<Shell />, document.getElementById("page")!);

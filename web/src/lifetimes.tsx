@@ -9,12 +9,37 @@ import { plain } from "./plain";
 import { show } from "./scale";
 
 export interface Block {
-  source_id: string; path: string; run_id: string; host_id: string; allocator: string; device: string; shift_ps: number; op_name: string | null; op_type: string | null; kind: string;
-  dtype: string | null; shape: string | null; bytes: number; begin_ps: number | null; until_ps: number | null; used_ps: number | null; at_peak: boolean; lane: number | null;
-  file: string | null; line: number | null; blocks: number; rank: number;
+  source_id: string;
+  path: string;
+  run_id: string;
+  host_id: string;
+  allocator: string;
+  device: string;
+  shift_ps: number;
+  op_name: string | null;
+  op_type: string | null;
+  kind: string;
+  dtype: string | null;
+  shape: string | null;
+  bytes: number;
+  begin_ps: number | null;
+  until_ps: number | null;
+  used_ps: number | null;
+  at_peak: boolean;
+  lane: number | null;
+  file: string | null;
+  line: number | null;
+  blocks: number;
+  rank: number;
 }
-export interface Point { ts_ps: number; bytes: number }
-export interface Span { from: number; to: number }
+export interface Point {
+  ts_ps: number;
+  bytes: number;
+}
+export interface Span {
+  from: number;
+  to: number;
+}
 
 const WIDE = 1000;
 const HIGH = 150;
@@ -38,13 +63,22 @@ export function corners(points: Point[], { from, to }: Span): [number, number][]
 
 /** The whole time of some points and blocks. */
 export function wholeOf(points: Point[], blocks: Block[]): Span {
-  const moments = [...points.map((p) => p.ts_ps), ...blocks.flatMap((b) => [b.begin_ps, b.until_ps]).filter((ps) => ps !== null)];
+  const moments = [
+    ...points.map((p) => p.ts_ps),
+    ...blocks.flatMap((b) => [b.begin_ps, b.until_ps]).filter((ps) => ps !== null),
+  ];
   const from = moments.reduce((a, b) => Math.min(a, b), Infinity);
   const to = moments.reduce((a, b) => Math.max(a, b), -Infinity);
   return Number.isFinite(from) ? { from, to: Math.max(to, from + 1) } : { from: 0, to: 1 };
 }
 
-interface Options { points: Point[]; blocks: Block[]; peakPs: number | null; peakBytes: number; linked: boolean }
+interface Options {
+  points: Point[];
+  blocks: Block[];
+  peakPs: number | null;
+  peakBytes: number;
+  linked: boolean;
+}
 
 export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options): JSX.Element {
   const whole = wholeOf(points, blocks);
@@ -63,7 +97,11 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
   const marks = ticks(most, "bytes");
   const room = Math.max(most, marks[marks.length - 1]!.place) * 1.04;
   const y = (bytes: number) => HIGH * (1 - bytes / room);
-  const drawn = blocks.filter((b) => b.lane !== null && (b.begin_ps ?? whole.from) <= shown.to && (b.until_ps ?? whole.to) >= shown.from);
+  const outline = area.map(([a, b]) => `${a.toFixed(2)},${y(b).toFixed(1)}`).join(" ");
+  const drawn = blocks.filter(
+    (b) =>
+      b.lane !== null && (b.begin_ps ?? whole.from) <= shown.to && (b.until_ps ?? whole.to) >= shown.from,
+  );
   const lanes = Math.max(0, ...blocks.map((b) => (b.lane ?? -1) + 1));
   const row = lanes ? Math.max(Math.min(LANES / lanes, 14), 2) : 0;
   const kinds = [...new Set(blocks.map((b) => b.kind))].sort();
@@ -75,27 +113,142 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
     setDrag(null);
   };
   const link = `#timeline?from=${BigInt(Math.floor(shown.from))}&to=${BigInt(Math.ceil(shown.to))}`;
-  return <div class="lifetimes">
-    <p class="quiet">{zoomed ? <>{duration(wide)} of {duration(whole.to - whole.from)}. <button type="button" class="plain" onClick={() => setZoom(null)}>Show all</button></> : "Drag over a part to look closer."}{" "}
-      {linked && <a href={link}>Show in the timeline</a>}</p>
-    <div class="plot"><svg class="marks" height={HIGH} aria-hidden="true">{marks.map((m) => <text x="100%" y={y(m.place)} dy="4">{m.label}</text>)}</svg>
-      <div class="window" ref={box} onPointerDown={(e) => { if (e.button) return; box.current!.setPointerCapture(e.pointerId); setDrag([at(e), at(e)]); }} onPointerMove={(e) => { const moment = at(e); setDrag((now) => now && [now[0], moment]); }} onPointerUp={release} onPointerCancel={() => setDrag(null)} onDblClick={() => setZoom(null)}>
-        <svg class="held" viewBox={`0 0 ${WIDE} ${HIGH}`} height={HIGH} preserveAspectRatio="none" role="img" aria-label={`memory held over ${duration(wide)}, at most ${show(most, "bytes")}`}>
-          {marks.map((m) => <line class="rule" x1="0" x2={WIDE} y1={y(m.place)} y2={y(m.place)} />)}
-          <polygon class="series-0 fill" points={`0,${HIGH} ${area.map(([a, b]) => `${a.toFixed(2)},${y(b).toFixed(1)}`).join(" ")} ${WIDE},${HIGH}`} />
-          <polyline class="series-0 stroke" points={area.map(([a, b]) => `${a.toFixed(2)},${y(b).toFixed(1)}`).join(" ")} />
-          {peakPs !== null && peakPs >= shown.from && peakPs <= shown.to && <line class="peak" x1={x(peakPs)} x2={x(peakPs)} y1="0" y2={HIGH}><title>{`the peak: ${show(peakBytes, "bytes")}`}</title></line>}</svg>
-        {lanes > 0 && <svg class="lanes" viewBox={`0 0 ${WIDE} ${lanes * row}`} height={lanes * row} preserveAspectRatio="none" role="img" aria-label={`lifetimes of ${counted(drawn.length, "block")}`}>
-          {peakPs !== null && peakPs >= shown.from && peakPs <= shown.to && <line class="peak" x1={x(peakPs)} x2={x(peakPs)} y1="0" y2={lanes * row} />}
-          {drawn.map((b) => {
-            const [from, to] = [Math.max(b.begin_ps ?? whole.from, shown.from), Math.min(b.until_ps ?? whole.to, shown.to)];
-            const lived = b.begin_ps !== null && b.until_ps !== null ? duration(b.until_ps - b.begin_ps) : b.until_ps === null ? "never freed within the recording" : "held before the recording";
-            const what = [plain(b.op_name ?? "(unknown)", 200), `${show(b.bytes, "bytes")}, ${b.kind}, ${lived}`, [b.dtype, b.shape].filter(Boolean).join(" "), b.file ? plain(`${b.file}:${b.line}`, 200) : ""].filter(Boolean).join("\n");
-            return <rect class={`${colourOf(b.kind, kinds.indexOf(b.kind))}${b.at_peak ? "" : " faint"}`} x={x(from)} width={Math.max(x(to) - x(from), 0.8)} y={b.lane! * row} height={row * 0.85}><title>{what}</title></rect>;
-          })}</svg>}
-        {drag && <i class="selection" style={{ left: `${(100 * (Math.min(...drag) - shown.from)) / wide}%`, width: `${(100 * Math.abs(drag[1] - drag[0])) / wide}%` }} />}
+  return (
+    <div class="lifetimes">
+      <p class="quiet">
+        {zoomed ? (
+          <>
+            {duration(wide)} of {duration(whole.to - whole.from)}.{" "}
+            <button type="button" class="plain" onClick={() => setZoom(null)}>
+              Show all
+            </button>
+          </>
+        ) : (
+          "Drag over a part to look closer."
+        )}{" "}
+        {linked && <a href={link}>Show in the timeline</a>}
+      </p>
+      <div class="plot">
+        <svg class="marks" height={HIGH} aria-hidden="true">
+          {marks.map((m) => (
+            <text x="100%" y={y(m.place)} dy="4">
+              {m.label}
+            </text>
+          ))}
+        </svg>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: the table below it has all that it shows. */}
+        <div
+          class="window"
+          ref={box}
+          onPointerDown={(e) => {
+            if (e.button) return;
+            box.current!.setPointerCapture(e.pointerId);
+            setDrag([at(e), at(e)]);
+          }}
+          onPointerMove={(e) => {
+            const moment = at(e);
+            setDrag((now) => now && [now[0], moment]);
+          }}
+          onPointerUp={release}
+          onPointerCancel={() => setDrag(null)}
+          onDblClick={() => setZoom(null)}
+        >
+          <svg
+            class="held"
+            viewBox={`0 0 ${WIDE} ${HIGH}`}
+            height={HIGH}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={`memory held over ${duration(wide)}, at most ${show(most, "bytes")}`}
+          >
+            {marks.map((m) => (
+              <line class="rule" x1="0" x2={WIDE} y1={y(m.place)} y2={y(m.place)} />
+            ))}
+            <polygon class="series-0 fill" points={`0,${HIGH} ${outline} ${WIDE},${HIGH}`} />
+            <polyline class="series-0 stroke" points={outline} />
+            {peakPs !== null && peakPs >= shown.from && peakPs <= shown.to && (
+              <line class="peak" x1={x(peakPs)} x2={x(peakPs)} y1="0" y2={HIGH}>
+                <title>{`the peak: ${show(peakBytes, "bytes")}`}</title>
+              </line>
+            )}
+          </svg>
+          {lanes > 0 && (
+            <svg
+              class="lanes"
+              viewBox={`0 0 ${WIDE} ${lanes * row}`}
+              height={lanes * row}
+              preserveAspectRatio="none"
+              role="img"
+              aria-label={`lifetimes of ${counted(drawn.length, "block")}`}
+            >
+              {peakPs !== null && peakPs >= shown.from && peakPs <= shown.to && (
+                <line class="peak" x1={x(peakPs)} x2={x(peakPs)} y1="0" y2={lanes * row} />
+              )}
+              {drawn.map((b) => {
+                const [from, to] = [
+                  Math.max(b.begin_ps ?? whole.from, shown.from),
+                  Math.min(b.until_ps ?? whole.to, shown.to),
+                ];
+                const lived =
+                  b.begin_ps !== null && b.until_ps !== null
+                    ? duration(b.until_ps - b.begin_ps)
+                    : b.until_ps === null
+                      ? "never freed within the recording"
+                      : "held before the recording";
+                const what = [
+                  plain(b.op_name ?? "(unknown)", 200),
+                  `${show(b.bytes, "bytes")}, ${b.kind}, ${lived}`,
+                  [b.dtype, b.shape].filter(Boolean).join(" "),
+                  b.file ? plain(`${b.file}:${b.line}`, 200) : "",
+                ]
+                  .filter(Boolean)
+                  .join("\n");
+                return (
+                  <rect
+                    class={`${colourOf(b.kind, kinds.indexOf(b.kind))}${b.at_peak ? "" : " faint"}`}
+                    x={x(from)}
+                    width={Math.max(x(to) - x(from), 0.8)}
+                    y={b.lane! * row}
+                    height={row * 0.85}
+                  >
+                    <title>{what}</title>
+                  </rect>
+                );
+              })}
+            </svg>
+          )}
+          {drag && (
+            <i
+              class="selection"
+              style={{
+                left: `${(100 * (Math.min(...drag) - shown.from)) / wide}%`,
+                width: `${(100 * Math.abs(drag[1] - drag[0])) / wide}%`,
+              }}
+            />
+          )}
+        </div>
+        <div class="ends">
+          <span>{shown.from > whole.from ? duration(shown.from - whole.from) : "0"}</span>
+          <span>since the first block</span>
+          <span>{duration(shown.to - whole.from)}</span>
+        </div>
       </div>
-      <div class="ends"><span>{shown.from > whole.from ? duration(shown.from - whole.from) : "0"}</span><span>since the first block</span><span>{duration(shown.to - whole.from)}</span></div></div>
-    {lanes > 0 && <ul class="legend">{kinds.map((kind, i) => <li><i class={`swatch ${colourOf(kind, i)}`} />{plain(kind, 40)}</li>)}<li class="quiet">strong: held at the peak; {blocks.length < (blocks[0]?.blocks ?? 0) ? `the largest ${blocks.length.toLocaleString("en")} of ${counted(blocks[0]!.blocks, "block")}` : counted(blocks.length, "block")}</li></ul>}
-  </div>;
+      {lanes > 0 && (
+        <ul class="legend">
+          {kinds.map((kind, i) => (
+            <li>
+              <i class={`swatch ${colourOf(kind, i)}`} />
+              {plain(kind, 40)}
+            </li>
+          ))}
+          <li class="quiet">
+            strong: held at the peak;{" "}
+            {blocks.length < (blocks[0]?.blocks ?? 0)
+              ? `the largest ${blocks.length.toLocaleString("en")} of ${counted(blocks[0]!.blocks, "block")}`
+              : counted(blocks.length, "block")}
+          </li>
+        </ul>
+      )}
+    </div>
+  );
 }

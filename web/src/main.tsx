@@ -7,5 +7,11 @@ import "./style.css";
 const page = document.getElementById("page")!;
 handOver().then(
   () => render(<Shell />, page),
-  (error: unknown) => render(<main><Problem error={error} /></main>, page),
+  (error: unknown) =>
+    render(
+      <main>
+        <Problem error={error} />
+      </main>,
+      page,
+    ),
 );

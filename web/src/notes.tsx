@@ -10,8 +10,30 @@ export function Notes({ notes }: { notes: Note[] }): JSX.Element | null {
   if (!notes.length) return null;
   const weak = notes.some((note) => !HARMLESS.has(note.effect));
   const shown = notes.slice(0, 2).map((note) => plain(note.detail, 90).replace(/\.$/, ""));
-  return <details class={weak ? "notes weak" : "notes"}><summary>
-    <strong>{weak ? "Incomplete" : "To know"}:</strong> {shown.join("; ")}{notes.length > shown.length ? `; ${counted(notes.length - shown.length, "more note")}` : ""}</summary>
-    <ul>{notes.map((note) => <li><strong>{plain(note.effect)}</strong> {plain(note.detail.replace(/\.$/, ""))} <span class="quiet">({plain(note.slug)}, {plain(note.path ?? "", 300)}
-      {note.events ? `, ${counted(note.events, "event")}` : ""})</span>.{note.weakens.length > 0 && <> <strong>Weakens:</strong> {plain(note.weakens.join("; "))}.</>}</li>)}</ul></details>;
+  return (
+    <details class={weak ? "notes weak" : "notes"}>
+      <summary>
+        <strong>{weak ? "Incomplete" : "To know"}:</strong> {shown.join("; ")}
+        {notes.length > shown.length ? `; ${counted(notes.length - shown.length, "more note")}` : ""}
+      </summary>
+      <ul>
+        {notes.map((note) => (
+          <li>
+            <strong>{plain(note.effect)}</strong> {plain(note.detail.replace(/\.$/, ""))}{" "}
+            <span class="quiet">
+              ({plain(note.slug)}, {plain(note.path ?? "", 300)}
+              {note.events ? `, ${counted(note.events, "event")}` : ""})
+            </span>
+            .
+            {note.weakens.length > 0 && (
+              <>
+                {" "}
+                <strong>Weakens:</strong> {plain(note.weakens.join("; "))}.
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }

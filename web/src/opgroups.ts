@@ -1,13 +1,33 @@
-// Ops grouped as the reader asks: by type, op, scope or device. Sums of rows that the server counted, nothing else.
+// Ops grouped as the reader asks: by type, op, scope or device. Sums of rows that the server counted, nothing
+// else.
 
 import type { Node, Tree } from "./types";
 
 export interface OpRow {
-  run_id: string; host_id: string; place: string; device: string | null; op: string | null; op_type: string | null; class: string | null;
-  slices: number; total_ps: number; self_ps: number; min_ps: number | null; max_ps: number | null;
+  run_id: string;
+  host_id: string;
+  place: string;
+  device: string | null;
+  op: string | null;
+  op_type: string | null;
+  class: string | null;
+  slices: number;
+  total_ps: number;
+  self_ps: number;
+  min_ps: number | null;
+  max_ps: number | null;
 }
 export interface Group {
-  key: string; class: string | null; ops: number; slices: number; total_ps: number; self_ps: number; mean_ps: number; min_ps: number | null; max_ps: number | null; share: number;
+  key: string;
+  class: string | null;
+  ops: number;
+  slices: number;
+  total_ps: number;
+  self_ps: number;
+  mean_ps: number;
+  min_ps: number | null;
+  max_ps: number | null;
+  share: number;
 }
 export type Dimension = "op_type" | "op" | "scope" | "device";
 
@@ -23,8 +43,10 @@ function keyOf(row: OpRow, by: Dimension): string {
   return row[by] ?? "(unknown)";
 }
 
-const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b));
-const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b));
+const least = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.min(a, b);
+const most = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.max(a, b);
 
 /** Groups with the largest self times first. A group has the class in which most of its self time is. */
 export function grouped(rows: OpRow[], by: Dimension): Group[] {
@@ -35,20 +57,34 @@ export function grouped(rows: OpRow[], by: Dimension): Group[] {
     if (own) own.push(row);
     else apart.set(keyOf(row, by), [row]);
   }
-  return [...apart].map(([key, own]) => {
-    const sum = (name: "slices" | "total_ps" | "self_ps") => own.reduce((all, row) => all + row[name], 0);
-    const classes = new Map<string | null, number>();
-    for (const row of own) classes.set(row.class, (classes.get(row.class) ?? 0) + row.self_ps);
-    const [largest] = [...classes].sort((a, b) => b[1] - a[1]);
-    const [slices, total_ps, self_ps] = [sum("slices"), sum("total_ps"), sum("self_ps")];
-    return {
-      key, class: largest?.[0] ?? null, ops: new Set(own.map((row) => row.op)).size, slices, total_ps, self_ps, mean_ps: slices ? total_ps / slices : 0,
-      min_ps: own.reduce<number | null>((a, row) => least(a, row.min_ps), null), max_ps: own.reduce<number | null>((a, row) => most(a, row.max_ps), null), share: self_ps / whole,
-    };
-  }).sort((a, b) => b.self_ps - a.self_ps || a.key.localeCompare(b.key));
+  return [...apart]
+    .map(([key, own]) => {
+      const sum = (name: "slices" | "total_ps" | "self_ps") => own.reduce((all, row) => all + row[name], 0);
+      const classes = new Map<string | null, number>();
+      for (const row of own) classes.set(row.class, (classes.get(row.class) ?? 0) + row.self_ps);
+      const [largest] = [...classes].sort((a, b) => b[1] - a[1]);
+      const [slices, total_ps, self_ps] = [sum("slices"), sum("total_ps"), sum("self_ps")];
+      return {
+        key,
+        class: largest?.[0] ?? null,
+        ops: new Set(own.map((row) => row.op)).size,
+        slices,
+        total_ps,
+        self_ps,
+        mean_ps: slices ? total_ps / slices : 0,
+        min_ps: own.reduce<number | null>((a, row) => least(a, row.min_ps), null),
+        max_ps: own.reduce<number | null>((a, row) => most(a, row.max_ps), null),
+        share: self_ps / whole,
+      };
+    })
+    .sort((a, b) => b.self_ps - a.self_ps || a.key.localeCompare(b.key));
 }
 
-interface Branch { self: number; class: Map<string | null, number>; below: Map<string, Branch> }
+interface Branch {
+  self: number;
+  class: Map<string | null, number>;
+  below: Map<string, Branch>;
+}
 
 /** The hierarchy of names as a tree with a size: each scope holds the self times of the ops in it. */
 export function scopeTree(rows: OpRow[]): Tree {
@@ -57,7 +93,10 @@ export function scopeTree(rows: OpRow[]): Tree {
     let at = root;
     for (const part of ["", ...(row.op ?? "(unknown)").split("/")].slice(1)) {
       let next = at.below.get(part);
-      if (!next) at.below.set(part, (next = { self: 0, class: new Map(), below: new Map() }));
+      if (!next) {
+        next = { self: 0, class: new Map(), below: new Map() };
+        at.below.set(part, next);
+      }
       next.self += row.self_ps;
       next.class.set(row.class, (next.class.get(row.class) ?? 0) + row.self_ps);
       at = next;
@@ -67,19 +106,47 @@ export function scopeTree(rows: OpRow[]): Tree {
   const walk = (branch: Branch, depth: number) => {
     for (const [name, one] of [...branch.below].sort((a, b) => b[1].self - a[1].self)) {
       const [kind] = [...one.class].sort((a, b) => b[1] - a[1])[0]!;
-      nodes.push({ depth, name, values: { self_ps: one.self }, line: null, mark: "", about: "", kind: kind ?? "" });
+      nodes.push({
+        depth,
+        name,
+        values: { self_ps: one.self },
+        line: null,
+        mark: "",
+        about: "",
+        kind: kind ?? "",
+      });
       walk(one, depth + 1);
     }
   };
   walk(root, 0);
-  return { columns: [{ name: "self_ps", unit: "ps", title: "Self", about: "" }], nodes, note: "", size: "self_ps" };
+  return {
+    columns: [{ name: "self_ps", unit: "ps", title: "Self", about: "" }],
+    nodes,
+    note: "",
+    size: "self_ps",
+  };
 }
 
-export interface Cell<T> { item: T; x: number; y: number; w: number; h: number }
+export interface Cell<T> {
+  item: T;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
 
-/** Rectangles within a box whose areas are as the sizes, as square as rows allow (Bruls, Huizing, van Wijk). */
-export function squarified<T>(items: T[], sizeOf: (item: T) => number, width: number, height: number): Cell<T>[] {
-  const sized = items.map((item) => ({ item, size: sizeOf(item) })).filter((one) => one.size > 0).sort((a, b) => b.size - a.size);
+/** Rectangles within a box whose areas are as the sizes, as square as rows allow (Bruls, Huizing, van
+ * Wijk). */
+export function squarified<T>(
+  items: T[],
+  sizeOf: (item: T) => number,
+  width: number,
+  height: number,
+): Cell<T>[] {
+  const sized = items
+    .map((item) => ({ item, size: sizeOf(item) }))
+    .filter((one) => one.size > 0)
+    .sort((a, b) => b.size - a.size);
   const total = sized.reduce((sum, one) => sum + one.size, 0);
   const scale = (width * height) / (total || 1);
   let [x, y, w, h] = [0, 0, width, height];
@@ -87,20 +154,36 @@ export function squarified<T>(items: T[], sizeOf: (item: T) => number, width: nu
   const worst = (row: { size: number }[], side: number) => {
     const area = row.reduce((sum, one) => sum + one.size, 0) * scale;
     const thick = area / side;
-    return Math.max(...row.map((one) => { const long = (one.size * scale) / thick; return Math.max(long / thick, thick / long); }));
+    return Math.max(
+      ...row.map((one) => {
+        const long = (one.size * scale) / thick;
+        return Math.max(long / thick, thick / long);
+      }),
+    );
   };
-  for (let i = 0; i < sized.length;) {
+  for (let i = 0; i < sized.length; ) {
     const side = Math.min(w, h);
     let row = [sized[i]!];
-    while (i + row.length < sized.length && worst([...row, sized[i + row.length]!], side) <= worst(row, side)) row = [...row, sized[i + row.length]!];
+    while (i + row.length < sized.length && worst([...row, sized[i + row.length]!], side) <= worst(row, side))
+      row = [...row, sized[i + row.length]!];
     const thick = side > 0 ? (row.reduce((sum, one) => sum + one.size, 0) * scale) / side : 0;
     let along = 0;
     for (const one of row) {
       const long = thick > 0 ? (one.size * scale) / thick : 0;
-      found.push(w >= h ? { item: one.item, x, y: y + along, w: thick, h: long } : { item: one.item, x: x + along, y, w: long, h: thick });
+      found.push(
+        w >= h
+          ? { item: one.item, x, y: y + along, w: thick, h: long }
+          : { item: one.item, x: x + along, y, w: long, h: thick },
+      );
       along += long;
     }
-    if (w >= h) { x += thick; w = Math.max(w - thick, 0); } else { y += thick; h = Math.max(h - thick, 0); }
+    if (w >= h) {
+      x += thick;
+      w = Math.max(w - thick, 0);
+    } else {
+      y += thick;
+      h = Math.max(h - thick, 0);
+    }
     i += row.length;
   }
   return found;

@@ -1,18 +1,21 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { useCommands } from "./commands";
 import { Findings } from "./findings";
 import { Notes } from "./notes";
 import { Prose } from "./prose";
-import { useCommands } from "./commands";
 import { FoldedSections, Open } from "./sections";
 import { StepBars } from "./stepbar";
-import { StepChart, type Brushed } from "./stepchart";
+import { type Brushed, StepChart } from "./stepchart";
 import type { Report, Row, Section, Step } from "./types";
 
-/** Steps as the section step_list tells them, for a page without a server; their times are those of their source. */
+/** Steps as the section step_list tells them, for a page without a server; their times are those of their
+ * source. */
 export function stepsOf(report: Report): Step[] {
   const rows = report.sections.find((s) => s.name === "step_list")?.table?.rows ?? [];
-  return rows.filter((row): row is Row & { dur_ps: number } => typeof row["dur_ps"] === "number").map((row) => ({ ...row, id: "" }) as unknown as Step);
+  return rows
+    .filter((row): row is Row & { dur_ps: number } => typeof row.dur_ps === "number")
+    .map((row) => ({ ...row, id: "" }) as unknown as Step);
 }
 
 const PICTURES = ["op_types", "ops", "curve"];
@@ -23,7 +26,12 @@ export function pictureOf(sections: Section[]): Section | null {
   const all = sections.flatMap((section) => [section, ...section.parts]);
   const drawn = all.filter((section) => section.chart && (section.table?.rows.length ?? 0) > 1);
   const first = sections.length <= FEW ? sections.find((section) => section.table?.rows.length) : undefined;
-  return PICTURES.map((name) => drawn.find((section) => section.name === name)).find(Boolean) ?? drawn[0] ?? first ?? null;
+  return (
+    PICTURES.map((name) => drawn.find((section) => section.name === name)).find(Boolean) ??
+    drawn[0] ??
+    first ??
+    null
+  );
 }
 
 /** Opens a folded section and brings it into view. */
@@ -33,25 +41,81 @@ function show(id: string): void {
   found?.scrollIntoView();
 }
 
-/** The first screen answers: where a step goes, why, what to do. The rest is a click away. coming: whether a report that tells more is on its way. */
-export function Summary({ report, steps, linked, coming = false, below }: { report: Report; steps: Step[]; linked: boolean; coming?: boolean; below?: ComponentChildren }): JSX.Element {
+/** The first screen answers: where a step goes, why, what to do. The rest is a click away. coming: whether
+ * a report that tells more is on its way. */
+export function Summary({
+  report,
+  steps,
+  linked,
+  coming = false,
+  below,
+}: {
+  report: Report;
+  steps: Step[];
+  linked: boolean;
+  coming?: boolean;
+  below?: ComponentChildren;
+}): JSX.Element {
   const [brushed, setBrushed] = useState<Brushed | null>(null);
   const parts = report.sections.find((s) => s.name === "step_parts");
   const [first, ...more] = report.headline;
   const picture = parts && steps.length > 1 ? null : pictureOf(report.sections);
-  const folded = useMemo(() => report.sections.filter((section) => section !== picture || section.chart), [report, picture]);
-  useCommands(useMemo(() => folded.map((section, i) => ({ title: `Open ${section.title}`, key: "", run: () => show(`s${i}`) })), [folded]));
-  return <>
-    <h1><Prose text={report.title} /></h1>
-    {parts && <StepBars section={parts} brushed={brushed} coming={coming} hasSteps={report.facts?.["steps"] !== 0} />}
-    {first !== undefined && <p class="headline"><Prose text={first} /></p>}
-    {more.length > 0 && <p class="also">{more.map((sentence) => <span><Prose text={sentence} />{" "}</span>)}</p>}
-    <Findings findings={report.findings} />
-    {steps.length > 1 && <StepChart steps={steps} section={parts} brushed={brushed} onBrush={setBrushed} linked={linked} />}
-    <Notes notes={report.notes} />
-    {picture && <Open section={picture} />}
-    {folded.length > 0 && <FoldedSections sections={folded} />}
-    {below}
-    {report.next_commands.length > 0 && <details class="section"><summary><h2>Next</h2> <span class="quiet">Commands that show more</span></summary><pre>{report.next_commands.map((command) => <><Prose text={command.replaceAll("`", "'")} />{"\n"}</>)}</pre></details>}
-  </>;
+  const folded = useMemo(
+    () => report.sections.filter((section) => section !== picture || section.chart),
+    [report, picture],
+  );
+  useCommands(
+    useMemo(
+      () =>
+        folded.map((section, i) => ({ title: `Open ${section.title}`, key: "", run: () => show(`s${i}`) })),
+      [folded],
+    ),
+  );
+  return (
+    <>
+      <h1>
+        <Prose text={report.title} />
+      </h1>
+      {parts && (
+        <StepBars section={parts} brushed={brushed} coming={coming} hasSteps={report.facts?.steps !== 0} />
+      )}
+      {first !== undefined && (
+        <p class="headline">
+          <Prose text={first} />
+        </p>
+      )}
+      {more.length > 0 && (
+        <p class="also">
+          {more.map((sentence) => (
+            <span>
+              <Prose text={sentence} />{" "}
+            </span>
+          ))}
+        </p>
+      )}
+      <Findings findings={report.findings} />
+      {steps.length > 1 && (
+        <StepChart steps={steps} section={parts} brushed={brushed} onBrush={setBrushed} linked={linked} />
+      )}
+      <Notes notes={report.notes} />
+      {picture && <Open section={picture} />}
+      {folded.length > 0 && <FoldedSections sections={folded} />}
+      {below}
+      {report.next_commands.length > 0 && (
+        <details class="section">
+          <summary>
+            <h2>Next</h2> <span class="quiet">Commands that show more</span>
+          </summary>
+          <pre>
+            {report.next_commands.map((command) => (
+              <>
+                <Prose text={command.replaceAll("`", "'")} />
+                {"\n"}
+              </>
+            ))}
+          </pre>
+        </details>
+      )}
+    </>
+  );
 }

@@ -14,5 +14,17 @@ export const sqlLink = (sql: string): string => `#sql?sql=${encodeURIComponent(s
 /** The SQL behind something, folded away; where there is a server a click takes it to the editor. */
 export function Sql({ sql }: { sql: string | null }): JSX.Element | null {
   if (!sql?.trim()) return null;
-  return <details class="sql"><summary>SQL</summary>{!embedded && <p><a href={sqlLink(sql)}>Open in the SQL view</a></p>}<pre><code>{block(sql.trim())}</code></pre></details>;
+  return (
+    <details class="sql">
+      <summary>SQL</summary>
+      {!embedded && (
+        <p>
+          <a href={sqlLink(sql)}>Open in the SQL view</a>
+        </p>
+      )}
+      <pre>
+        <code>{block(sql.trim())}</code>
+      </pre>
+    </details>
+  );
 }

@@ -5,15 +5,16 @@ import { pieces } from "./chart";
 import { colourOf } from "./colours";
 import { spots } from "./flow";
 import { counted, duration, shown } from "./format";
-import { grouped, scopeTree, squarified, type OpRow } from "./opgroups";
+import { grouped, type OpRow, scopeTree, squarified } from "./opgroups";
 import { plain } from "./plain";
 import { inScale, scaleOf, scalesOf, show } from "./scale";
-import { ofSteps } from "./stepbar";
 import { ordered, type Stage } from "./stages";
+import { ofSteps } from "./stepbar";
 import { columnsOf, timelineLink } from "./stepchart";
 import { filtered, sorted, telling } from "./table";
 import { boxes, branches } from "./tree";
 import type { Row, Section, Step, Tree } from "./types";
+import { told } from "./waiting";
 
 test("a value is shown in the unit of its column", () => {
   expect(duration(16355894300)).toBe("16.4 ms");
@@ -25,11 +26,17 @@ test("a value is shown in the unit of its column", () => {
 });
 
 test("sorting keeps every row, and unknown values come last either way", () => {
-  fc.assert(fc.property(fc.array(fc.option(fc.integer())), fc.boolean(), (values, down) => {
-    const rows = sorted(values.map((n) => ({ n })), "n", down).map((row) => row["n"] as number | null);
-    const known = values.filter((n) => n !== null).sort((a, b) => (down ? b - a : a - b));
-    expect(rows).toEqual([...known, ...values.filter((n) => n === null)]);
-  }));
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.integer())), fc.boolean(), (values, down) => {
+      const rows = sorted(
+        values.map((n) => ({ n })),
+        "n",
+        down,
+      ).map((row) => row.n as number | null);
+      const known = values.filter((n) => n !== null).sort((a, b) => (down ? b - a : a - b));
+      expect(rows).toEqual([...known, ...values.filter((n) => n === null)]);
+    }),
+  );
 });
 
 test("a filter looks at what is shown", () => {
@@ -39,34 +46,47 @@ test("a filter looks at what is shown", () => {
 
 test("columns of the step chart count every step once and keep the longest", () => {
   const lengths = fc.array(fc.nat(), { minLength: 1, maxLength: 900 });
-  fc.assert(fc.property(lengths, fc.integer({ min: 1, max: 300 }), (durations, most) => {
-    const steps = durations.map((dur_ps, i) => ({ step: i, dur_ps }) as Step);
-    const columns = columnsOf(steps, most);
-    expect(columns.length).toBeLessThanOrEqual(most);
-    expect(columns.reduce((sum, c) => sum + c.count, 0)).toBe(steps.length);
-    expect(Math.max(...columns.map((c) => Number(c.longest.dur_ps)))).toBe(Math.max(...durations));
-  }));
+  fc.assert(
+    fc.property(lengths, fc.integer({ min: 1, max: 300 }), (durations, most) => {
+      const steps = durations.map((dur_ps, i) => ({ step: i, dur_ps }) as Step);
+      const columns = columnsOf(steps, most);
+      expect(columns.length).toBeLessThanOrEqual(most);
+      expect(columns.reduce((sum, c) => sum + c.count, 0)).toBe(steps.length);
+      expect(Math.max(...columns.map((c) => Number(c.longest.dur_ps)))).toBe(Math.max(...durations));
+    }),
+  );
 });
 
 test("hidden characters are escapes, and a long text is cut in the middle of no character", () => {
   expect(plain("a\u202eb\x1b[2J\ud800\u{e0041}\n")).toBe("a\\u{202e}b\\x1b[2J\\u{d800}\\u{e0041}\\n");
-  fc.assert(fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 3, max: 40 }), (text, most) => {
-    const cut = plain(text, most);
-    expect([...cut].length).toBeLessThanOrEqual(most);
-    expect(cut).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e]|\p{Cs}/u);
-  }), { numRuns: 50 });
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 3, max: 40 }), (text, most) => {
+      const cut = plain(text, most);
+      expect([...cut].length).toBeLessThanOrEqual(most);
+      expect(cut).not.toMatch(/[\p{Cc}\p{Cs}\u202a-\u202e]/u);
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test("marks of an axis are few, round and within", () => {
-  fc.assert(fc.property(fc.integer({ min: 1, max: 10 ** 15 }), fc.constantFrom("ps", "bytes", "int", "float", "ratio"), (top, unit) => {
-    const marks = ticks(top, unit);
-    expect(marks.length).toBeGreaterThanOrEqual(2);
-    expect(marks.length).toBeLessThanOrEqual(7);
-    expect(marks[0]!.place).toBe(0);
-    expect(marks[marks.length - 1]!.place).toBeLessThanOrEqual(top * 1.001);
-    expect(new Set(marks.map((m) => m.label)).size).toBe(marks.length);
-    expect(new Set(marks.slice(1).map((m, i) => Math.round(((m.place - marks[i]!.place) / top) * 1e6))).size).toBe(1);
-  }));
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 10 ** 15 }),
+      fc.constantFrom("ps", "bytes", "int", "float", "ratio"),
+      (top, unit) => {
+        const marks = ticks(top, unit);
+        expect(marks.length).toBeGreaterThanOrEqual(2);
+        expect(marks.length).toBeLessThanOrEqual(7);
+        expect(marks[0]!.place).toBe(0);
+        expect(marks[marks.length - 1]!.place).toBeLessThanOrEqual(top * 1.001);
+        expect(new Set(marks.map((m) => m.label)).size).toBe(marks.length);
+        expect(
+          new Set(marks.slice(1).map((m, i) => Math.round(((m.place - marks[i]!.place) / top) * 1e6))).size,
+        ).toBe(1);
+      },
+    ),
+  );
 });
 
 test("a few marks far out do not press the others flat", () => {
@@ -78,7 +98,12 @@ test("a few marks far out do not press the others flat", () => {
 
 test("a column has one scale, as in the terminal", () => {
   const scale = scaleOf("ps", [12.3e9, 0.4e9]);
-  expect([scale.symbol, inScale(12.3e9, scale), inScale(0.4e9, scale), inScale(null, scale)]).toEqual(["ms", "12.30", "0.40", "–"]);
+  expect([scale.symbol, inScale(12.3e9, scale), inScale(0.4e9, scale), inScale(null, scale)]).toEqual([
+    "ms",
+    "12.30",
+    "0.40",
+    "–",
+  ]);
   expect(show(34040497800, "ps")).toBe("34.0 ms");
   expect(show(4 * 2 ** 30, "bytes")).toBe("4.00 GiB");
   expect(show(0.375, "ratio")).toBe("37.5 %");
@@ -90,20 +115,36 @@ test("a column has one scale, as in the terminal", () => {
 });
 
 test("differences are shown with their sign", () => {
-  const [scale] = scalesOf([{ name: "change", unit: "ps", title: "Change", about: "", signed: true }], [{ change: 12.3e9 }, { change: -0.4e9 }]);
-  expect([12.3e9, -0.4e9, 0, 1e3, null].map((value) => inScale(value, scale!))).toEqual(["+12.30", "-0.40", "0.00", "<0.01", "–"]);
+  const [scale] = scalesOf(
+    [{ name: "change", unit: "ps", title: "Change", about: "", signed: true }],
+    [{ change: 12.3e9 }, { change: -0.4e9 }],
+  );
+  expect([12.3e9, -0.4e9, 0, 1e3, null].map((value) => inScale(value, scale!))).toEqual([
+    "+12.30",
+    "-0.40",
+    "0.00",
+    "<0.01",
+    "–",
+  ]);
 });
 
 test("pieces of a curve keep the largest of all points", () => {
-  fc.assert(fc.property(fc.array(fc.nat(), { minLength: 1 }), fc.integer({ min: 1, max: 50 }), (values, most) => {
-    const parts = pieces(values, most);
-    expect(Math.max(...parts.map((p) => p.value))).toBe(Math.max(...values));
-    expect(parts.every((p) => values[p.at] === p.value)).toBe(true);
-  }));
+  fc.assert(
+    fc.property(fc.array(fc.nat(), { minLength: 1 }), fc.integer({ min: 1, max: 50 }), (values, most) => {
+      const parts = pieces(values, most);
+      expect(Math.max(...parts.map((p) => p.value))).toBe(Math.max(...values));
+      expect(parts.every((p) => values[p.at] === p.value)).toBe(true);
+    }),
+  );
 });
 
 test("what is alike in every row is said once, numbers stay", () => {
-  const columns = [["host_id", "text"], ["kind", "text"], ["n", "int"], ["op", "text"]].map(([name, unit]) => ({ name: name!, unit: unit!, title: name!, about: "" }));
+  const columns = [
+    ["host_id", "text"],
+    ["kind", "text"],
+    ["n", "int"],
+    ["op", "text"],
+  ].map(([name, unit]) => ({ name: name!, unit: unit!, title: name!, about: "" }));
   const rows = ["a", "b", "c"].map((op) => ({ host_id: "h", kind: "k", n: 1, op }));
   const found = telling({ columns, rows, total: 3 });
   expect(found.columns.map((c) => c.name)).toEqual(["n", "op"]);
@@ -116,80 +157,176 @@ test("branches lead from each node to its parent", () => {
 });
 
 test("boxes of a flame graph lie within what called them", () => {
-  const nodes = [[0, 80], [1, 40], [2, 40], [1, 30], [0, 20]].map(([depth, t]) => ({ depth: depth!, name: "", values: { t: t! }, line: null, mark: "", about: "", kind: "" }));
+  const nodes = [
+    [0, 80],
+    [1, 40],
+    [2, 40],
+    [1, 30],
+    [0, 20],
+  ].map(([depth, t]) => ({
+    depth: depth!,
+    name: "",
+    values: { t: t! },
+    line: null,
+    mark: "",
+    about: "",
+    kind: "",
+  }));
   const found = boxes({ columns: [], nodes, note: "", size: "t" } as Tree);
-  expect(found.map((b) => [b.left, b.width])).toEqual([[0, 0.8], [0, 0.4], [0, 0.4], [0.4, 0.3], [0.8, 0.2]]);
+  expect(found.map((b) => [b.left, b.width])).toEqual([
+    [0, 0.8],
+    [0, 0.4],
+    [0, 0.4],
+    [0.4, 0.3],
+    [0.8, 0.2],
+  ]);
 });
 
-const step = (step: number, ts_ps: number, dur_ps: number) => ({ run_id: "r", host_id: "h", step, ts_ps, dur_ps }) as Step;
-const section = (rows: Row[]) => ({ chart: { kind: "stacked_bar", x: "what", y: ["input_ps", "compute_ps"], title: "" }, table: { columns: [], rows, total: rows.length } }) as unknown as Section;
+const step = (step: number, ts_ps: number, dur_ps: number) =>
+  ({ run_id: "r", host_id: "h", step, ts_ps, dur_ps }) as Step;
+const section = (rows: Row[]) =>
+  ({
+    chart: { kind: "stacked_bar", x: "what", y: ["input_ps", "compute_ps"], title: "" },
+    table: { columns: [], rows, total: rows.length },
+  }) as unknown as Section;
 
 test("the bar of brushed steps is their mean, and unknown where a step has no parts", () => {
-  const row = (what: string, input_ps: number, compute_ps: number): Row => ({ run_id: "r", host_id: "h", what, input_ps, compute_ps });
+  const row = (what: string, input_ps: number, compute_ps: number): Row => ({
+    run_id: "r",
+    host_id: "h",
+    what,
+    input_ps,
+    compute_ps,
+  });
   const parts = section([row("mean", 9, 9), row("3", 10, 20), row("4", 20, 40)]);
   const brushed = { place: "r / h", steps: [step(3, 0, 30), step(4, 30, 60)] };
-  expect(ofSteps(brushed, parts)!.parts).toEqual([{ name: "input_ps", ps: 15 }, { name: "compute_ps", ps: 30 }]);
+  expect(ofSteps(brushed, parts)!.parts).toEqual([
+    { name: "input_ps", ps: 15 },
+    { name: "compute_ps", ps: 30 },
+  ]);
   expect(ofSteps({ ...brushed, steps: [step(5, 0, 1)] }, parts)).toBeNull();
   expect(ofSteps(brushed, section([row("3", 1, 1), row("3", 2, 2), row("4", 1, 1)]))).toBeNull();
 });
 
 test("a link to the timeline has whole picoseconds without an exponent", () => {
-  expect(timelineLink([step(1, 1e9, 5e21), step(2, 2e9, 1)])).toBe("#timeline?from=1000000000&to=5000000001000000000000".replace("5000000001000000000000", BigInt(1e9 + 5e21).toString()));
+  expect(timelineLink([step(1, 1e9, 5e21), step(2, 2e9, 1)])).toBe(
+    "#timeline?from=1000000000&to=5000000001000000000000".replace(
+      "5000000001000000000000",
+      BigInt(1e9 + 5e21).toString(),
+    ),
+  );
 });
 
 test("a class has its colour, everything else one in order", () => {
-  expect([colourOf("input_ps", 3), colourOf("idle_ps", 0), colourOf("bytes", 7)]).toEqual(["class-input", "class-idle", "series-1"]);
+  expect([colourOf("input_ps", 3), colourOf("idle_ps", 0), colourOf("bytes", 7)]).toEqual([
+    "class-input",
+    "class-idle",
+    "series-1",
+  ]);
 });
 
-const opRows = fc.array(fc.record({
-  op: fc.constantFrom("a/b/MatMul", "a/b/Add", "a/Relu", "Sum", null), op_type: fc.constantFrom("MatMul", "Add", null), class: fc.constantFrom("compute", "wait", null),
-  device: fc.constantFrom("GPU 0", "GPU 1", null), slices: fc.integer({ min: 1, max: 9 }), total_ps: fc.nat(), self_ps: fc.nat(), min_ps: fc.nat(), max_ps: fc.nat(),
-})).map((rows) => rows.map((row) => ({ run_id: "r", host_id: "h", place: "device", ...row }) as OpRow));
+const opRows = fc
+  .array(
+    fc.record({
+      op: fc.constantFrom("a/b/MatMul", "a/b/Add", "a/Relu", "Sum", null),
+      op_type: fc.constantFrom("MatMul", "Add", null),
+      class: fc.constantFrom("compute", "wait", null),
+      device: fc.constantFrom("GPU 0", "GPU 1", null),
+      slices: fc.integer({ min: 1, max: 9 }),
+      total_ps: fc.nat(),
+      self_ps: fc.nat(),
+      min_ps: fc.nat(),
+      max_ps: fc.nat(),
+    }),
+  )
+  .map((rows) => rows.map((row) => ({ run_id: "r", host_id: "h", place: "device", ...row }) as OpRow));
 
 test("groups of ops hold every slice and all self time once, whatever they are grouped by", () => {
-  fc.assert(fc.property(opRows, fc.constantFrom("op_type", "op", "scope", "device"), (rows, by) => {
-    const groups = grouped(rows, by as "op");
-    for (const name of ["slices", "total_ps", "self_ps"] as const) {
-      expect(groups.reduce((sum, g) => sum + g[name], 0)).toBe(rows.reduce((sum, row) => sum + row[name], 0));
-    }
-    expect(Math.max(0, ...groups.map((g) => g.max_ps ?? 0))).toBe(Math.max(0, ...rows.map((row) => row.max_ps ?? 0)));
-    const roots = scopeTree(rows).nodes.filter((node) => node.depth === 0);
-    expect(roots.reduce((sum, node) => sum + Number(node.values["self_ps"]), 0)).toBe(rows.reduce((sum, row) => sum + row.self_ps, 0));
-  }));
+  fc.assert(
+    fc.property(opRows, fc.constantFrom("op_type", "op", "scope", "device"), (rows, by) => {
+      const groups = grouped(rows, by as "op");
+      for (const name of ["slices", "total_ps", "self_ps"] as const) {
+        expect(groups.reduce((sum, g) => sum + g[name], 0)).toBe(
+          rows.reduce((sum, row) => sum + row[name], 0),
+        );
+      }
+      expect(Math.max(0, ...groups.map((g) => g.max_ps ?? 0))).toBe(
+        Math.max(0, ...rows.map((row) => row.max_ps ?? 0)),
+      );
+      const roots = scopeTree(rows).nodes.filter((node) => node.depth === 0);
+      expect(roots.reduce((sum, node) => sum + Number(node.values.self_ps), 0)).toBe(
+        rows.reduce((sum, row) => sum + row.self_ps, 0),
+      );
+    }),
+  );
 });
 
 test("areas of a treemap are as the sizes and fill their box without overlap", () => {
-  fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 25 }), (sizes) => {
-    const cells = squarified(sizes, (size) => size, 1000, 220);
-    const total = sizes.reduce((a, b) => a + b, 0);
-    expect(cells.length).toBe(sizes.length);
-    for (const c of cells) {
-      expect(c.w * c.h).toBeCloseTo((220_000 * c.item) / total, 3);
-      expect(c.x).toBeGreaterThanOrEqual(-1e-6);
-      expect(c.x + c.w).toBeLessThanOrEqual(1000 + 1e-6);
-      expect(c.y + c.h).toBeLessThanOrEqual(220 + 1e-6);
-    }
-    for (const [i, a] of cells.entries()) for (const b of cells.slice(i + 1)) {
-      expect(Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 1e-6 && Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 1e-6).toBe(false);
-    }
-  }));
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 25 }), (sizes) => {
+      const cells = squarified(sizes, (size) => size, 1000, 220);
+      const total = sizes.reduce((a, b) => a + b, 0);
+      expect(cells.length).toBe(sizes.length);
+      for (const c of cells) {
+        expect(c.w * c.h).toBeCloseTo((220_000 * c.item) / total, 3);
+        expect(c.x).toBeGreaterThanOrEqual(-1e-6);
+        expect(c.x + c.w).toBeLessThanOrEqual(1000 + 1e-6);
+        expect(c.y + c.h).toBeLessThanOrEqual(220 + 1e-6);
+      }
+      for (const [i, a] of cells.entries())
+        for (const b of cells.slice(i + 1)) {
+          expect(
+            Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 1e-6 &&
+              Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 1e-6,
+          ).toBe(false);
+        }
+    }),
+  );
 });
 
 test("boxes of a pipeline have places of their own, each left of what it feeds, whatever feeds what", () => {
   const consumers = fc.array(fc.nat(), { minLength: 1, maxLength: 25 });
-  fc.assert(fc.property(consumers, (chosen) => {
-    const stages = chosen.map((n, number) => ({ number, consumer: number ? n % number : null, fed_by: null }) as Stage);
-    const placed = ordered(stages);
-    expect(placed.map(({ stage }) => stage.number).sort((a, b) => a - b)).toEqual(stages.map((stage) => stage.number));
-    const found = spots(placed);
-    expect(new Set(found.spots.map((spot) => `${spot.x} ${spot.y}`)).size).toBe(placed.length);
-    const columnOf = new Map(placed.map(({ stage }, i) => [stage.number, found.spots[i]!.x]));
-    for (const stage of stages) if (stage.consumer !== null) expect(columnOf.get(stage.number)).toBe(columnOf.get(stage.consumer)! - 1);
-    expect(Math.min(...found.spots.map((spot) => spot.x))).toBe(0);
-  }));
+  fc.assert(
+    fc.property(consumers, (chosen) => {
+      const stages = chosen.map(
+        (n, number) => ({ number, consumer: number ? n % number : null, fed_by: null }) as Stage,
+      );
+      const placed = ordered(stages);
+      expect(placed.map(({ stage }) => stage.number).sort((a, b) => a - b)).toEqual(
+        stages.map((stage) => stage.number),
+      );
+      const found = spots(placed);
+      expect(new Set(found.spots.map((spot) => `${spot.x} ${spot.y}`)).size).toBe(placed.length);
+      const columnOf = new Map(placed.map(({ stage }, i) => [stage.number, found.spots[i]!.x]));
+      for (const stage of stages)
+        if (stage.consumer !== null)
+          expect(columnOf.get(stage.number)).toBe(columnOf.get(stage.consumer)! - 1);
+      expect(Math.min(...found.spots.map((spot) => spot.x))).toBe(0);
+    }),
+  );
 });
 
 test("stages that feed each other in a circle are drawn once at most", () => {
-  const stages = [{ number: 0, consumer: 1, fed_by: null }, { number: 1, consumer: 0, fed_by: null }, { number: 2, consumer: null, fed_by: null }] as Stage[];
+  const stages = [
+    { number: 0, consumer: 1, fed_by: null },
+    { number: 1, consumer: 0, fed_by: null },
+    { number: 2, consumer: null, fed_by: null },
+  ] as Stage[];
   expect(ordered(stages).map(({ stage }) => stage.number)).toEqual([2]);
+});
+
+test("a page that waits says what is read or asked, and how far that is", () => {
+  const now = {
+    doing: "reading",
+    what: "runs/1/\u202ehost.xplane.pb",
+    done: 12_000_000,
+    total: 40_000_000,
+  } as const;
+  expect(told(now)).toBe("Reading \\u{202e}host.xplane.pb (11.4 MiB of 38.1 MiB)");
+  expect(told({ ...now, total: 0 })).toBe("Reading \\u{202e}host.xplane.pb");
+  expect(told({ doing: "asking", what: "_step_part_rows", done: 3, total: 40 })).toBe(
+    "Asking step part rows (3 of 40)",
+  );
+  expect(told({ doing: "asking", what: "", done: 0, total: 0 })).toBe("Asking");
+  expect(told({ doing: "waiting", what: "", done: 0, total: 0 })).toBe("Other answers come first");
 });

@@ -7,7 +7,7 @@ import { place } from "./address";
 import { embedded } from "./api";
 import { Findings, One } from "./findings";
 import { Problem } from "./loading";
-import { stepsOf, Summary } from "./overview";
+import { Summary, stepsOf } from "./overview";
 import { plain } from "./plain";
 import { Prose } from "./prose";
 import { Grid } from "./table";
@@ -18,26 +18,64 @@ import type { Report } from "./types";
 /** Opens the section that the address names, and what it is inside of. */
 function goTo(): void {
   const found = place.value.length > 1 ? document.getElementById(place.value.slice(1)) : null;
-  for (let at: Element | null = found; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
+  for (let at: Element | null = found; at; at = at.parentElement)
+    if (at instanceof HTMLDetailsElement) at.open = true;
   found?.scrollIntoView();
 }
 
 function Page({ report }: { report: Report }): JSX.Element {
   useEffect(() => place.subscribe(goTo), []);
-  return <><header class="file"><b class="brand">stepscope</b><nav aria-label="Sections">{report.sections.map((s, i) => <a href={`#s${i}`}>{plain(s.title, 60)}</a>)}</nav>
-    <button type="button" onClick={turnTheme}>Theme: {theme.value}</button></header>
-    <main class="overview"><Summary report={report} steps={stepsOf(report)} linked={false} /></main>
-    <footer class="quiet">Made by stepscope {report.version}. This file is complete: it needs neither network nor server.</footer></>;
+  return (
+    <>
+      <header class="file">
+        <b class="brand">stepscope</b>
+        <nav aria-label="Sections">
+          {report.sections.map((s, i) => (
+            <a href={`#s${i}`}>{plain(s.title, 60)}</a>
+          ))}
+        </nav>
+        <button type="button" onClick={turnTheme}>
+          Theme: {theme.value}
+        </button>
+      </header>
+      <main class="overview">
+        <Summary report={report} steps={stepsOf(report)} linked={false} />
+      </main>
+      <footer class="quiet">
+        Made by stepscope {report.version}. This file is complete: it needs neither network nor server.
+      </footer>
+    </>
+  );
 }
 
 /** A few things of a report and nothing else, as a notebook shows them. */
-const Part = ({ report }: { report: Report }): JSX.Element => <main class="few">
-  {report.title && <h2><Prose text={report.title} /></h2>}
-  {report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}
-  {report.sections.map((section) => section.table && <Grid table={section.table} first={12} />)}
-  {report.findings.length === 1 ? <One finding={report.findings[0]!} open /> : <Findings findings={report.findings} first={Infinity} />}
-  {report.sections.flatMap((section) => section.answer).map((sentence) => <p class="quiet"><Prose text={sentence} /></p>)}
-</main>;
+const Part = ({ report }: { report: Report }): JSX.Element => (
+  <main class="few">
+    {report.title && (
+      <h2>
+        <Prose text={report.title} />
+      </h2>
+    )}
+    {report.headline.map((sentence) => (
+      <p>
+        <Prose text={sentence} />
+      </p>
+    ))}
+    {report.sections.map((section) => section.table && <Grid table={section.table} first={12} />)}
+    {report.findings.length === 1 ? (
+      <One finding={report.findings[0]!} open />
+    ) : (
+      <Findings findings={report.findings} first={Infinity} />
+    )}
+    {report.sections
+      .flatMap((section) => section.answer)
+      .map((sentence) => (
+        <p class="quiet">
+          <Prose text={sentence} />
+        </p>
+      ))}
+  </main>
+);
 
 const page = document.getElementById("page")!;
 const whole = embedded?.get("/api/report/summary") as Report | undefined;

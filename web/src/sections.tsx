@@ -12,38 +12,112 @@ import type { Report, Section, Table } from "./types";
 function Rows({ section, table }: { section: Section; table: Table }): JSX.Element {
   const drawn = section.chart && Drawn({ table, chart: section.chart });
   if (!drawn) return <Grid table={table} first={12} />;
-  return <>{drawn}<details class="rows"><summary>Table of {counted(table.rows.length, "row")}</summary><Grid table={table} first={12} /></details></>;
+  return (
+    <>
+      {drawn}
+      <details class="rows">
+        <summary>Table of {counted(table.rows.length, "row")}</summary>
+        <Grid table={table} first={12} />
+      </details>
+    </>
+  );
 }
 
 /** What a section holds besides its heading. */
 export function Inside({ section }: { section: Section }): JSX.Element {
   const { tree } = section;
   const flame = tree !== null && tree.size !== "" && boxes(tree).length > 0;
-  return <>{section.question && <p class="quiet question"><Prose text={section.question} /></p>}
-    {section.answer.map((sentence) => <p><Prose text={sentence} /></p>)}
-    {section.table && section.table.rows.length > 0 && <Rows section={section} table={section.table} />}
-    {tree && (flame ? <><Flame tree={tree} /><details class="rows"><summary>Table of {counted(tree.nodes.length, "row")}</summary><TreeTable tree={tree} /></details></> : <TreeTable tree={tree} />)}
-    {section.diff && <Changes diff={section.diff} />}
-    <Findings findings={section.findings} first={Infinity} />
-    <Sql sql={section.sql} />
-    {section.parts.map((part) => <Open section={part} key={part.name} level={3} />)}</>;
+  return (
+    <>
+      {section.question && (
+        <p class="quiet question">
+          <Prose text={section.question} />
+        </p>
+      )}
+      {section.answer.map((sentence) => (
+        <p>
+          <Prose text={sentence} />
+        </p>
+      ))}
+      {section.table && section.table.rows.length > 0 && <Rows section={section} table={section.table} />}
+      {tree &&
+        (flame ? (
+          <>
+            <Flame tree={tree} />
+            <details class="rows">
+              <summary>Table of {counted(tree.nodes.length, "row")}</summary>
+              <TreeTable tree={tree} />
+            </details>
+          </>
+        ) : (
+          <TreeTable tree={tree} />
+        ))}
+      {section.diff && <Changes diff={section.diff} />}
+      <Findings findings={section.findings} first={Infinity} />
+      <Sql sql={section.sql} />
+      {section.parts.map((part) => (
+        <Open section={part} key={part.name} level={3} />
+      ))}
+    </>
+  );
 }
 
-const Heading = ({ section }: { section: Section }): JSX.Element => <>{plain(section.title, 300)}{section.subject && <> <span class="quiet">{plain(section.subject, 300)}</span></>}</>;
+const Heading = ({ section }: { section: Section }): JSX.Element => (
+  <>
+    {plain(section.title, 300)}
+    {section.subject && (
+      <>
+        {" "}
+        <span class="quiet">{plain(section.subject, 300)}</span>
+      </>
+    )}
+  </>
+);
 
 /** A section that is seen at once. */
 export function Open({ section, level = 2 }: { section: Section; level?: 2 | 3 }): JSX.Element {
   const Title = `h${level}` as "h2" | "h3";
-  return <section id={section.name} class={level === 3 ? "part" : ""} aria-label={plain(section.title, 300)}><Title><Heading section={section} /></Title><Inside section={section} /></section>;
+  return (
+    <section id={section.name} class={level === 3 ? "part" : ""} aria-label={plain(section.title, 300)}>
+      <Title>
+        <Heading section={section} />
+      </Title>
+      <Inside section={section} />
+    </section>
+  );
 }
 
 /** A section behind its title, with the first sentence of its answer, or its question, beside it. */
 function Folded({ section, id }: { section: Section; id: string }): JSX.Element {
-  return <details class="section" id={id}><summary><h2><Heading section={section} /></h2> <span class="quiet"><Prose text={section.answer[0] ?? section.question} /></span></summary><Inside section={section} /></details>;
+  return (
+    <details class="section" id={id}>
+      <summary>
+        <h2>
+          <Heading section={section} />
+        </h2>{" "}
+        <span class="quiet">
+          <Prose text={section.answer[0] ?? section.question} />
+        </span>
+      </summary>
+      <Inside section={section} />
+    </details>
+  );
 }
 
 /** Every section of a report as sentences, charts and tables; a new analysis shows up here by itself. */
-export const Sections = ({ of }: { of: Report }): JSX.Element => <>{of.sections.map((section) => <Open section={section} key={section.name} />)}</>;
+export const Sections = ({ of }: { of: Report }): JSX.Element => (
+  <>
+    {of.sections.map((section) => (
+      <Open section={section} key={section.name} />
+    ))}
+  </>
+);
 
 /** The same, each a click away. */
-export const FoldedSections = ({ sections }: { sections: Section[] }): JSX.Element => <div class="sections">{sections.map((section, i) => <Folded section={section} id={`s${i}`} key={`${section.name} ${section.subject}`} />)}</div>;
+export const FoldedSections = ({ sections }: { sections: Section[] }): JSX.Element => (
+  <div class="sections">
+    {sections.map((section, i) => (
+      <Folded section={section} id={`s${i}`} key={`${section.name} ${section.subject}`} />
+    ))}
+  </div>
+);

@@ -9,7 +9,9 @@ import type { View } from "./types";
 
 const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true });
 /** Every view, in its order: a file in views/ is a view. */
-export const views: View[] = Object.values(found).map((file) => file.view).sort((a, b) => a.order - b.order);
+export const views: View[] = Object.values(found)
+  .map((file) => file.view)
+  .sort((a, b) => a.order - b.order);
 
 const current = computed(() => views.find((v) => v.name === place.value.slice(1).split("?")[0]) ?? views[0]!);
 
@@ -18,7 +20,13 @@ const overlay = signal<"palette" | "help" | null>(null);
 const commands = (): Command[] => [
   ...views.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
   { title: "Change light or dark", key: "t", run: turnTheme },
-  { title: "Show the keys", key: "?", run: () => { overlay.value = "help"; } },
+  {
+    title: "Show the keys",
+    key: "?",
+    run: () => {
+      overlay.value = "help";
+    },
+  },
   ...added.value,
 ];
 
@@ -26,7 +34,10 @@ function Palette(): JSX.Element {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const fits = commands().filter((c) => c.title.toLowerCase().includes(text.toLowerCase()));
-  const go = (command: Command | undefined) => { overlay.value = null; command?.run(); };
+  const go = (command: Command | undefined) => {
+    overlay.value = null;
+    command?.run();
+  };
   const onKey = (e: KeyboardEvent) => {
     if (e.key === "ArrowDown") setAt(Math.min(at + 1, fits.length - 1));
     else if (e.key === "ArrowUp") setAt(Math.max(at - 1, 0));
@@ -34,22 +45,80 @@ function Palette(): JSX.Element {
     else return;
     e.preventDefault();
   };
-  return <div class="overlay" role="dialog" aria-modal="true" aria-label="Commands">
-    <input name="command" ref={(e) => e?.focus()} aria-label="Command" placeholder="Type a command" value={text} onKeyDown={onKey}
-      onInput={(e) => { setText(e.currentTarget.value); setAt(0); }} />
-    <ul role="listbox">{fits.map((c, i) => <li role="option" aria-selected={i === at} onClick={() => go(c)}>{c.title} {c.key && <kbd>{c.key}</kbd>}</li>)}</ul>
-    {fits.length === 0 && <p class="quiet">No command has this in its name.</p>}
-  </div>;
+  return (
+    <div class="overlay" role="dialog" aria-modal="true" aria-label="Commands">
+      <input
+        name="command"
+        ref={(e) => e?.focus()}
+        role="combobox"
+        aria-label="Command"
+        aria-expanded
+        aria-controls="commands"
+        aria-activedescendant={fits.length ? `command-${at}` : undefined}
+        autocomplete="off"
+        placeholder="Type a command"
+        value={text}
+        onKeyDown={onKey}
+        onInput={(e) => {
+          setText(e.currentTarget.value);
+          setAt(0);
+        }}
+      />
+      <div id="commands" class="commands" role="listbox" aria-label="Commands">
+        {fits.map((c, i) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the combobox, as ARIA has it.
+          <div id={`command-${i}`} role="option" tabIndex={-1} aria-selected={i === at} onClick={() => go(c)}>
+            {c.title} {c.key && <kbd>{c.key}</kbd>}
+          </div>
+        ))}
+      </div>
+      {fits.length === 0 && <p class="quiet">No command has this in its name.</p>}
+    </div>
+  );
 }
 
-const Help = (): JSX.Element => <div class="overlay" role="dialog" aria-modal="true" aria-label="Keys" tabIndex={-1} ref={(e) => e?.focus()}><h2>Keys</h2>
-  <dl class="keys"><dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt><dd>Find a command</dd>{commands().filter((c) => c.key).map((c) => <><dt><kbd>{c.key}</kbd></dt><dd>{c.title}</dd></>)}
-    <dt><kbd>Esc</kbd></dt><dd>Close</dd></dl></div>;
+const Help = (): JSX.Element => (
+  <div
+    class="overlay"
+    role="dialog"
+    aria-modal="true"
+    aria-label="Keys"
+    tabIndex={-1}
+    ref={(e) => e?.focus()}
+  >
+    <h2>Keys</h2>
+    <dl class="keys">
+      <dt>
+        <kbd>Ctrl</kbd> <kbd>K</kbd>
+      </dt>
+      <dd>Find a command</dd>
+      {commands()
+        .filter((c) => c.key)
+        .map((c) => (
+          <>
+            <dt>
+              <kbd>{c.key}</kbd>
+            </dt>
+            <dd>{c.title}</dd>
+          </>
+        ))}
+      <dt>
+        <kbd>Esc</kbd>
+      </dt>
+      <dd>Close</dd>
+    </dl>
+  </div>
+);
 
-/** Whether a key goes into a text: the SQL editor is in a shadow root, whose host would be the event's target. */
+/** Whether a key goes into a text: the SQL editor is in a shadow root, whose host would be the event's
+ * target. */
 function typing(e: KeyboardEvent): boolean {
   const [at] = e.composedPath();
-  return e.defaultPrevented || (at instanceof HTMLElement && (at.isContentEditable || at.closest("input, textarea, select, [contenteditable]") !== null));
+  return (
+    e.defaultPrevented ||
+    (at instanceof HTMLElement &&
+      (at.isContentEditable || at.closest("input, textarea, select, [contenteditable]") !== null))
+  );
 }
 
 function onKey(e: KeyboardEvent): void {
@@ -59,7 +128,11 @@ function onKey(e: KeyboardEvent): void {
   } else if (e.key === "Escape") overlay.value = null;
   else if (!e.ctrlKey && !e.metaKey && !e.altKey && !typing(e)) {
     const command = commands().find((c) => c.key === e.key);
-    if (command) { e.preventDefault(); overlay.value = null; command.run(); }
+    if (command) {
+      e.preventDefault();
+      overlay.value = null;
+      command.run();
+    }
   }
 }
 
@@ -70,14 +143,57 @@ export function Shell(): JSX.Element {
     return () => removeEventListener("keydown", onKey);
   }, []);
   const { Component, name, title } = current.value;
-  useEffect(() => { document.title = `${title} - stepscope`; }, [title]);
-  return <>
-    <header><b class="brand">stepscope</b><nav aria-label="Views">{views.map((v) => <a href={`#${v.name}`} aria-current={v.name === name ? "page" : undefined}>{v.title}</a>)}</nav>
-      <button type="button" onClick={() => { overlay.value = "palette"; }}>Commands <kbd>Ctrl K</kbd></button>
-      <button type="button" onClick={turnTheme}>Theme: {theme.value}</button>
-      <button type="button" aria-label="Show the keys" onClick={() => { overlay.value = "help"; }}>?</button></header>
-    <News />
-    <main key={name} class={name}><Component /></main>
-    {overlay.value !== null && <div class="veil" onClick={(e) => { if (e.target === e.currentTarget) overlay.value = null; }}>{overlay.value === "palette" ? <Palette /> : <Help />}</div>}
-  </>;
+  useEffect(() => {
+    document.title = `${title} - stepscope`;
+  }, [title]);
+  return (
+    <>
+      <header>
+        <b class="brand">stepscope</b>
+        <nav aria-label="Views">
+          {views.map((v) => (
+            <a href={`#${v.name}`} aria-current={v.name === name ? "page" : undefined}>
+              {v.title}
+            </a>
+          ))}
+        </nav>
+        <button
+          type="button"
+          onClick={() => {
+            overlay.value = "palette";
+          }}
+        >
+          Commands <kbd>Ctrl K</kbd>
+        </button>
+        <button type="button" onClick={turnTheme}>
+          Theme: {theme.value}
+        </button>
+        <button
+          type="button"
+          aria-label="Show the keys"
+          onClick={() => {
+            overlay.value = "help";
+          }}
+        >
+          ?
+        </button>
+      </header>
+      <News />
+      <main key={name} class={name}>
+        <Component />
+      </main>
+      {overlay.value !== null && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it, too, wherever the focus is.
+        // biome-ignore lint/a11y/useKeyWithClickEvents: as above.
+        <div
+          class="veil"
+          onClick={(e) => {
+            if (e.target === e.currentTarget) overlay.value = null;
+          }}
+        >
+          {overlay.value === "palette" ? <Palette /> : <Help />}
+        </div>
+      )}
+    </>
+  );
 }

@@ -3,19 +3,24 @@ import { colourOf } from "./colours";
 import { counted, duration } from "./format";
 import { plain } from "./plain";
 import { show } from "./scale";
-import { placeOf, type Brushed, partsByStep, partsOf } from "./stepchart";
+import { type Brushed, partsByStep, partsOf, placeOf } from "./stepchart";
 import type { Row, Section } from "./types";
 
 const HOSTS = 4; // bars that are seen without a click
 
-interface Whole { title: string; parts: { name: string; ps: number }[] }
+interface Whole {
+  title: string;
+  parts: { name: string; ps: number }[];
+}
 
 /** What a bar is made of: the mean of a host's steps, as a row of the section tells it. */
 function ofRow(row: Row, section: Section, hasSteps: boolean): Whole {
   const parts = section.chart!.y.map((name) => ({ name, ps: Number(row[name] ?? 0) }));
-  const steps = row["what"] === "mean" && typeof row["steps"] === "number" ? `, mean of ${counted(row["steps"], "step")}` : "";
+  const steps =
+    row.what === "mean" && typeof row.steps === "number" ? `, mean of ${counted(row.steps, "step")}` : "";
   const long = duration(total(parts));
-  return { title: `${plain(placeOf(row), 120)}: ${hasSteps ? `${long} a step${steps}` : `${long} in all; nothing shows where a step begins`}`, parts };
+  const said = hasSteps ? `${long} a step${steps}` : `${long} in all; nothing shows where a step begins`;
+  return { title: `${plain(placeOf(row), 120)}: ${said}`, parts };
 }
 
 /** The mean of some steps; null where the section does not tell the parts of all of them. */
@@ -23,16 +28,33 @@ export function ofSteps(brushed: Brushed, section: Section): Whole | null {
   const known = partsByStep(section);
   const rows = brushed.steps.map((step) => partsOf(known, step));
   if (!rows.every((row) => row !== undefined)) return null;
-  const parts = section.chart!.y.map((name) => ({ name, ps: rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0) / rows.length }));
+  const parts = section.chart!.y.map((name) => ({
+    name,
+    ps: rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0) / rows.length,
+  }));
   const [first, last] = [brushed.steps[0]!.step, brushed.steps[brushed.steps.length - 1]!.step];
-  const which = rows.length === 1 ? `step ${first}` : `steps ${first} to ${last}, mean of ${counted(rows.length, "step")}`;
+  const which =
+    rows.length === 1
+      ? `step ${first}`
+      : `steps ${first} to ${last}, mean of ${counted(rows.length, "step")}`;
   return { title: `${plain(brushed.place, 120)}: ${duration(total(parts))} a step, ${which}`, parts };
 }
 
 const total = (parts: { ps: number }[]): number => parts.reduce((sum, p) => sum + p.ps, 0);
 
-/** Where a step goes: one bar a host, or that of the brushed steps, its parts coloured by their class and named below. */
-export function StepBars({ section, brushed, coming, hasSteps }: { section: Section; brushed: Brushed | null; coming: boolean; hasSteps: boolean }): JSX.Element | null {
+/** Where a step goes: one bar a host, or that of the brushed steps, its parts coloured by their class and
+ * named below. */
+export function StepBars({
+  section,
+  brushed,
+  coming,
+  hasSteps,
+}: {
+  section: Section;
+  brushed: Brushed | null;
+  coming: boolean;
+  hasSteps: boolean;
+}): JSX.Element | null {
   const { chart, table } = section;
   if (!chart || !table) return null;
   const means = table.rows.filter((row) => row[chart.x] === "mean");
@@ -40,20 +62,62 @@ export function StepBars({ section, brushed, coming, hasSteps }: { section: Sect
   const selected = brushed && ofSteps(brushed, section);
   const bars = selected ? [selected] : rows.map((row) => ofRow(row, section, hasSteps));
   const one = (whole: Whole) => <Bar whole={whole} section={section} />;
-  return <section class="where-a-step-goes" aria-label="Where a step goes"><h2>{hasSteps ? "Where a step goes" : "Where the time goes"}</h2>
-    {bars.slice(0, HOSTS).map(one)}
-    {brushed && !selected && <p class="quiet">This is the mean of all steps{coming ? "; the parts of the selected ones are being read." : ": the parts of the selected ones are not in the report. Open them in the timeline."}</p>}
-    {bars.length > HOSTS && <details><summary>{counted(bars.length - HOSTS, "more host")}</summary>{bars.slice(HOSTS).map(one)}</details>}</section>;
+  return (
+    <section class="where-a-step-goes" aria-label="Where a step goes">
+      <h2>{hasSteps ? "Where a step goes" : "Where the time goes"}</h2>
+      {bars.slice(0, HOSTS).map(one)}
+      {brushed && !selected && (
+        <p class="quiet">
+          This is the mean of all steps
+          {coming
+            ? "; the parts of the selected ones are being read."
+            : ": the parts of the selected ones are not in the report. Open them in the timeline."}
+        </p>
+      )}
+      {bars.length > HOSTS && (
+        <details>
+          <summary>{counted(bars.length - HOSTS, "more host")}</summary>
+          {bars.slice(HOSTS).map(one)}
+        </details>
+      )}
+    </section>
+  );
 }
 
 function Bar({ whole: { title, parts }, section }: { whole: Whole; section: Section }): JSX.Element {
   const titles = new Map(section.table!.columns.map((c) => [c.name, plain(c.title, 80)]));
   const about = new Map(section.table!.columns.map((c) => [c.name, plain(c.about, 400)]));
   const sum = total(parts) || 1;
-  const shown = parts.map((p, number) => ({ ...p, look: colourOf(p.name, number), share: show(p.ps / sum, "ratio") })).filter((p) => p.ps > 0).sort((a, b) => b.ps - a.ps);
-  return <figure><figcaption>{title}</figcaption>
-    <div class="bar" role="img" aria-label={shown.map((p) => `${titles.get(p.name)} ${p.share}`).join(", ")}>
-      {shown.map((p) => <i class={p.look} style={{ width: `${(100 * p.ps) / sum}%` }} title={`${titles.get(p.name)}: ${duration(p.ps)}`}>{p.ps / sum > 0.12 && <span>{titles.get(p.name)}</span>}</i>)}</div>
-    <ul class="legend">{shown.map((p) => <li title={about.get(p.name)}><i class={`swatch ${p.look}`} />{titles.get(p.name)} <b>{p.share}</b> <span class="quiet">{duration(p.ps)}</span></li>)}</ul>
-  </figure>;
+  const shown = parts
+    .map((p, number) => ({ ...p, look: colourOf(p.name, number), share: show(p.ps / sum, "ratio") }))
+    .filter((p) => p.ps > 0)
+    .sort((a, b) => b.ps - a.ps);
+  return (
+    <figure>
+      <figcaption>{title}</figcaption>
+      <div
+        class="bar"
+        role="img"
+        aria-label={shown.map((p) => `${titles.get(p.name)} ${p.share}`).join(", ")}
+      >
+        {shown.map((p) => (
+          <i
+            class={p.look}
+            style={{ width: `${(100 * p.ps) / sum}%` }}
+            title={`${titles.get(p.name)}: ${duration(p.ps)}`}
+          >
+            {p.ps / sum > 0.12 && <span>{titles.get(p.name)}</span>}
+          </i>
+        ))}
+      </div>
+      <ul class="legend">
+        {shown.map((p) => (
+          <li title={about.get(p.name)}>
+            <i class={`swatch ${p.look}`} />
+            {titles.get(p.name)} <b>{p.share}</b> <span class="quiet">{duration(p.ps)}</span>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
 }

@@ -33,18 +33,28 @@ export function filtered(rows: Row[], columns: Column[], text: string): Row[] {
   return rows.filter((row) => columns.some((c) => shown(row[c.name], c.unit).toLowerCase().includes(wanted)));
 }
 
-/** Columns that say something, and a sentence with what is alike in every row. Numbers stay: that they are equal may be
- * the news. Where all rows come from the same place, that is told elsewhere. */
+/** Columns that say something, and a sentence with what is alike in every row. Numbers stay: that they are
+ * equal may be the news. Where all rows come from the same place, that is told elsewhere. */
 export function telling(table: Table): { columns: Column[]; alike: string } {
   const { columns, rows, total } = table;
   const key = (value: Cell | undefined) => JSON.stringify(value ?? null);
-  const constant = rows.length > 1 ? columns.filter((c) => rows.every((row) => key(row[c.name]) === key(rows[0]![c.name]))) : [];
-  const words = rows.length < 3 ? [] : constant.filter((c) => !PLACES.has(c.name) && (["text", "bool"].includes(c.unit) || (rows[0]![c.name] ?? null) === null));
+  const constant =
+    rows.length > 1
+      ? columns.filter((c) => rows.every((row) => key(row[c.name]) === key(rows[0]![c.name])))
+      : [];
+  const words =
+    rows.length < 3
+      ? []
+      : constant.filter(
+          (c) =>
+            !PLACES.has(c.name) && (["text", "bool"].includes(c.unit) || (rows[0]![c.name] ?? null) === null),
+        );
   const kept = columns.filter((c) => !words.includes(c) && !(PLACES.has(c.name) && constant.includes(c)));
   if (!kept.length) return { columns, alike: "" };
   const said = words.map((c) => {
     const value = rows[0]![c.name] ?? null;
-    return `${plain(c.title, 80)} ${value === null ? "has no value" : `= ${plain(shown(value, c.unit), 200)}`}`;
+    const told = value === null ? "has no value" : `= ${plain(shown(value, c.unit), 200)}`;
+    return `${plain(c.title, 80)} ${told}`;
   });
   const where = total <= rows.length ? "In every row" : "In every row shown";
   return { columns: kept, alike: said.length ? `${where}: ${said.join("; ")}.` : "" };
@@ -53,14 +63,25 @@ export function telling(table: Table): { columns: Column[]; alike: string } {
 /** All of a text that its cell cuts. */
 function hover(text: string, cell = CELL): string | undefined {
   if (text.length <= cell) return undefined;
-  return plain(text, HOVER) + (text.length > HOVER ? ` (${text.length.toLocaleString("en")} characters)` : "");
+  return (
+    plain(text, HOVER) + (text.length > HOVER ? ` (${text.length.toLocaleString("en")} characters)` : "")
+  );
 }
 
 /** A single row that is wider than a page is read downwards. */
-const Facts = ({ table }: { table: Table }): JSX.Element => <dl class="facts">{table.columns.map((c) => {
-  const text = show(table.rows[0]![c.name], c.unit);
-  return <div title={plain(c.about || c.title, 400)}><dt>{plain(c.title, 80)}</dt><dd title={hover(text)}>{plain(text, CELL)}</dd></div>;
-})}</dl>;
+const Facts = ({ table }: { table: Table }): JSX.Element => (
+  <dl class="facts">
+    {table.columns.map((c) => {
+      const text = show(table.rows[0]![c.name], c.unit);
+      return (
+        <div title={plain(c.about || c.title, 400)}>
+          <dt>{plain(c.title, 80)}</dt>
+          <dd title={hover(text)}>{plain(text, CELL)}</dd>
+        </div>
+      );
+    })}
+  </dl>
+);
 
 interface Options {
   table: Table;
@@ -74,43 +95,111 @@ interface Options {
   beside?: (row: Row) => ComponentChildren;
 }
 
-/** A table whose headers sort and whose rows can be filtered. One scale a column, its symbol in the heading. */
-export function Grid({ table, filter = true, first = FIRST, cell = CELL, all: whole = false, beside }: Options): JSX.Element {
+/** A table whose headers sort and whose rows can be filtered. One scale a column, its symbol in the
+ * heading. */
+export function Grid({
+  table,
+  filter = true,
+  first = FIRST,
+  cell = CELL,
+  all: whole = false,
+  beside,
+}: Options): JSX.Element {
   const [by, setBy] = useState<string | null>(null);
   const [down, setDown] = useState(true);
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
-  const { columns, alike } = useMemo(() => (whole ? { columns: table.columns, alike: "" } : telling(table)), [table, whole]);
+  const { columns, alike } = useMemo(
+    () => (whole ? { columns: table.columns, alike: "" } : telling(table)),
+    [table, whole],
+  );
   const scales = useMemo(() => scalesOf(columns, table.rows), [columns, table]);
   const found = useMemo(() => {
     const rows = filtered(table.rows, columns, text);
     return by === null ? rows : sorted(rows, by, down);
   }, [table, columns, text, by, down]);
-  if (table.rows.length === 1 && table.total === 1 && table.columns.length > MOST_ACROSS && !whole) return <Facts table={table} />;
+  if (table.rows.length === 1 && table.total === 1 && table.columns.length > MOST_ACROSS && !whole)
+    return <Facts table={table} />;
   const drawn = all || found.length <= first + 3 ? found : found.slice(0, first);
-  const numeric = (c: Column) => (["text", "bool"].includes(c.unit) ? false : c.unit !== "" || table.rows.some((r) => typeof r[c.name] === "number"));
+  const numeric = (c: Column) =>
+    ["text", "bool"].includes(c.unit)
+      ? false
+      : c.unit !== "" || table.rows.some((r) => typeof r[c.name] === "number");
   const order = (c: Column) => {
     if (by === c.name) setDown(!down);
-    else { setBy(c.name); setDown(numeric(c)); }
+    else {
+      setBy(c.name);
+      setDown(numeric(c));
+    }
   };
   const leftOut = table.total - table.rows.length;
-  return <div class="grid">
-    {alike && <p class="quiet">{alike}</p>}
-    {filter && table.rows.length > 5 && <label class="filter">Filter <input name="filter" type="search" value={text}
-      onInput={(e) => setText(e.currentTarget.value)} /> <span class="quiet">{counted(found.length, "row")}
-      {leftOut > 0 ? ` of ${table.total.toLocaleString("en")}` : ""}</span></label>}
-    <div class="scroll" tabIndex={0} role="group" aria-label="Table"><table>
-      <thead><tr>{columns.map((c, i) => <th scope="col" title={plain(c.about || c.title, 400)} class={numeric(c) ? "number" : ""}
-        aria-sort={by === c.name ? (down ? "descending" : "ascending") : "none"}>
-        <button type="button" onClick={() => order(c)}>{plain(c.title, 80)}{scales[i]!.symbol && <span class="unit"> {scales[i]!.symbol}</span>}</button></th>)}{beside && <th scope="col"><span class="unseen">Links</span></th>}</tr></thead>
-      <tbody>{drawn.map((row) => <tr>{columns.map((c, i) => {
-        const value = row[c.name] ?? null;
-        const text = inScale(value, scales[i]!);
-        return <td class={numeric(c) ? "number" : c.name === "class" ? "kind" : text.length > 16 ? "long" : ""} title={hover(typeof value === "string" ? value : text, cell)}>
-          {c.name === "class" && <i class={`swatch ${ofRow(value)}`} />}{value === null ? <span class="quiet">{NOTHING}</span> : plain(text, cell)}</td>;
-      })}{beside && <td class="beside">{beside(row)}</td>}</tr>)}</tbody>
-    </table></div>
-    {drawn.length < found.length && <button type="button" class="more" onClick={() => setAll(true)}>Show all {counted(found.length, "row")}</button>}
-    {leftOut > 0 && <p class="quiet">{counted(leftOut, "row")} left out; the query has them.</p>}
-  </div>;
+  return (
+    <div class="grid">
+      {alike && <p class="quiet">{alike}</p>}
+      {filter && table.rows.length > 5 && (
+        <label class="filter">
+          Filter{" "}
+          <input name="filter" type="search" value={text} onInput={(e) => setText(e.currentTarget.value)} />{" "}
+          <span class="quiet">
+            {counted(found.length, "row")}
+            {leftOut > 0 ? ` of ${table.total.toLocaleString("en")}` : ""}
+          </span>
+        </label>
+      )}
+      <div class="scroll" tabIndex={0} role="group" aria-label="Table">
+        <table>
+          <thead>
+            <tr>
+              {columns.map((c, i) => (
+                <th
+                  scope="col"
+                  title={plain(c.about || c.title, 400)}
+                  class={numeric(c) ? "number" : ""}
+                  aria-sort={by === c.name ? (down ? "descending" : "ascending") : "none"}
+                >
+                  <button type="button" onClick={() => order(c)}>
+                    {plain(c.title, 80)}
+                    {scales[i]!.symbol && <span class="unit"> {scales[i]!.symbol}</span>}
+                  </button>
+                </th>
+              ))}
+              {beside && (
+                <th scope="col">
+                  <span class="unseen">Links</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {drawn.map((row) => (
+              <tr>
+                {columns.map((c, i) => {
+                  const value = row[c.name] ?? null;
+                  const text = inScale(value, scales[i]!);
+                  return (
+                    <td
+                      class={
+                        numeric(c) ? "number" : c.name === "class" ? "kind" : text.length > 16 ? "long" : ""
+                      }
+                      title={hover(typeof value === "string" ? value : text, cell)}
+                    >
+                      {c.name === "class" && <i class={`swatch ${ofRow(value)}`} />}
+                      {value === null ? <span class="quiet">{NOTHING}</span> : plain(text, cell)}
+                    </td>
+                  );
+                })}
+                {beside && <td class="beside">{beside(row)}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {drawn.length < found.length && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          Show all {counted(found.length, "row")}
+        </button>
+      )}
+      {leftOut > 0 && <p class="quiet">{counted(leftOut, "row")} left out; the query has them.</p>}
+    </div>
+  );
 }

@@ -7,11 +7,19 @@ const KEY = "stepscope.theme";
 
 /** What was kept from an earlier visit; a page in a sandbox, as in a notebook, may keep nothing. */
 export function recall(key: string): string | null {
-  try { return localStorage.getItem(key); } catch { return null; }
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
 }
 
 export function keep(key: string, value: string): void {
-  try { localStorage.setItem(key, value); } catch { /* the choice lasts as long as the page */ }
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    /* the choice lasts as long as the page */
+  }
 }
 
 const kept = recall(KEY);
@@ -19,7 +27,7 @@ export const theme = signal(THEMES.includes(kept ?? "") ? kept! : "auto");
 
 export function setTheme(next: string): void {
   theme.value = next;
-  document.documentElement.dataset["theme"] = next;
+  document.documentElement.dataset.theme = next;
   keep(KEY, next);
 }
 

@@ -33,9 +33,14 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Compacts, and says what became of each run."""
+    from stepscope.cli.progress import bar
     from stepscope.session import trace
 
+    runs = 0
+
     def told(one: Compacted) -> None:
+        nonlocal runs
+        shown.stop()
         files = f"{units.count(one.files_before, 'file')} are now {one.files:,}"
         console.say(f"{one.run_id}: {units.count(one.sources, 'source')}, {files}")
         if one.timelines_lost:
@@ -43,8 +48,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.say(
                 f"{one.run_id}: {lost} damaged and left out: the page draws its slices from the tables"
             )
+        runs += 1
+        shown.counting("compacting", runs, 0)
 
-    done = trace.compact(options.lake, options.run, told=told)
+    with bar(console) as shown:
+        shown.counting("compacting", 0, 0)
+        done = trace.compact(options.lake, options.run, told=told)
     if not done:
         console.say("nothing to compact: no run of the lake has several sources outside its snapshot")
     write_rows(

@@ -73,23 +73,21 @@ def run(options: argparse.Namespace, console: Console) -> int:
         steps = by_step.windows(trace.query) if found else {}
         durations = whatif.durations(trace.query) if found else {}
         unread = trace.query(statement("unread_op_logs")).rows() if found else []
-        bar.stop()
-    if compiled is not None:
-        show(compiled, options, console)
-        return 0
-    asked = [
-        (
-            one,
-            whatif.ask(
+        asked = []
+        for number, one in enumerate(found):
+            bar.counting(f"what would lower the peak of {one.allocator}", number, len(found))
+            outcomes = whatif.ask(
                 one,
                 recompute=recompute,
                 halve=halve,
                 batch=options.batch,
                 run_ps=lambda run: durations.get(run, 0),
-            ),
-        )
-        for one in found
-    ]
+            )
+            asked.append((one, outcomes))
+        bar.stop()
+    if compiled is not None:
+        show(compiled, options, console)
+        return 0
     if found or options.format != "table":
         page = options.format == "table" and not options.all
         report = memory_page.build(asked, steps) if page else memory.build(asked, steps)

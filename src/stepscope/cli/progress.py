@@ -3,51 +3,107 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.cli.console import Console
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
 
 PATIENCE_SECONDS = 1.0
 """Work that is done sooner needs no bar."""
+_WIDTH = 40
+"""Characters of what is being done."""
+
+
+class _Shown(NamedTuple):
+    """What the bar says."""
+
+    what: str
+    done: int
+    total: int
+    is_bytes: bool
 
 
 class Bar:
-    """The bar: update() is the callback for `trace.open` and `trace.ingest`, stop() erases it."""
+    """The bar: update() and asking() are what Trace.watch() and `trace.ingest` call, stop() erases it.
+
+    A query may take minutes and tells nothing meanwhile: so a timer shows the bar, and not the next call.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._begin = time.monotonic()
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._latest: _Shown | None = None
         self._progress: Progress | None = None
+        self._is_bytes = False
         self._task: TaskID | None = None
 
     def update(self, what: str, done: int, total: int) -> None:
-        """Shows how far the work is; the reader calls it about ten times a second."""
-        if self._progress is None:
-            if not self._console.err_is_terminal or time.monotonic() - self._begin < PATIENCE_SECONDS:
-                return
-            self._progress = self._start()
+        """Shows how many bytes are read; the reader calls it about ten times a second."""
+        self._say(_Shown(what, done, total, True))
+
+    def asking(self, name: str, done: int, total: int) -> None:
+        """Shows which statement is asked, and how many of those that are asked with it are answered."""
+        self._say(_Shown(name.strip("_").replace("_", " ") or "a query", done, total, False))
+
+    def counting(self, what: str, done: int, total: int) -> None:
+        """Shows how many things are done."""
+        self._say(_Shown(what, done, total, False))
+
+    def _say(self, shown: _Shown) -> None:
+        if not self._console.err_is_terminal:
+            return
+        with self._lock:
+            self._latest = shown
+            left = self._begin + PATIENCE_SECONDS - time.monotonic()
+            if self._progress is not None or left <= 0:
+                self._show(shown)
+            elif self._timer is None:
+                self._timer = threading.Timer(left, self._late)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _late(self) -> None:
+        """The work takes long. Called by a timer, which stop() may have been too late to cancel."""
+        with self._lock:
+            if self._timer is threading.current_thread() and self._latest is not None:
+                self._show(self._latest)
+
+    def _show(self, shown: _Shown) -> None:
+        if self._progress is None or self._is_bytes != shown.is_bytes:
+            self._erase()
+            self._progress, self._is_bytes = self._start(shown.is_bytes), shown.is_bytes
             self._task = self._progress.add_task("", total=None)
         if self._task is not None:
             self._progress.update(
-                self._task, description=plain(what, 40), completed=done, total=total if total > 0 else None
+                self._task,
+                description=plain(shown.what, _WIDTH),
+                completed=shown.done,
+                total=shown.total if shown.total > 0 else None,
             )
 
-    def _start(self) -> Progress:
+    def _start(self, is_bytes: bool) -> Progress:
         from rich import progress
         from rich.console import Console as RichConsole
 
+        much: tuple[ProgressColumn, ...] = (progress.MofNCompleteColumn(), progress.TimeElapsedColumn())
+        if is_bytes:
+            much = (
+                progress.DownloadColumn(binary_units=True),
+                progress.TransferSpeedColumn(),
+                progress.TimeRemainingColumn(),
+            )
         shown = progress.Progress(
             progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(bar_width=24),
-            progress.DownloadColumn(binary_units=True),
-            progress.TransferSpeedColumn(),
-            progress.TimeRemainingColumn(),
+            *much,
             console=RichConsole(
                 file=self._console.err,
                 no_color=not self._console.err_color,
@@ -61,7 +117,14 @@ class Bar:
 
     def stop(self) -> None:
         """Erases the bar, so that results can be written; a later update starts a new one."""
-        self._begin = time.monotonic()
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self._latest = None
+            self._begin = time.monotonic()
+            self._erase()
+
+    def _erase(self) -> None:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.cli.console import Console
@@ -34,10 +35,10 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             *options.paths,
             cache=not options.no_cache,
             lake=options.lake,
-            progress=shown.update,
             engine=engine,
             only=only,
         )
+        found.watch(shown.update, shown.asking)
         try:
             tell_skipped(found.skipped, console)
             yield found, shown
@@ -45,6 +46,17 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             found.close()
             raise
         found.leave()
+
+
+@contextlib.contextmanager
+def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True) -> Iterator[Trace]:
+    """The Trace of some paths, for verbs that write nothing while it is open. A bar shows what it reads and
+    asks."""
+    from stepscope.session import trace
+
+    with bar(console) as shown, trace.open(*paths, cache=cache) as found:
+        found.watch(shown.update, shown.asking)
+        yield found
 
 
 def need_time(trace: Trace) -> None:

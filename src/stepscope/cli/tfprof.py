@@ -175,12 +175,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.view is None:
         from stepscope.cli.tfprof_prompt import converse
 
-        model = _model(options, files, log_first=True)
+        model = _model(options, files, console, log_first=True)
         _keep_profile(options, model, console)
         for sentence in told:
             console.say(sentence)
         return converse(model, chosen, console, force=options.force)
-    model = _model(options, files, log_first=False)
+    model = _model(options, files, console, log_first=False)
     _keep_profile(options, model, console)
     if options.view == "advise":
         answer, text = (advice := model.advise()), advice.text
@@ -318,13 +318,15 @@ def _files(options: argparse.Namespace, told: list[str], console: Console) -> di
     return named
 
 
-def _model(options: argparse.Namespace, files: dict[str, list[File]], *, log_first: bool) -> Model:
+def _model(
+    options: argparse.Namespace, files: dict[str, list[File]], console: Console, *, log_first: bool
+) -> Model:
     from stepscope.instruments.tfprof import Model
 
     def only(name: str) -> File | None:
         return files[name][0] if name in files else None
 
-    evidence = _evidence(options.paths, alone=len(files) == 1) if "traces" in files else None
+    evidence = _evidence(options.paths, console, alone=len(files) == 1) if "traces" in files else None
     return Model(
         only("graph_path"),
         files.get("run_meta_path", ()),
@@ -338,12 +340,12 @@ def _model(options: argparse.Namespace, files: dict[str, list[File]], *, log_fir
     )
 
 
-def _evidence(paths: list[str], *, alone: bool) -> Evidence | None:
+def _evidence(paths: list[str], console: Console, *, alone: bool) -> Evidence | None:
     """What the traces under the paths tell. UsageError when they tell of no op and there is nothing else."""
+    from stepscope.cli.reading import watched
     from stepscope.instruments.tfprof import evidence
-    from stepscope.session import trace
 
-    with trace.open(*paths) as found:
+    with watched(paths, console) as found:
         told = evidence.read(found.query)
     if told.nodes:
         return told
@@ -385,10 +387,10 @@ def _say_findings(files: dict[str, list[File]], console: Console) -> None:
     if not steps:
         return
     from stepscope import report
-    from stepscope.session import trace
+    from stepscope.cli.reading import watched
 
     recordings = dict.fromkeys(one if isinstance(one, str) else one.file for one in steps)
-    with trace.open(*recordings, cache=False) as found:
+    with watched(list(recordings), console, cache=False) as found:
         findings = report.build(found).findings
     if findings:
         console.say("\nstepscope's own findings in the same recordings:")

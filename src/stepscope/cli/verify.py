@@ -25,9 +25,11 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Reads the lake's files."""
+    from stepscope.cli.progress import bar
     from stepscope.session import trace
 
-    files, size = trace.verify(options.lake)
+    with bar(console) as shown:
+        files, size = trace.verify(options.lake, progress=shown.update)
     write_rows(("files", "bytes"), [(files, size)], console, options.format, spreadsheet=options.spreadsheet)
     console.say(f"{options.lake} is whole: {units.count(files, 'file')} compared")
     return 0

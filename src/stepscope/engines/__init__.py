@@ -36,6 +36,8 @@ class Statement(NamedTuple):
 
     sql: str
     reads: Reads | None = None
+    name: str = ""
+    """What the library calls it."""
 
 
 class Arrow(Protocol):
@@ -106,6 +108,11 @@ class Relation(NamedTuple):
     """`parts` runs queries itself."""
 
 
+Told = Callable[[int, int], None]
+"""Called with the number of a statement that is answered, and with how many are, in the thread that waits for
+them."""
+
+
 class Result(Protocol):
     """Rows of a query, fetched as they are asked for."""
 
@@ -154,10 +161,10 @@ class Engine(Protocol):
         before the next query. QueryError when the engine refuses it."""
 
     def answers(
-        self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
+        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), told: Told | None = None
     ) -> list[list[tuple[Any, ...]]]:
         """All rows of each of several SELECTs. keep: views that several of them read, each after those it
-        builds on."""
+        builds on. told: called as they are answered."""
 
     def keep(self, views: Sequence[str]) -> None:
         """Computes defined views once and keeps their rows for the queries that follow."""

@@ -26,6 +26,7 @@ from stepscope.engines import (
     Relation,
     Rows,
     Statement,
+    Told,
     statement,
 )
 from stepscope.errors import QueryError, StepscopeError, UsageError
@@ -185,11 +186,17 @@ class Portable(ABC):
         return found
 
     def answers(
-        self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
+        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), told: Told | None = None
     ) -> list[list[tuple[Any, ...]]]:
-        """All rows of each of several SELECTs. keep: views to compute once beforehand."""
+        """All rows of each of several SELECTs. keep: views to compute once beforehand. told: called as they
+        are answered."""
         self.keep(keep)
-        return [self.query(one).rows() for one in asked]
+        found = []
+        for number, one in enumerate(asked):
+            found.append(self.query(one).rows())
+            if told is not None:
+                told(number, number + 1)
+        return found
 
     def keep(self, views: Sequence[str]) -> None:
         """Makes views, each after those it builds on. Engines that can compute them once do so."""

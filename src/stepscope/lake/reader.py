@@ -140,11 +140,13 @@ class Lake:
         table: str | None = None,
         checked: Checked | None = None,
         files: Collection[str] | None = None,
+        told: Callable[[str, int, int], None] | None = None,
     ) -> None:
         """Compares files with what announced them: sizes, and with `contents` also hashes.
 
         table: only files of that table. files: only these paths. checked: remembers which contents need no
-        second look. DamagedFile for the first that is missing or differs.
+        second look. told: called with the path of each file that is compared, the bytes compared so far and
+        the bytes in all. DamagedFile for the first that is missing or differs.
         """
         todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
         wanted = [
@@ -161,12 +163,18 @@ class Lake:
         if not todo:
             return
         # Imported here: a lake that was looked at before needs neither.
-        from concurrent.futures import ThreadPoolExecutor
+        from concurrent.futures import ThreadPoolExecutor, wait
 
         from stepscope import _core
 
         with ThreadPoolExecutor(min(config.threads(), len(todo))) as pool:
             found = [pool.submit(content_hash, self.folder / file.path) for _, file, _ in todo]
+            compared, every = 0, sum(file.bytes for _, file, _ in todo)
+            for (_, file, _), done in zip(todo, found, strict=True):
+                if told is not None:
+                    told(file.path, compared, every)
+                    compared += file.bytes
+                    wait([done])
         for (one, file, _), done in zip(todo, found, strict=True):
             path = self.folder / file.path
             try:

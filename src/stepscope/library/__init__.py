@@ -116,7 +116,8 @@ class Entry(NamedTuple):
     def statement(self) -> Statement:
         """The SELECT with what it reads: tables and views by its header, and columns among its words. A
         linter holds the library to both, and to no star, so that no engine needs to parse it."""
-        return Statement(self.sql, Reads(frozenset(self.reads), frozenset(_WORD.findall(self.sql)), False))
+        reads = Reads(frozenset(self.reads), frozenset(_WORD.findall(self.sql)), False)
+        return Statement(self.sql, reads, self.name)
 
     @property
     def slug(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -29,8 +29,9 @@ from stepscope.server import (
     whatif,
 )
 from stepscope.server.access import SESSION, Access, Guarded
-from stepscope.server.assets import Asset
+from stepscope.server.assets import CACHING, Asset
 from stepscope.server.console import Console
+from stepscope.server.doing import Doing
 from stepscope.server.headers import Headers
 from stepscope.server.news import News
 from stepscope.server.recording import Recording
@@ -70,6 +71,8 @@ class Page:
         self.opened = 1
         """How many times the recordings were opened: tracks have other numbers each time."""
         self._left: set[Recording] = set()
+        self.under_way: dict[str, list[Doing]] = {}
+        """What is done for each request that is not answered yet, by its path and query."""
         self.cells = asyncio.Semaphore(_CELL_THREADS)
         self.adding = ThreadPoolExecutor(1, "stepscope-adding", initializer=threads.give_way)
         """Adds ranges up, while timelines that move go first."""
@@ -137,6 +140,12 @@ async def reload(page: Page, request: Request) -> Response:
     return Json({"opened": page.opened})
 
 
+async def doing(page: Page, request: Request) -> Response:
+    """What is done for a request that is under way: the last one of this path and query."""
+    found = page.under_way.get(asked.text(request, "of"))
+    return Json({"format": 1, "now": found[-1].told() if found else None})
+
+
 async def report(page: Page, request: Request) -> Response:
     """A report as `--format json` prints it."""
     return Json(await page.recording.report(request.scope["path"].rpartition("/")[2]))
@@ -171,7 +180,7 @@ async def graph_way(page: Page, request: Request) -> Response:
 async def sides(page: Page, request: Request) -> Response:
     """What can be compared."""
     await page.recording.catalog()
-    return Json(await page.recording.desk.ask(lambda trace: encode(reports.sides(trace))))
+    return Json(await page.recording.long.ask(lambda trace: encode(reports.sides(trace))))
 
 
 async def compare(page: Page, request: Request) -> Response:
@@ -191,7 +200,7 @@ async def analysis(page: Page, request: Request) -> Response:
     """What one analysis of the library finds; parameters are values of its columns."""
     entry = analyses.find(request.path_params["id"])
     filters = asked.filters(request)
-    return Json(await page.recording.desk.ask(lambda trace: encode(analyses.answer(trace, entry, filters))))
+    return Json(await page.recording.long.ask(lambda trace: encode(analyses.answer(trace, entry, filters))))
 
 
 async def ops(page: Page, request: Request) -> Response:
@@ -349,6 +358,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/catalog", catalog),
     ("GET", "/api/news", news),
     ("POST", "/api/reload", reload),
+    ("GET", "/api/doing", doing),
     ("GET", "/api/report/first", report),
     ("GET", "/api/report/summary", report),
     ("GET", "/api/report/pipeline", report),
@@ -378,7 +388,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/sql/download", download),
 )
 """Everything but the files of the page."""
-_TIMELESS = frozenset({session, news, reload})
+_TIMELESS = frozenset({session, news, reload, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 
@@ -387,7 +397,7 @@ def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
     routes = [
         Route(path, partial(answered, page, endpoint), methods=[method]) for method, path, endpoint in API
     ]
-    routes += [Route(path, partial(_asset, one), methods=["GET"]) for path, one in assets.items()]
+    routes += [Route(path, partial(_asset, one, one.tag), methods=["GET"]) for path, one in assets.items()]
 
     @contextlib.asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -399,8 +409,12 @@ def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
     return Headers(Errors(Guarded(router, page.access, {SESSION, *assets})))
 
 
-async def _asset(asset: Asset, request: Request) -> Response:
-    return Response(asset.content, media_type=asset.media_type, headers={"cache-control": asset.caching})
+async def _asset(asset: Asset, tag: str, request: Request) -> Response:
+    headers = {"cache-control": CACHING, "etag": tag}
+    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers=headers)
+    return Response(asset.content, media_type=asset.media_type, headers=headers)
 
 
 async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response:
@@ -410,17 +424,34 @@ async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response
         request.state.body = await asked.read(request)
     if endpoint not in _TIMELESS:
         page.need_current(request)
-    work = asyncio.ensure_future(endpoint(page, request))
-    leaving = asyncio.ensure_future(_left(request.receive))
+    with _told(page, request) as doing:
+        with doing.is_current():
+            work = asyncio.ensure_future(endpoint(page, request))
+        leaving = asyncio.ensure_future(_left(request.receive))
+        try:
+            await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise Gone
+            return work.result()
+        finally:
+            for task in (work, leaving):
+                task.cancel()
+            await asyncio.gather(work, leaving, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def _told(page: Page, request: Request) -> Iterator[Doing]:
+    """What is done for the request, told to who asks meanwhile."""
+    query = request.scope.get("query_string", b"").decode("latin-1")
+    of = f"{request.scope.get('path')}?{query}" if query else str(request.scope.get("path"))
+    doing = Doing()
+    page.under_way.setdefault(of, []).append(doing)
     try:
-        await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            raise Gone
-        return work.result()
+        yield doing
     finally:
-        for task in (work, leaving):
-            task.cancel()
-        await asyncio.gather(work, leaving, return_exceptions=True)
+        page.under_way[of].remove(doing)
+        if not page.under_way[of]:
+            del page.under_way[of]
 
 
 async def _left(receive: Receive) -> None:

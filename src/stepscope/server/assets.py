@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +18,8 @@ _TYPES = {
     ".woff2": "font/woff2",
     ".json": "application/json",
 }
-_KEPT = "public, max-age=31536000, immutable"
-"""For files whose names change with their content."""
+CACHING = "no-cache"
+"""Browsers keep the files and ask each time whether they are still these: names stay when contents change."""
 
 _NOT_BUILT = b"""<!doctype html>
 <html lang="en">
@@ -37,7 +38,11 @@ class Asset(NamedTuple):
 
     content: bytes
     media_type: str
-    caching: str
+
+    @property
+    def tag(self) -> str:
+        """What it is called by its content, as HTTP has it."""
+        return f'"{hashlib.sha256(self.content).hexdigest()}"'
 
 
 def manifest(folder: Path = FOLDER) -> dict[str, Asset]:
@@ -49,7 +54,6 @@ def manifest(folder: Path = FOLDER) -> dict[str, Asset]:
         if media_type is None or path.is_symlink() or not path.is_file():
             continue
         name = f"/{path.relative_to(folder).as_posix()}"
-        caching = "no-store" if path.suffix == ".html" else _KEPT
-        found[name] = Asset(path.read_bytes(), media_type, caching)
-    found["/"] = found.get(INDEX, Asset(_NOT_BUILT, _TYPES[".html"], "no-store"))
+        found[name] = Asset(path.read_bytes(), media_type)
+    found["/"] = found.get(INDEX, Asset(_NOT_BUILT, _TYPES[".html"]))
     return found

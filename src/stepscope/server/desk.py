@@ -1,14 +1,17 @@
-"""A trace in a thread of its own: one question at a time, stopped when nobody waits for the answer."""
+"""Traces in threads of their own: each answers one question at a time, stopped when nobody waits for it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from stepscope.background import Stopped, stoppable
 from stepscope.server import threads
+from stepscope.server.doing import WAITING, Doing, waits_for
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -17,10 +20,24 @@ T = TypeVar("T")
 
 _AGAIN_SECONDS = 0.05
 """How often a query is interrupted: an interrupt before it begins has no effect."""
+MOST_DESKS = 3
+"""Answers that take long and are worked out at the same time; each has the memory of a trace."""
+PATIENCE_SECONDS = 1.0
+"""How long a question waits for a desk that is open: it need not compute again what it did for others."""
+
+
+class Asked(Protocol):
+    """One desk or several."""
+
+    async def ask(self, work: Callable[[Trace], T]) -> T:
+        """What `work` makes of a trace. Cancelled, it stops the work and returns when that has ended."""
+
+    def close(self) -> None:
+        """Stops what runs and closes the traces."""
 
 
 class Desk:
-    """Answers questions to a trace. Belongs to one event loop."""
+    """A trace that answers questions. Belongs to one event loop."""
 
     def __init__(self, open_trace: Callable[[], Trace], *, gives_way: bool = False) -> None:
         """open_trace: called in the thread, at the first question, and again when it raised. gives_way: with
@@ -30,37 +47,130 @@ class Desk:
         self._trace: Trace | None = None
         self._thread = ThreadPoolExecutor(1, "stepscope-desk", threads.give_way if gives_way else None)
         self._free = asyncio.Lock()
+        self._doing = Doing()
+        self._stop = threading.Event()
+        self._closed = False
 
     async def ask(self, work: Callable[[Trace], T]) -> T:
-        """Runs `work` on the trace. Cancelled, it stops the query that runs and returns when the thread is
-        free."""
-        async with self._free:
-            running = asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
-            try:
+        """Runs `work` on the trace. Cancelled, it stops what runs (see background.go_on) and returns when the
+        thread is free."""
+        with waits_for(WAITING):
+            await self._free.acquire()
+        try:
+            self._doing.now, self._stop = None, threading.Event()
+            running = asyncio.get_running_loop().run_in_executor(self._thread, self._do, work, self._stop)
+            with waits_for(self._doing):
                 return await asyncio.shield(running)
-            except asyncio.CancelledError:
-                while not running.done():
-                    if self._trace is not None:
-                        self._trace.interrupt()
-                    await asyncio.wait([running], timeout=_AGAIN_SECONDS)
-                if not running.cancelled():
-                    running.exception()  # nobody asks for it
-                raise
+        except asyncio.CancelledError:
+            while not running.done():
+                self._interrupt()
+                await asyncio.wait([running], timeout=_AGAIN_SECONDS)
+            if not running.cancelled():
+                running.exception()  # nobody asks for it
+            raise
+        except Stopped:
+            raise asyncio.CancelledError from None  # the desk is being closed
+        finally:
+            self._free.release()
 
-    def _do(self, work: Callable[[Trace], T]) -> T:
-        if self._trace is None:
-            self._trace = self._open()
-        return work(self._trace)
+    def _do(self, work: Callable[[Trace], T], stop: threading.Event) -> T:
+        try:
+            with stoppable(stop):
+                if self._trace is None:
+                    self._trace = self._open()
+                    self._trace.watch(self._doing.reading, self._doing.asking)
+                return work(self._trace)
+        except KeyboardInterrupt:  # how a decoder stops; raised in the event loop, it would end the server
+            raise Stopped from None
+
+    def _interrupt(self) -> None:
+        self._stop.set()
+        if self._trace is not None:
+            self._trace.interrupt()
 
     def close(self) -> None:
-        """Stops what runs and closes the trace."""
-        with contextlib.suppress(Exception):  # it may be closed, or not even open: the server ends
-            if self._trace is not None:
-                self._trace.interrupt()
-        self._thread.submit(self._leave)
+        """Stops what runs and closes the trace. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        left = self._thread.submit(self._leave)
+        while not left.done():
+            with contextlib.suppress(Exception):  # it may be closed, or not even open: the server ends
+                self._interrupt()
+            wait([left], _AGAIN_SECONDS)
         self._thread.shutdown(wait=True)
 
     def _leave(self) -> None:
         if self._trace is not None:
             self._trace.close()
             self._trace = None
+
+
+class Desks:
+    """Several desks for answers that take long, so that none waits for all others. One is open as long as
+    possible; more are opened for questions that wait in vain, and closed when they are done."""
+
+    def __init__(self, open_trace: Callable[[], Trace]) -> None:
+        """open_trace: see Desk."""
+        self._open = open_trace
+        self._every: set[Desk] = set()
+        self._idle: list[Desk] = []
+        self._waiting: list[asyncio.Future[Desk]] = []
+        self._closing: set[asyncio.Future[None]] = set()
+
+    async def ask(self, work: Callable[[Trace], T]) -> T:
+        """Runs `work` on one of the traces; see Desk."""
+        desk = await self._seat()
+        try:
+            return await desk.ask(work)
+        finally:
+            self._leave(desk)
+
+    async def _seat(self) -> Desk:
+        if self._idle:
+            return self._idle.pop()
+        if not self._every:
+            return self._another()
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[Desk] = loop.create_future()
+        self._waiting.append(waiting)
+        late = loop.call_later(PATIENCE_SECONDS, self._late, waiting)
+        try:
+            with waits_for(WAITING):
+                return await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                self._leave(waiting.result())
+            raise
+        finally:
+            late.cancel()
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+
+    def _late(self, waiting: asyncio.Future[Desk]) -> None:
+        if not waiting.done() and len(self._every) < MOST_DESKS:
+            waiting.set_result(self._another())
+
+    def _another(self) -> Desk:
+        desk = Desk(self._open, gives_way=True)
+        self._every.add(desk)
+        return desk
+
+    def _leave(self, desk: Desk) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(desk)
+                return
+        if not self._idle:
+            self._idle.append(desk)
+        elif desk in self._every:
+            self._every.remove(desk)
+            closed = asyncio.get_running_loop().run_in_executor(None, desk.close)
+            self._closing.add(closed)
+            closed.add_done_callback(self._closing.discard)
+
+    def close(self) -> None:
+        """Stops what runs and closes the traces."""
+        for desk in self._every:
+            desk.close()
+        self._every.clear()

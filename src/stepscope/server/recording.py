@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope.server import analyses, catalog, details, graphs, model, reports
 from stepscope.server.catalog import Catalog
-from stepscope.server.desk import Desk
+from stepscope.server.desk import Asked, Desk, Desks
+from stepscope.server.doing import Doing, waits_for
 from stepscope.server.replies import encode
 from stepscope.server.timeline import Timeline
 
@@ -26,11 +27,14 @@ class Recording:
     """Answers about one recording. Belongs to one event loop."""
 
     def __init__(self, open_trace: Callable[[], Trace], *, again: bool = True) -> None:
-        """open_trace: called for each of two desks, so that a report, which takes its time, holds up nothing
-        that is clicked on. again: False when opening twice would decode twice; then there is one."""
+        """open_trace: called for each of several desks, so that an answer which takes its time holds up
+        neither what is clicked on nor another one. again: False when opening twice would decode twice; then
+        there is one desk."""
         self.desk = Desk(open_trace)
-        self._reports = Desk(open_trace, gives_way=True) if again else self.desk
-        self._made: dict[str, asyncio.Task[Any]] = {}
+        self.long: Asked = Desks(open_trace) if again else self.desk
+        """For answers that may take long."""
+        self._made: dict[str, _Made] = {}
+        self._model_is_free = asyncio.Lock()
 
     async def catalog(self) -> Catalog:
         """What there is to look at."""
@@ -55,13 +59,13 @@ class Recording:
     async def ops(self) -> bytes:
         """All ops, as JSON."""
         await self.catalog()
-        return await self._once("ops", partial(self._reports.ask, lambda trace: encode(analyses.ops(trace))))
+        return await self._once("ops", partial(self.long.ask, lambda trace: encode(analyses.ops(trace))))
 
     async def buffers(self) -> bytes:
         """Blocks of memory, as JSON."""
         await self.catalog()
         return await self._once(
-            "buffers", partial(self._reports.ask, lambda trace: encode(analyses.buffers(trace)))
+            "buffers", partial(self.long.ask, lambda trace: encode(analyses.buffers(trace)))
         )
 
     async def report(self, name: str) -> bytes:
@@ -69,65 +73,90 @@ class Recording:
         await self.catalog()  # decoded once, not by both desks
         if name == "pipeline":
             found = await self.pipelines()
-            return await self._once("pipeline", partial(self._reports.ask, partial(reports.pipeline, found)))
-        return await self._once(f"report {name}", partial(self._reports.ask, reports.REPORTS[name]))
+            return await self._once("pipeline", partial(self.long.ask, partial(reports.pipeline, found)))
+        return await self._once(f"report {name}", partial(self.long.ask, reports.REPORTS[name]))
 
     async def model(self) -> Model:
         """The model for tfprof's views."""
         await self.catalog()
-        return await self._once("model", partial(self._reports.ask, model.read))
+        return await self._once("model", partial(self.long.ask, model.read))
 
     async def ask_model(self, ask: Callable[[Model], T]) -> T:
         """An answer of the model, which takes one question at a time."""
         found = await self.model()
-        return await self._reports.ask(lambda _: ask(found))
+        async with self._model_is_free:
+            return await self.long.ask(lambda _: ask(found))
 
     async def graphs(self) -> list[dict[str, Any]]:
         """The graphs, the largest first."""
         await self.catalog()
-        return await self._once("graphs", partial(self.desk.ask, graphs.listed))
+        return await self._once("graphs", partial(self.long.ask, graphs.listed))
 
     async def graph(self, number: int) -> Hierarchy:
         """A graph by its place among all."""
         listed = await self.graphs()
         return await self._once(
-            f"graph {number}", partial(self.desk.ask, partial(graphs.read, listed, number))
+            f"graph {number}", partial(self.long.ask, partial(graphs.read, listed, number))
         )
 
     async def compared(self, a: int, b: int) -> bytes:
         """Two hosts side by side, as JSON."""
         await self.catalog()
-        return await self._once(
-            f"compared {a} {b}", partial(self._reports.ask, partial(reports.compared, a, b))
-        )
+        return await self._once(f"compared {a} {b}", partial(self.long.ask, partial(reports.compared, a, b)))
 
     async def parts(self) -> details.Parts:
         """Where steps go."""
         await self.catalog()
-        return await self._once("parts", partial(self._reports.ask, details.Parts))
+        return await self._once("parts", partial(self.long.ask, details.Parts))
 
     async def pipelines(self) -> list[Found]:
         """The input pipelines with their rate models, in the order of their report."""
         await self.catalog()
-        return await self._once("pipelines", partial(self._reports.ask, reports.pipelines))
+        return await self._once("pipelines", partial(self.long.ask, reports.pipelines))
 
     async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives, made once for all who ask, even when one of them leaves. What failed is tried
-        again at the next question."""
-        task = self._made.get(key)
-        if task is None:
-            task = self._made[key] = asyncio.ensure_future(make())
-            task.add_done_callback(partial(self._forget_failed, key))
-        found: T = await asyncio.shield(task)
-        return found
+        """What `make` gives, made once for all who ask, and stopped when the last of them has left. What was
+        stopped or failed is tried again at the next question."""
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = _Made(make)
+            made.task.add_done_callback(partial(self._forget_failed, key, made))
+        made.waiting += 1
+        try:
+            with waits_for(made.doing):
+                found: T = await asyncio.shield(made.task)
+                return found
+        finally:
+            made.waiting -= 1
+            if not made.waiting and not made.task.done():
+                self._forget(key, made)
+                made.task.cancel()
 
-    def _forget_failed(self, key: str, task: asyncio.Task[Any]) -> None:
+    def _forget_failed(self, key: str, made: _Made, task: asyncio.Task[Any]) -> None:
         if task.cancelled() or task.exception() is not None:
-            self._made.pop(key, None)
+            self._forget(key, made)
+
+    def _forget(self, key: str, made: _Made) -> None:
+        if self._made.get(key) is made:
+            del self._made[key]
 
     def close(self) -> None:
         """Stops what runs and closes the traces."""
-        for task in self._made.values():
-            task.cancel()
-        for desk in {self.desk, self._reports}:
+        for made in self._made.values():
+            made.task.cancel()
+        for desk in {self.desk, self.long}:
             desk.close()
+
+
+class _Made:
+    """Something that is made for all who wait for it."""
+
+    def __init__(self, make: Callable[[], Awaitable[Any]]) -> None:
+        self.doing = Doing()
+        self.waiting = 0
+        with self.doing.is_current():
+            self.task: asyncio.Task[Any] = asyncio.ensure_future(_run(make))
+
+
+async def _run(make: Callable[[], Awaitable[T]]) -> T:
+    return await make()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope.background import go_on
 from stepscope.errors import NothingFound
 from stepscope.presenters import json
 
@@ -65,7 +66,10 @@ def memory(trace: Trace) -> bytes:
     found = allocators.find(trace.query)
     steps = by_step.windows(trace.query) if found else {}
     durations = whatif.durations(trace.query) if found else {}
-    asked = [(one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))) for one in found]
+    asked = []
+    for one in found:
+        go_on()
+        asked.append((one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))))
     return json.render(memory.build(asked, steps)).encode("ascii")
 
 

@@ -24,6 +24,7 @@ from stepscope.session.derived import OF_HOSTS, VERSIONS, derive
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine, Part, Reads
+    from stepscope.session.schedule import Progress
     from stepscope.sources.source import Skipped
 
 
@@ -85,6 +86,12 @@ class LakeTables:
 
     def begin(self) -> None:
         """Nothing has to be made."""
+
+    def watch(self, progress: Progress | None) -> None:
+        """Nothing is read before a query: engines read the files."""
+
+    def interrupt(self) -> None:
+        """Nothing but engines works."""
 
     def ready(self, reads: Reads | None) -> bool:
         """Everything is there already."""

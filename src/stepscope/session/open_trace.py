@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from stepscope.background import go_on
 from stepscope.engines import Statement, ahead, rows_of, statement
 from stepscope.errors import UsageError
 from stepscope.session.tables import Damaged, Tables
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded import Lanes
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
+    from stepscope.session.schedule import Asking, Progress
     from stepscope.sources.source import Skipped, Source
 
 T = TypeVar("T")
@@ -37,6 +39,7 @@ class OpenTrace:
         self._views: dict[str, Statement] = {}
         self._engines: dict[bool, Engine] = {}
         self._closed = False
+        self._asking: Asking | None = None
 
     @property
     def sources(self) -> tuple[Source | SourceRow, ...]:
@@ -61,10 +64,12 @@ class OpenTrace:
 
     def query(self, sql: str | Statement, params: Params = ()) -> Result:
         asked = statement(sql)
+        self._tell(asked.name)
         return self._ask([asked], lambda engine: engine.query(asked, params))
 
     def stream(self, sql: str | Statement) -> Arrow:
         asked = statement(sql)
+        self._tell(asked.name)
         return self._ask([asked], lambda engine: engine.stream(asked))
 
     def lanes(self) -> dict[int, Lanes] | None:
@@ -81,7 +86,12 @@ class OpenTrace:
         self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
         every = [entry.statement for entry in entries]
-        return self._ask(every, lambda engine: engine.answers(every, keep))
+        self._tell(keep[0] if keep else entries[0].name if entries else "", 0, len(entries))
+
+        def told(number: int, done: int) -> None:
+            self._tell(entries[number].name, done, len(entries))
+
+        return self._ask(every, lambda engine: engine.answers(every, keep, told))
 
     def define(self, views: Mapping[str, str | Statement]) -> None:
         made = {name: statement(view) for name, view in views.items()}
@@ -91,13 +101,20 @@ class OpenTrace:
 
     def keep(self, names: Sequence[str]) -> None:
         every = [rows_of(name) for name in names]
+        self._tell(" ".join(names))
         self._ask(every, lambda engine: engine.keep(names))
 
     def copy(self, sql: str | Statement, path: str, form: Form) -> int:
         asked = statement(sql)
+        self._tell(asked.name)
         return self._ask([asked], lambda engine: engine.copy(asked, path, form), writes=True)
 
+    def watch(self, reading: Progress | None, asking: Asking | None) -> None:
+        self._asking = asking
+        self._tables.watch(reading)
+
     def interrupt(self) -> None:
+        self._tables.interrupt()
         for engine in list(self._engines.values()):
             engine.interrupt()
 
@@ -135,6 +152,12 @@ class OpenTrace:
                 self._tables.mend()
                 engine = self._engine(writes)
         return work(engine)
+
+    def _tell(self, name: str, done: int = 0, total: int = 0) -> None:
+        """Says what is asked, and ends here when nobody wants to know any more."""
+        go_on()
+        if self._asking is not None:
+            self._asking(name, done, total)
 
     def _check_open(self) -> None:
         if self._closed:

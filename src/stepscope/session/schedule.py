@@ -16,6 +16,9 @@ from stepscope.sources.source import Source
 
 Progress = Callable[[str, int, int], None]
 """Called with the path being read, the bytes read so far and the bytes in all."""
+Asking = Callable[[str, int, int], None]
+"""Called with the name of a statement when it is asked, or answered, if it is one of several; with how many
+of them are answered, and how many there are: 0 of 0 where it is asked alone."""
 ALL_THREADS = 0
 """A decoder that gets this many threads takes what the machine has."""
 

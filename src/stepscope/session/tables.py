@@ -69,6 +69,12 @@ class Tables(Protocol):
     def mend(self) -> None:
         """Makes anew what was found damaged; engines made before are of no use then."""
 
+    def watch(self, progress: Progress | None) -> None:
+        """Says from now on how far reading is."""
+
+    def interrupt(self) -> None:
+        """Stops what decodes, from another thread; what it was wanted for ends with KeyboardInterrupt."""
+
     def close(self) -> None:
         """Lets go of everything. Idempotent."""
 
@@ -110,6 +116,7 @@ class DecodedTables:
         self._from_cache: list[bool] = []
         self._made: dict[str, dict[str, list[dict[str, Any]]]] = {}
         self._needs: frozenset[str] | None = None
+        self._progress = progress
         self._meter = Meter(self.sources, progress)
         self._ahead: Background[None] | None = None
         self._under_way = threading.Event()
@@ -121,6 +128,7 @@ class DecodedTables:
         if self._cache is None or self._needs is not None:
             return
         self._needs = NEEDS
+        self._meter = Meter(self.sources, self._progress)
         self._ahead = Background("stepscope-decode", self._decode_all)
         # What follows imports the engine, which holds the interpreter for longer than looking at the first
         # bytes takes; the native core, once called, needs it no more.
@@ -139,6 +147,7 @@ class DecodedTables:
         except KeyboardInterrupt:
             self._meter.stop()
             ahead.over.wait()
+            self._needs = None
             raise
 
     def ready(self, reads: Reads | None) -> bool:
@@ -153,8 +162,13 @@ class DecodedTables:
         if self._needs is not None and wanted <= self._needs:
             return True
         first = self._needs is None
-        self._needs = wanted if first else NEEDS
-        self._decode_all()
+        before, self._needs = self._needs, wanted if first else NEEDS
+        self._meter = Meter(self.sources, self._progress)
+        try:
+            self._decode_all()
+        except KeyboardInterrupt:
+            self._needs = before
+            raise
         return first
 
     def attach(self, engine: Engine) -> None:
@@ -244,7 +258,16 @@ class DecodedTables:
             self._cache.release()
             self._cache = None
         self._mended = True
+        self._meter = Meter(self.sources, self._progress)
         self._decode_all()
+
+    def watch(self, progress: Progress | None) -> None:
+        """Says from the next decoding on how far it is."""
+        self._progress = progress
+
+    def interrupt(self) -> None:
+        """Stops what decodes; the next query begins anew."""
+        self._meter.stop()
 
     def close(self) -> None:
         """Forgets the stores and removes what was spooled. What was begun and nobody waits for is stopped."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import Schema
     from stepscope.session.compacting import Compacted
     from stepscope.session.plan import Plan
-    from stepscope.session.schedule import Progress
+    from stepscope.session.schedule import Asking, Progress
     from stepscope.session.tables import Tables
     from stepscope.sources.find import Found
     from stepscope.sources.source import Skipped, Source
@@ -102,8 +102,13 @@ class Trace(Protocol):
         OutputError when the file cannot be written.
         """
 
+    def watch(self, reading: Progress | None, asking: Asking | None) -> None:
+        """Says from now on what is being read and asked, and how far that is, in whichever thread reads or
+        asks; what they raise stops it."""
+
     def interrupt(self) -> None:
-        """Stops the query that runs, from another thread."""
+        """Stops what runs, from another thread: a query ends with QueryError, decoding with
+        KeyboardInterrupt. The next query begins anew."""
 
     def close(self) -> None:
         """Releases files, memory and the engine."""
@@ -261,9 +266,9 @@ def compact(
     return compacting.compact(lake, runs, told)
 
 
-def verify(lake: str | PathLike[str]) -> tuple[int, int]:
+def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tuple[int, int]:
     """Compares every file of a lake with its hash: how many files and bytes were read. LakeError for the
-    first that is missing or differs."""
+    first that is missing or differs. progress: called as files are compared."""
     from stepscope.lake import mark, reader
     from stepscope.session import lakes
 
@@ -272,7 +277,7 @@ def verify(lake: str | PathLike[str]) -> tuple[int, int]:
         folder = Path(fspath(lake))
         mark.check(folder)
     there = reader.contents(folder) if mirror is None else mirror.lake()
-    there.verify(contents=True)
+    there.verify(contents=True, told=progress)
     files = there.files_of()
     return len(files), sum(file.bytes for file in files)
 

@@ -1,5 +1,5 @@
 // The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it.
-import { batch, computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { note, place } from "../address";
 import { get, getBytes } from "../api";
 import { keep, recall } from "../theme";
@@ -7,11 +7,31 @@ import type { Catalog } from "../types";
 import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, type Hit } from "./hit";
-import { type Arrangement, heightOf, LANE, type Lane, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
+import {
+  type Arrangement,
+  heightOf,
+  LANE,
+  type Lane,
+  lanes,
+  titleOfStep,
+  UNARRANGED,
+  visible,
+} from "./lanes";
 import { read, write } from "./link";
 import { type Arrow, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
 import type { Detail, Found, Parts, Ranged, Stack } from "./panel";
-import { covered, moved, psAt, showing, spanOf, type Stretch, stretchesOf, type Window, within, zoomed } from "./scale";
+import {
+  covered,
+  moved,
+  psAt,
+  type Stretch,
+  showing,
+  spanOf,
+  stretchesOf,
+  type Window,
+  within,
+  zoomed,
+} from "./scale";
 import type { Band } from "./steps";
 import { Store } from "./store";
 
@@ -19,8 +39,19 @@ const MOST_FOUND = 500;
 const MOST_ARROWS = 12;
 const MOST_COUNTERS_PX = 2000;
 
-interface Kept { arrangement: Arrangement; marks: Window[]; colouring: Colouring }
-interface Counters { series: { name: string; series: string; track: number | null; points: [number | string, number | null][] }[] }
+interface Kept {
+  arrangement: Arrangement;
+  marks: Window[];
+  colouring: Colouring;
+}
+interface Counters {
+  series: {
+    name: string;
+    series: string;
+    track: number | null;
+    points: [number | string, number | null][];
+  }[];
+}
 
 const FULL = 0.2; // part of the axis that recordings cover, below which not all of it is shown at first
 
@@ -45,7 +76,9 @@ export class Board {
   readonly hover = signal<{ hit: Hit; x: number; y: number } | null>(null);
   readonly error = signal<unknown>(null);
   readonly series = signal<Map<string, Series>>(new Map());
-  private readonly arrows = signal<{ id: string; from: boolean; ps: number; track: number; depth: number }[]>([]);
+  private readonly arrows = signal<{ id: string; from: boolean; ps: number; track: number; depth: number }[]>(
+    [],
+  );
   private readonly arrived = signal(0);
   readonly rows: ReadonlySignal<Lane[]>;
   readonly shown: ReadonlySignal<Lane[]>;
@@ -61,21 +94,51 @@ export class Board {
   private asked: AbortController | null = null;
   private stop: (() => void)[] = [];
 
-  constructor(readonly catalog: Catalog, readonly names: Names) {
+  constructor(
+    readonly catalog: Catalog,
+    readonly names: Names,
+  ) {
     this.origin = BigInt(catalog.start_ps);
     this.whole = Math.max(Number(BigInt(catalog.end_ps) - this.origin), 1);
     this.bands = catalog.steps
-      .map((step) => ({ from: this.offset(step.ts_ps), to: this.offset(step.ts_ps) + Number(step.dur_ps), step: step.step, title: titleOfStep(step), short: String(step.step), averaged: step.averaged }))
+      .map((step) => ({
+        from: this.offset(step.ts_ps),
+        to: this.offset(step.ts_ps) + Number(step.dur_ps),
+        step: step.step,
+        title: titleOfStep(step),
+        short: String(step.step),
+        averaged: step.averaged,
+      }))
       .sort((a, b) => a.from - b.from);
-    const sources = catalog.sources.flatMap((one) => (one.first_ps === null || one.last_ps === null ? []
-      : [{ from: this.offset(one.first_ps), to: this.offset(one.last_ps), title: [...new Set([one.run_id, one.host_id])].join(" / ") }]));
+    const sources = catalog.sources.flatMap((one) =>
+      one.first_ps === null || one.last_ps === null
+        ? []
+        : [
+            {
+              from: this.offset(one.first_ps),
+              to: this.offset(one.last_ps),
+              title: [...new Set([one.run_id, one.host_id])].join(" / "),
+            },
+          ],
+    );
     this.stretches = stretchesOf(sources);
-    this.store = new Store(this.origin, this.whole, () => { this.arrived.value++; this.error.value = this.store.error; });
-    this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title, about }]) => ({ key, title, about })), this.arrangement.value));
+    this.store = new Store(this.origin, this.whole, () => {
+      this.arrived.value++;
+      this.error.value = this.store.error;
+    });
+    this.rows = computed(() =>
+      lanes(
+        catalog.tracks,
+        [...this.series.value].map(([key, { title, about }]) => ({ key, title, about })),
+        this.arrangement.value,
+      ),
+    );
     this.shown = computed(() => visible(this.rows.value, this.top.value, this.size.value.height - RULER));
     this.foundNames = computed(() => {
       const text = this.found.value ? this.text.value.toLowerCase() : "";
-      return text ? new Set(names.names.flatMap((name, i) => (name.toLowerCase().includes(text) ? [i] : []))) : null;
+      return text
+        ? new Set(names.names.flatMap((name, i) => (name.toLowerCase().includes(text) ? [i] : [])))
+        : null;
     });
     this.key = `stepscope.timeline.${catalog.title}`;
     this.remember();
@@ -88,7 +151,8 @@ export class Board {
     this.window.value = within({ from: from - room, to: to + room }, this.whole);
   }
 
-  /** What is seen first. Recordings of different days are slivers on one axis: the others are a choice away. */
+  /** What is seen first. Recordings of different days are slivers on one axis: the others are a choice
+   * away. */
   private begins(): void {
     const [first] = this.stretches;
     if (first && this.stretches.length > 1 && covered(this.stretches, this.whole) < FULL) this.show(first);
@@ -105,57 +169,121 @@ export class Board {
     const context = canvas.getContext("2d")!;
     const draw = () => {
       this.frame = 0;
-      const { width, height } = this.size.value, ratio = devicePixelRatio || 1;
+      const { width, height } = this.size.value,
+        ratio = devicePixelRatio || 1;
       if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
         canvas.width = Math.round(width * ratio);
         canvas.height = Math.round(height * ratio);
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      paint(context, {
-        width, height, top: this.top.value, window: this.window.value, rows: this.shown.value, pieces: this.store.kept,
-        series: this.series.value, bands: this.bands, names: this.names, colouring: this.colouring.value,
-        selected: this.selected.value === null ? null : BigInt(this.selected.value), found: this.foundNames.value,
-        range: this.range.value, marks: this.marks.value, arrows: this.drawnArrows(),
-      }, ink());
+      paint(
+        context,
+        {
+          width,
+          height,
+          top: this.top.value,
+          window: this.window.value,
+          rows: this.shown.value,
+          pieces: this.store.kept,
+          series: this.series.value,
+          bands: this.bands,
+          names: this.names,
+          colouring: this.colouring.value,
+          selected: this.selected.value === null ? null : BigInt(this.selected.value),
+          found: this.foundNames.value,
+          range: this.range.value,
+          marks: this.marks.value,
+          arrows: this.drawnArrows(),
+        },
+        ink(),
+      );
     };
-    const parts = [this.window, this.size, this.top, this.shown, this.colouring, this.marks, this.selected, this.range, this.foundNames, this.arrived, this.series, this.arrows];
+    const parts = [
+      this.window,
+      this.size,
+      this.top,
+      this.shown,
+      this.colouring,
+      this.marks,
+      this.selected,
+      this.range,
+      this.foundNames,
+      this.arrived,
+      this.series,
+      this.arrows,
+    ];
     this.stop = [
-      effect(() => { parts.forEach((part) => part.value); if (!this.frame) this.frame = requestAnimationFrame(draw); }),
+      effect(() => {
+        for (const part of parts) part.value; // asked, so that it is drawn again when one changes
+        if (!this.frame) this.frame = requestAnimationFrame(draw);
+      }),
       effect(() => {
         const tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : []));
         this.arrived.value;
         this.store.want(this.window.value, tracks, this.size.value.width);
       }),
-      effect(() => { this.window.value; this.selected.value; this.range.value; this.text.value; this.settle(); }),
-      effect(() => keep(this.key, JSON.stringify({ arrangement: this.arrangement.value, marks: this.marks.value, colouring: this.colouring.value } satisfies Kept))),
+      effect(() => {
+        this.window.value;
+        this.selected.value;
+        this.range.value;
+        this.text.value;
+        this.settle();
+      }),
+      effect(() =>
+        keep(
+          this.key,
+          JSON.stringify({
+            arrangement: this.arrangement.value,
+            marks: this.marks.value,
+            colouring: this.colouring.value,
+          } satisfies Kept),
+        ),
+      ),
     ];
     let came = place.peek(); // followed when the board was made
-    const unfollow = place.subscribe((to) => { if (to !== came && to !== this.noted) this.follow(to); came = to; });
+    const unfollow = place.subscribe((to) => {
+      if (to !== came && to !== this.noted) this.follow(to);
+      came = to;
+    });
     void this.readCounters();
     return () => {
       unfollow();
       cancelAnimationFrame(this.frame);
       clearTimeout(this.later);
       this.frame = 0;
-      this.stop.forEach((end) => end());
+      for (const end of this.stop) end();
     };
   }
 
-  redraw(): void { this.arrived.value++; }
+  redraw(): void {
+    this.arrived.value++;
+  }
 
   /** What waits until the window rests: the address, and the counters of the new window. */
   private settle(): void {
     clearTimeout(this.later);
     this.later = window.setTimeout(() => {
-      const here = write({ window: this.window.value, slice: this.selected.value, range: this.range.value, search: this.text.value });
-      if (place.peek().startsWith("#timeline")) { this.noted = here; note(here); }
+      const here = write({
+        window: this.window.value,
+        slice: this.selected.value,
+        range: this.range.value,
+        search: this.text.value,
+      });
+      if (place.peek().startsWith("#timeline")) {
+        this.noted = here;
+        note(here);
+      }
       void this.readCounters();
     }, 250);
   }
 
   private remember(): void {
     let kept: Partial<Kept>;
-    try { kept = JSON.parse(recall(this.key) ?? "{}") as Partial<Kept>; } catch { return; } // what was kept is not ours any more
+    try {
+      kept = JSON.parse(recall(this.key) ?? "{}") as Partial<Kept>;
+    } catch {
+      return;
+    } // what was kept is not ours any more
     this.arrangement.value = { ...UNARRANGED, ...kept.arrangement };
     this.marks.value = Array.isArray(kept.marks) ? kept.marks.filter((mark) => mark.from < mark.to) : [];
     this.colouring.value = kept.colouring ?? "class";
@@ -166,24 +294,44 @@ export class Board {
     batch(() => {
       if (asked.window) this.window.value = within(asked.window, this.whole);
       else this.begins();
-      if (asked.slice !== this.selected.value) void this.select(asked.slice, asked.slice !== null && asked.window === null);
+      if (asked.slice !== this.selected.value)
+        void this.select(asked.slice, asked.slice !== null && asked.window === null);
       if (asked.range) void this.choose(asked.range);
       if (asked.search && asked.search !== this.text.value) void this.search(asked.search);
     });
   }
 
-  zoom(around: number, factor: number): void { this.window.value = zoomed(this.window.value, around, factor, this.whole); }
-  zoomHere(factor: number): void { this.zoom((this.window.value.from + this.window.value.to) / 2, factor); }
-  pan(part: number): void { this.window.value = moved(this.window.value, part, this.whole); }
-  home(): void { this.show({ from: 0, to: this.whole }); }
-  at(x: number): number { return psAt(this.window.value, this.size.value.width, x); }
+  zoom(around: number, factor: number): void {
+    this.window.value = zoomed(this.window.value, around, factor, this.whole);
+  }
+  zoomHere(factor: number): void {
+    this.zoom((this.window.value.from + this.window.value.to) / 2, factor);
+  }
+  pan(part: number): void {
+    this.window.value = moved(this.window.value, part, this.whole);
+  }
+  home(): void {
+    this.show({ from: 0, to: this.whole });
+  }
+  at(x: number): number {
+    return psAt(this.window.value, this.size.value.width, x);
+  }
   hitAt(x: number, y: number): Hit | null {
-    return cellAt(this.shown.value, this.store.kept, this.window.value, this.size.value.width, this.top.value, x, y);
+    return cellAt(
+      this.shown.value,
+      this.store.kept,
+      this.window.value,
+      this.size.value.width,
+      this.top.value,
+      x,
+      y,
+    );
   }
 
   /** Shows the selected slice, or else the range, in full. */
   zoomToSelection(): void {
-    const slice = this.detail.value?.slice, range = this.range.value;
+    const slice = this.detail.value?.slice,
+      range = this.range.value;
     if (slice) {
       const from = this.offset(slice.ts_ps);
       this.window.value = showing(from, from + Number(slice.dur_ps), this.whole);
@@ -192,7 +340,8 @@ export class Board {
 
   /** Keeps the range, or the span of the selected slice, as a mark. */
   mark(): void {
-    const slice = this.detail.value?.slice, range = this.range.value;
+    const slice = this.detail.value?.slice,
+      range = this.range.value;
     const from = slice ? this.offset(slice.ts_ps) : 0;
     const span = range ?? (slice ? { from, to: from + Number(slice.dur_ps) } : null);
     if (span && span.to > span.from) this.marks.value = [...this.marks.value, span];
@@ -200,7 +349,12 @@ export class Board {
 
   clear(): void {
     batch(() => {
-      this.selected.value = this.detail.value = this.stack.value = this.range.value = this.ranged.value = null;
+      this.selected.value =
+        this.detail.value =
+        this.stack.value =
+        this.range.value =
+        this.ranged.value =
+          null;
       this.arrows.value = [];
       this.error.value = null;
     });
@@ -209,7 +363,8 @@ export class Board {
   /** What is under a click: a slice is shown in full; a cell of several is opened. */
   async pick(hit: Hit | null): Promise<void> {
     if (!hit) return this.clear();
-    const { piece, cell } = hit, { cells } = piece;
+    const { piece, cell } = hit,
+      { cells } = piece;
     if (cells.count[cell]! > 1) {
       const from = piece.from + cells.start[cell]!;
       this.window.value = showing(from, from + cells.width[cell]!, this.whole);
@@ -220,35 +375,60 @@ export class Board {
   async select(id: string | null, reveal: boolean): Promise<void> {
     this.selected.value = id;
     this.arrows.value = [];
-    if (id === null) { this.detail.value = this.stack.value = null; return; }
-    if (id.startsWith("-")) { // a sampled stack: see _stack_bar.sql
+    if (id === null) {
+      this.detail.value = this.stack.value = null;
+      return;
+    }
+    if (id.startsWith("-")) {
+      // a sampled stack: see _stack_bar.sql
       const stack = await this.ask<Stack>(`/api/stack/${-1n - BigInt(id)}`);
-      if (stack && this.selected.value === id) batch(() => { this.stack.value = stack; this.detail.value = this.range.value = this.ranged.value = null; });
+      if (stack && this.selected.value === id)
+        batch(() => {
+          this.stack.value = stack;
+          this.detail.value = this.range.value = this.ranged.value = null;
+        });
       return;
     }
     const detail = await this.ask<Detail>(`/api/slice/${id}`);
     if (!detail || this.selected.value !== id) return;
-    batch(() => { this.detail.value = detail; this.stack.value = this.range.value = this.ranged.value = null; });
-    if (reveal) this.reveal(this.offset(detail.slice.ts_ps), Number(detail.slice.dur_ps), detail.track?.track ?? null);
+    batch(() => {
+      this.detail.value = detail;
+      this.stack.value = this.range.value = this.ranged.value = null;
+    });
+    if (reveal)
+      this.reveal(this.offset(detail.slice.ts_ps), Number(detail.slice.dur_ps), detail.track?.track ?? null);
     await this.connect(id, detail);
   }
 
   private reveal(from: number, long: number, track: number | null): void {
     const window = this.window.value;
-    if (from < window.from || from + long > window.to || long < spanOf(window) / 200) this.window.value = showing(from, from + long, this.whole);
+    if (from < window.from || from + long > window.to || long < spanOf(window) / 200)
+      this.window.value = showing(from, from + long, this.whole);
     const row = this.rows.value.find((r) => r.track !== null && r.track.track === track);
     const { height } = this.size.value;
-    if (row && (row.y < this.top.value || row.y + LANE > this.top.value + height - RULER)) this.top.value = Math.max(0, Math.min(row.y - 60, heightOf(this.rows.value) - height + RULER));
+    if (row && (row.y < this.top.value || row.y + LANE > this.top.value + height - RULER))
+      this.top.value = Math.max(0, Math.min(row.y - 60, heightOf(this.rows.value) - height + RULER));
   }
 
   /** Where the arrows of the selected slice lead. */
   private async connect(id: string, detail: Detail): Promise<void> {
-    const ends = await Promise.all(detail.flows.slice(0, MOST_ARROWS).map(async (flow) => {
-      const other = await this.ask<Detail>(`/api/slice/${flow.other_id}`);
-      if (!other?.track) return [];
-      const from = flow.direction === "from", begin = this.offset(other.slice.ts_ps);
-      return [{ id, from, ps: from ? begin + Number(other.slice.dur_ps) : begin, track: other.track.track, depth: Number(other.slice["depth"] ?? 0) }];
-    }));
+    const ends = await Promise.all(
+      detail.flows.slice(0, MOST_ARROWS).map(async (flow) => {
+        const other = await this.ask<Detail>(`/api/slice/${flow.other_id}`);
+        if (!other?.track) return [];
+        const from = flow.direction === "from",
+          begin = this.offset(other.slice.ts_ps);
+        return [
+          {
+            id,
+            from,
+            ps: from ? begin + Number(other.slice.dur_ps) : begin,
+            track: other.track.track,
+            depth: Number(other.slice.depth ?? 0),
+          },
+        ];
+      }),
+    );
     if (this.selected.value === id) this.arrows.value = ends.flat();
   }
 
@@ -259,39 +439,67 @@ export class Board {
       const row = this.rows.value.find((r) => r.track?.track === track);
       return row ? RULER + row.y - this.top.value + (row.closed ? 0 : depth) * LANE + LANE / 2 : null;
     };
-    const mine = y(detail.track.track, Number(detail.slice["depth"] ?? 0)), begin = this.offset(detail.slice.ts_ps), end = begin + Number(detail.slice.dur_ps);
+    const mine = y(detail.track.track, Number(detail.slice.depth ?? 0)),
+      begin = this.offset(detail.slice.ts_ps),
+      end = begin + Number(detail.slice.dur_ps);
     return this.arrows.value.flatMap((arrow) => {
       const other = y(arrow.track, arrow.depth);
       if (mine === null || other === null) return [];
-      return [arrow.from ? { fromPs: arrow.ps, fromY: other, toPs: begin, toY: mine } : { fromPs: end, fromY: mine, toPs: arrow.ps, toY: other }];
+      return [
+        arrow.from
+          ? { fromPs: arrow.ps, fromY: other, toPs: begin, toY: mine }
+          : { fromPs: end, fromY: mine, toPs: arrow.ps, toY: other },
+      ];
     });
   }
 
   /** Totals of a range, of the tracks on the screen or between two heights of it. */
-  async choose(range: Window, tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : []))): Promise<void> {
-    batch(() => { this.selected.value = this.detail.value = this.stack.value = this.ranged.value = this.rangedSlices.value = null; this.arrows.value = []; this.range.value = range; });
-    const all = tracks.length ? tracks : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
-    const slices = all.filter((track) => this.catalog.tracks[track]!.kind !== "stacks"); // stacks have no slices to add up
+  async choose(
+    range: Window,
+    tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : [])),
+  ): Promise<void> {
+    batch(() => {
+      this.selected.value =
+        this.detail.value =
+        this.stack.value =
+        this.ranged.value =
+        this.rangedSlices.value =
+          null;
+      this.arrows.value = [];
+      this.range.value = range;
+    });
+    const all = tracks.length
+      ? tracks
+      : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
+    // Stacks have no slices to add up.
+    const slices = all.filter((track) => this.catalog.tracks[track]!.kind !== "stacks");
     const every = slices.length ? slices : all;
     if (!every.length) return;
     this.asked?.abort();
     this.asked = new AbortController();
     const at = (ps: number) => (this.origin + BigInt(Math.round(ps))).toString();
-    const abort = this.asked.signal, span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`;
+    const abort = this.asked.signal,
+      span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`;
     const later = this.ask<Parts>(`/api/range/parts?${span}`, abort);
     void this.countRange(range, `${span}&px=1&tracks=${every.join(",")}`, abort);
     const ranged = await this.ask<Ranged>(`/api/range?${span}&tracks=${every.join(",")}`, abort);
     if (!ranged || this.range.value !== range) return;
-    batch(() => { this.ranged.value = ranged; this.rangedTracks.value = every.length; });
+    batch(() => {
+      this.ranged.value = ranged;
+      this.rangedTracks.value = every.length;
+    });
     const parts = await later;
-    if (this.range.value === range) this.ranged.value = { ...ranged, parts: parts ?? { steps: 0, step_parts: [] } };
+    if (this.range.value === range)
+      this.ranged.value = { ...ranged, parts: parts ?? { steps: 0, step_parts: [] } };
   }
   readonly rangedTracks = signal(0);
   /** Slices of the range, which are known before they are added up. */
   readonly rangedSlices = signal<number | null>(null);
 
   private async countRange(range: Window, query: string, abort: AbortSignal): Promise<void> {
-    const cells = await getBytes(`/api/timeline?${query}`, abort).then(decode).catch(() => null); // what is asked beside it tells what is wrong
+    const cells = await getBytes(`/api/timeline?${query}`, abort)
+      .then(decode)
+      .catch(() => null); // what is asked beside it tells what is wrong
     if (cells && this.range.value === range) this.rangedSlices.value = cells.events;
   }
 
@@ -303,8 +511,14 @@ export class Board {
 
   /** Looks for a text in the names of all slices, on and off the screen. */
   async search(text: string): Promise<void> {
-    batch(() => { this.text.value = text; this.foundAt.value = -1; });
-    if (!text) { this.found.value = null; return; }
+    batch(() => {
+      this.text.value = text;
+      this.foundAt.value = -1;
+    });
+    if (!text) {
+      this.found.value = null;
+      return;
+    }
     const found = await this.ask<Found>(`/api/search?q=${encodeURIComponent(text)}&limit=${MOST_FOUND}`);
     if (found && this.text.value === text) this.found.value = found;
   }
@@ -313,34 +527,49 @@ export class Board {
   async turn(by: number): Promise<void> {
     const slices = this.found.value?.slices ?? [];
     if (!slices.length) return;
-    this.foundAt.value = (this.foundAt.value + by + slices.length + (this.foundAt.value < 0 && by < 0 ? 1 : 0)) % slices.length;
+    this.foundAt.value =
+      (this.foundAt.value + by + slices.length + (this.foundAt.value < 0 && by < 0 ? 1 : 0)) % slices.length;
     await this.select(slices[this.foundAt.value]!.id, true);
   }
 
-  arrange(change: Partial<Arrangement>): void { this.arrangement.value = { ...this.arrangement.value, ...change }; }
+  arrange(change: Partial<Arrangement>): void {
+    this.arrangement.value = { ...this.arrangement.value, ...change };
+  }
   toggle(list: "pinned" | "closed", key: number | string): void {
     const held = this.arrangement.value[list] as (number | string)[];
     this.arrange({ [list]: held.includes(key) ? held.filter((one) => one !== key) : [...held, key] });
   }
   /** Puts a track before its neighbour above. */
   raise(track: number): void {
-    const tracks = this.rows.value.flatMap((row) => (row.track ? [row.track.track] : [])), above = tracks[tracks.indexOf(track) - 1];
-    if (above !== undefined) this.arrange({ moved: [...this.arrangement.value.moved.slice(-200), [track, above]] });
+    const tracks = this.rows.value.flatMap((row) => (row.track ? [row.track.track] : [])),
+      above = tracks[tracks.indexOf(track) - 1];
+    if (above !== undefined)
+      this.arrange({ moved: [...this.arrangement.value.moved.slice(-200), [track, above]] });
   }
-  closeAll(shut: boolean): void { this.arrange({ closed: shut ? this.catalog.tracks.map((track) => track.track) : [] }); }
+  closeAll(shut: boolean): void {
+    this.arrange({ closed: shut ? this.catalog.tracks.map((track) => track.track) : [] });
+  }
 
   private async readCounters(): Promise<void> {
     if (this.counted === this.window.value) return; // the selection changed, not the window
-    const { from, to } = (this.counted = this.window.value), at = (ps: number) => (this.origin + BigInt(Math.trunc(ps))).toString();
+    this.counted = this.window.value;
+    const { from, to } = this.counted;
+    const at = (ps: number) => (this.origin + BigInt(Math.trunc(ps))).toString();
     const px = Math.min(MOST_COUNTERS_PX, Math.max(1, Math.round(this.size.value.width)));
     const found = await this.ask<Counters>(`/api/counters?from=${at(from)}&to=${at(to)}&px=${px}`);
     if (!found) return;
     const several = new Set(this.catalog.tracks.map((one) => one.host_id)).size > 1;
-    this.series.value = new Map(found.series.map(({ name, series, track, points }) => {
-      const of = track === null ? undefined : this.catalog.tracks[track], placed = points.map(([ps, value]): [number, number | null] => [this.offset(ps), value]);
-      const about = [several && of?.host_id, of?.process, most(placed, series)].filter(Boolean).join(", ");
-      return [`${track}\u001f${name}\u001f${series}`, { title: titleOfCounter(name, series), about, points: placed }];
-    }));
+    this.series.value = new Map(
+      found.series.map(({ name, series, track, points }) => {
+        const of = track === null ? undefined : this.catalog.tracks[track],
+          placed = points.map(([ps, value]): [number, number | null] => [this.offset(ps), value]);
+        const about = [several && of?.host_id, of?.process, most(placed, series)].filter(Boolean).join(", ");
+        return [
+          `${track}\u001f${name}\u001f${series}`,
+          { title: titleOfCounter(name, series), about, points: placed },
+        ];
+      }),
+    );
   }
 
   /** Asks the server; what it refuses is shown, what was dropped on purpose is not. */
@@ -353,5 +582,3 @@ export class Board {
     }
   }
 }
-
-

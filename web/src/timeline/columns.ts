@@ -1,5 +1,5 @@
-// Cells of few pixels, of which there are tens of thousands on a screen: as columns of one picture. A rectangle of
-// the canvas for each of them takes 4 to 5 times as long without a graphics card.
+// Cells of few pixels, of which there are tens of thousands on a screen: as columns of one picture. A
+// rectangle of the canvas for each of them takes 4 to 5 times as long without a graphics card.
 
 const MOST_RECTANGLES = 3000; // below which rectangles are quicker than a picture of the whole screen
 
@@ -13,7 +13,12 @@ export class Columns {
   private count = 0;
   private colours: string[] = [];
   private places = new Map<string, number>();
-  private picture: { canvas: HTMLCanvasElement; context: CanvasRenderingContext2D; image: ImageData; pixels: Uint32Array } | null = null;
+  private picture: {
+    canvas: HTMLCanvasElement;
+    context: CanvasRenderingContext2D;
+    image: ImageData;
+    pixels: Uint32Array;
+  } | null = null;
   private readonly known = new Map<string, number>();
 
   /** Forgets the cells of the frame before. */
@@ -27,7 +32,8 @@ export class Columns {
     let place = this.places.get(colour);
     if (place === undefined) {
       if (this.colours.length > 0xffff) return;
-      this.places.set(colour, (place = this.colours.length));
+      place = this.colours.length;
+      this.places.set(colour, place);
       this.colours.push(colour);
     }
     if (this.count === this.left.length) this.grow();
@@ -40,7 +46,10 @@ export class Columns {
   }
 
   private grow(): void {
-    const larger = <T extends Float64Array | Uint16Array>(old: T, made: T): T => { made.set(old as never); return made; };
+    const larger = <T extends Float64Array | Uint16Array>(old: T, made: T): T => {
+      made.set(old as never);
+      return made;
+    };
     const size = this.count * 2;
     this.left = larger(this.left, new Float64Array(size));
     this.wide = larger(this.wide, new Float64Array(size));
@@ -60,16 +69,20 @@ export class Columns {
       context.globalAlpha = 1;
       return;
     }
-    const { width, height } = context.canvas, ratio = context.getTransform().a;
+    const { width, height } = context.canvas,
+      ratio = context.getTransform().a;
     const { canvas, context: own, image, pixels } = this.sized(width, height);
     const inks = this.colours.map((colour) => this.ink(colour, own));
-    let low = height, end = 0;
+    let low = height,
+      end = 0;
     for (let i = 0; i < this.count; i++) {
-      const from = Math.max(Math.round(this.top[i]! * ratio), 0), to = Math.min(Math.round((this.top[i]! + high) * ratio), height);
+      const from = Math.max(Math.round(this.top[i]! * ratio), 0),
+        to = Math.min(Math.round((this.top[i]! + high) * ratio), height);
       if (to <= from) continue;
       if (from < low) low = from;
       if (to > end) end = to;
-      const opacity = Math.round(this.alpha[i]! * 255), pixel = ((opacity << 24) | inks[this.colour[i]!]!) >>> 0;
+      const opacity = Math.round(this.alpha[i]! * 255),
+        pixel = ((opacity << 24) | inks[this.colour[i]!]!) >>> 0;
       const x0 = Math.max(Math.round(this.left[i]! * ratio), 0);
       const x1 = Math.min(Math.max(Math.round((this.left[i]! + this.wide[i]!) * ratio), x0 + 1), width);
       for (let x = x0; x < x1; x++) {
@@ -91,7 +104,8 @@ export class Columns {
       const canvas = document.createElement("canvas");
       canvas.width = width;
       canvas.height = height;
-      const context = canvas.getContext("2d", { willReadFrequently: true })!, image = context.createImageData(width, height);
+      const context = canvas.getContext("2d", { willReadFrequently: true })!,
+        image = context.createImageData(width, height);
       this.picture = { canvas, context, image, pixels: new Uint32Array(image.data.buffer) };
     }
     return this.picture;
@@ -105,7 +119,8 @@ export class Columns {
       context.fillRect(0, 0, 1, 1);
       const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
       context.clearRect(0, 0, 1, 1);
-      this.known.set(colour, (found = (blue! << 16) | (green! << 8) | red!));
+      found = (blue! << 16) | (green! << 8) | red!;
+      this.known.set(colour, found);
     }
     return found;
   }

@@ -1,6 +1,8 @@
-// A frame of /api/timeline: a JSON header, then one typed array after the other, each laid over the answer as it is.
+// A frame of /api/timeline: a JSON header, then one typed array after the other, each laid over the answer as
+// it is.
 
-/** Cells of a window. A cell with count 1 is a slice; one with more stands for as many that are too dense to draw. */
+/** Cells of a window. A cell with count 1 is a slice; one with more stands for as many that are too dense
+ * to draw. */
 export interface Cells {
   fromPs: bigint;
   toPs: bigint;
@@ -45,6 +47,9 @@ export function decode(buffer: ArrayBuffer): Cells {
   }
   return {
     ...(columns as unknown as Cells),
-    fromPs: BigInt(header.from_ps), toPs: BigInt(header.to_ps), events: header.events, length: header.columns[0]?.length ?? 0,
+    fromPs: BigInt(header.from_ps),
+    toPs: BigInt(header.to_ps),
+    events: header.events,
+    length: header.columns[0]?.length ?? 0,
   };
 }

@@ -1,12 +1,29 @@
 // Colours of the page as a canvas understands them: what the style sheet says, resolved for the theme.
 import type { Ink } from "./paint";
 
-/** Reads the colours of the element's children: one i for each class, then text, quiet, edge, paper, card, accent. */
+/** Reads the colours of the element's children: one i for each class, then text, quiet, edge, paper, card,
+ * accent. */
 export function inkOf(probe: HTMLElement): Ink {
   const colours = [...probe.children].map((child) => getComputedStyle(child).backgroundColor);
-  const [text, quiet, edge, paper, card, accent] = colours.slice(-6) as [string, string, string, string, string, string];
+  const [text, quiet, edge, paper, card, accent] = colours.slice(-6) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   const { fontFamily } = getComputedStyle(probe);
-  return { classes: colours.slice(0, -6), text, quiet, edge, paper, card, accent, font: `11px ${fontFamily}` };
+  return {
+    classes: colours.slice(0, -6),
+    text,
+    quiet,
+    edge,
+    paper,
+    card,
+    accent,
+    font: `11px ${fontFamily}`,
+  };
 }
 
 /** Calls back when the theme changes, by the page or by the system; returns what stops that. */
@@ -15,5 +32,8 @@ export function onTheme(changed: () => void): () => void {
   const watch = new MutationObserver(changed);
   watch.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   system.addEventListener("change", changed);
-  return () => { watch.disconnect(); system.removeEventListener("change", changed); };
+  return () => {
+    watch.disconnect();
+    system.removeEventListener("change", changed);
+  };
 }

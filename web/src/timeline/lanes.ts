@@ -36,9 +36,15 @@ export const groupOf = (track: Track): string => [track.run_id, track.host_id, t
 
 /** What a track is, in words. */
 export function aboutTrack(track: Track): string {
-  const what = [track.kind === "stacks" ? null : track.kind.replaceAll("_", " "), track.device && !track.group.includes(track.device) ? track.device : null].filter(Boolean).join(", ");
+  const what = [
+    track.kind === "stacks" ? null : track.kind.replaceAll("_", " "),
+    track.device && !track.group.includes(track.device) ? track.device : null,
+  ]
+    .filter(Boolean)
+    .join(", ");
   const noun = track.kind === "stacks" ? "sample" : "slice";
-  return `${track.slices.toLocaleString("en")} ${track.slices === 1 ? noun : `${noun}s`}${what ? ` · ${what}` : ""}`;
+  const slices = `${track.slices.toLocaleString("en")} ${track.slices === 1 ? noun : `${noun}s`}`;
+  return what ? `${slices} · ${what}` : slices;
 }
 
 export const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;
@@ -71,18 +77,40 @@ function ordered(tracks: Track[], moved: [number, number][]): Track[] {
 }
 
 /** Rows from top to bottom. counters: key and title of each. */
-export function lanes(tracks: Track[], counters: { key: string; title: string; about?: string }[], arrangement: Arrangement): Lane[] {
+export function lanes(
+  tracks: Track[],
+  counters: { key: string; title: string; about?: string }[],
+  arrangement: Arrangement,
+): Lane[] {
   const { pinned, closed, filter } = arrangement;
   const text = filter.toLowerCase();
-  const fits = (track: Track) => !text || `${titleOf(track)} ${track.group} ${track.host_id} ${track.run_id} ${track.kind}`.toLowerCase().includes(text);
-  const shown = ordered(tracks.filter((t) => t.slices > 0 && fits(t)), arrangement.moved);
+  const fits = (track: Track) =>
+    !text ||
+    `${titleOf(track)} ${track.group} ${track.host_id} ${track.run_id} ${track.kind}`
+      .toLowerCase()
+      .includes(text);
+  const shown = ordered(
+    tracks.filter((t) => t.slices > 0 && fits(t)),
+    arrangement.moved,
+  );
   const found: Lane[] = [];
   let y = 0;
-  const add = (lane: Omit<Lane, "y">) => { found.push({ ...lane, y }); y += lane.height; };
+  const add = (lane: Omit<Lane, "y">) => {
+    found.push({ ...lane, y });
+    y += lane.height;
+  };
   const addTrack = (track: Track) => {
     const shut = closed.includes(track.track);
     const height = (shut ? 1 : Math.max(1, track.depths)) * LANE + GAP;
-    add({ kind: "track", key: track.track, title: titleOf(track), about: aboutTrack(track), height, closed: shut, track });
+    add({
+      kind: "track",
+      key: track.track,
+      title: titleOf(track),
+      about: aboutTrack(track),
+      height,
+      closed: shut,
+      track,
+    });
   };
   const addGroup = (key: string, title: string, about: string): boolean => {
     const shut = closed.includes(key);
@@ -92,24 +120,29 @@ export function lanes(tracks: Track[], counters: { key: string; title: string; a
   const onTop = pinned.map((n) => shown.find((t) => t.track === n)).filter((t) => t !== undefined);
   if (onTop.length && addGroup("pinned", "Pinned", "")) onTop.forEach(addTrack);
   const groups = new Map<string, Track[]>();
-  for (const track of shown.filter((t) => !pinned.includes(t.track))) groups.set(groupOf(track), [...(groups.get(groupOf(track)) ?? []), track]);
+  for (const track of shown.filter((t) => !pinned.includes(t.track)))
+    groups.set(groupOf(track), [...(groups.get(groupOf(track)) ?? []), track]);
   for (const [key, members] of groups) {
     const count = `${members.length} ${members.length === 1 ? "track" : "tracks"}`;
     if (addGroup(key, titleOfGroup(members[0]!, tracks), count)) members.forEach(addTrack);
   }
   const series = counters.filter((c) => !text || `${c.title} ${c.about ?? ""}`.toLowerCase().includes(text));
   if (series.length && addGroup("counters", "Counters", `${series.length}`)) {
-    for (const { key, title, about = "" } of series) add({ kind: "counter", key, title, about, height: COUNTER, closed: false, track: null });
+    for (const { key, title, about = "" } of series)
+      add({ kind: "counter", key, title, about, height: COUNTER, closed: false, track: null });
   }
   return found;
 }
 
-export const heightOf = (rows: Lane[]): number => { const last = rows[rows.length - 1]; return last ? last.y + last.height : 0; };
+export const heightOf = (rows: Lane[]): number => {
+  const last = rows[rows.length - 1];
+  return last ? last.y + last.height : 0;
+};
 
 /** The rows that are at least partly within a stretch of the page. */
 export function visible(rows: Lane[], top: number, height: number): Lane[] {
   let low = 0;
-  for (let high = rows.length; low < high;) {
+  for (let high = rows.length; low < high; ) {
     const middle = (low + high) >> 1;
     if (rows[middle]!.y + rows[middle]!.height <= top) low = middle + 1;
     else high = middle;

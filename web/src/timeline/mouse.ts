@@ -1,7 +1,7 @@
 // What mouse, wheel and fingers do on the canvas: the habits of chrome://tracing and Perfetto.
 import type { Board } from "./board";
-import { RULER } from "./paint";
 import { rowAt } from "./hit";
+import { RULER } from "./paint";
 import { moved, psAt, spanOf, type Window, within, zoomed } from "./scale";
 
 const CLICK = 4; // pixels that a click may wander
@@ -9,7 +9,10 @@ const CLICK = 4; // pixels that a click may wander
 /** Attaches to the canvas; returns what detaches. */
 export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: number) => void): () => void {
   const width = () => board.size.value.width;
-  const place = (e: { clientX: number; clientY: number }) => { const box = canvas.getBoundingClientRect(); return { x: e.clientX - box.left, y: e.clientY - box.top }; };
+  const place = (e: { clientX: number; clientY: number }) => {
+    const box = canvas.getBoundingClientRect();
+    return { x: e.clientX - box.left, y: e.clientY - box.top };
+  };
   const fingers = new Map<number, { x: number; y: number }>();
   let drag: { x: number; y: number; window: Window; range: boolean; far: boolean } | null = null;
 
@@ -31,7 +34,8 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
     drag = { ...at, window: board.window.value, range: e.shiftKey || at.y < RULER, far: false };
   };
   const onMove = (e: PointerEvent) => {
-    const at = place(e), before = fingers.get(e.pointerId);
+    const at = place(e),
+      before = fingers.get(e.pointerId);
     if (!before || !drag) {
       const hit = board.hitAt(at.x, at.y);
       board.hover.value = hit && { hit, ...at };
@@ -43,7 +47,9 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
     if (!drag.far) return;
     board.hover.value = null;
     if (drag.range) {
-      const [from, to] = [psAt(drag.window, width(), drag.x), psAt(drag.window, width(), at.x)].sort((a, b) => a - b) as [number, number];
+      const [from, to] = [psAt(drag.window, width(), drag.x), psAt(drag.window, width(), at.x)].sort(
+        (a, b) => a - b,
+      ) as [number, number];
       board.range.value = { from, to };
     } else {
       const by = ((drag.x - at.x) / width()) * spanOf(drag.window);
@@ -70,17 +76,34 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
   };
   /** Tracks of an area that was drawn over some rows only. */
   const between = (low: number, high: number): number[] => {
-    const top = rowAt(board.shown.value, low, board.top.value), bottom = rowAt(board.shown.value, high, board.top.value);
-    const rows = board.shown.value, last = bottom ? rows.indexOf(bottom) : rows.length - 1;
-    return rows.slice(top ? rows.indexOf(top) : 0, last + 1).flatMap((row) => (row.track ? [row.track.track] : []));
+    const top = rowAt(board.shown.value, low, board.top.value),
+      bottom = rowAt(board.shown.value, high, board.top.value);
+    const rows = board.shown.value,
+      last = bottom ? rows.indexOf(bottom) : rows.length - 1;
+    return rows
+      .slice(top ? rows.indexOf(top) : 0, last + 1)
+      .flatMap((row) => (row.track ? [row.track.track] : []));
   };
-  const onTwice = (e: MouseEvent) => { const hit = board.hitAt(place(e).x, place(e).y); if (hit) board.zoomToSelection(); };
-  const onLeave = () => { board.hover.value = null; };
+  const onTwice = (e: MouseEvent) => {
+    const hit = board.hitAt(place(e).x, place(e).y);
+    if (hit) board.zoomToSelection();
+  };
+  const onLeave = () => {
+    board.hover.value = null;
+  };
 
   const all: [string, (e: never) => void][] = [
-    ["wheel", onWheel], ["pointerdown", onDown], ["pointermove", onMove], ["pointerup", onUp], ["pointercancel", onUp],
-    ["dblclick", onTwice], ["pointerleave", onLeave],
+    ["wheel", onWheel],
+    ["pointerdown", onDown],
+    ["pointermove", onMove],
+    ["pointerup", onUp],
+    ["pointercancel", onUp],
+    ["dblclick", onTwice],
+    ["pointerleave", onLeave],
   ];
-  for (const [name, listener] of all) canvas.addEventListener(name, listener as EventListener, { passive: false });
-  return () => { for (const [name, listener] of all) canvas.removeEventListener(name, listener as EventListener); };
+  for (const [name, listener] of all)
+    canvas.addEventListener(name, listener as EventListener, { passive: false });
+  return () => {
+    for (const [name, listener] of all) canvas.removeEventListener(name, listener as EventListener);
+  };
 }

@@ -1,24 +1,47 @@
 // Draws the window on a canvas. Knows nothing of requests and of what the mouse does.
 import { hueOf } from "../colours";
-import { Columns } from "./columns";
 import { duration } from "../format";
 import { plain } from "../plain";
+import { Columns } from "./columns";
 import { LANE, type Lane } from "./lanes";
 import { pixelOf, spanOf, ticks, type Window } from "./scale";
-import { type Band, drawnSteps, type Drawn } from "./steps";
+import { type Band, type Drawn, drawnSteps } from "./steps";
 import type { Piece } from "./store";
 
 export const RULER = 40;
 /** Below this many pixels a slice has no text. */
 const LEAST_TEXT = 28;
-const NARROWEST = 3; // pixels up to which a cell is a column of a picture: there are tens of thousands of them
+// Pixels up to which a cell is a column of a picture: there are tens of thousands of them.
+const NARROWEST = 3;
 const columns = new Columns();
 
-export interface Ink { classes: string[]; text: string; quiet: string; edge: string; paper: string; card: string; accent: string; font: string }
-export interface Names { names: string[]; classes: number[]; op_types: (string | null)[] }
+export interface Ink {
+  classes: string[];
+  text: string;
+  quiet: string;
+  edge: string;
+  paper: string;
+  card: string;
+  accent: string;
+  font: string;
+}
+export interface Names {
+  names: string[];
+  classes: number[];
+  op_types: (string | null)[];
+}
 export type Colouring = "class" | "op type" | "name";
-export interface Series { title: string; about: string; points: [number, number | null][] }
-export interface Arrow { fromPs: number; fromY: number; toPs: number; toY: number }
+export interface Series {
+  title: string;
+  about: string;
+  points: [number, number | null][];
+}
+export interface Arrow {
+  fromPs: number;
+  fromY: number;
+  toPs: number;
+  toY: number;
+}
 
 export interface Scene {
   width: number;
@@ -43,20 +66,40 @@ export interface Scene {
 /** Colours of cells: of their class, or a hue for each kind, light enough for dark text. */
 export class Colours {
   private readonly known = new Map<string, string>();
-  constructor(private readonly ink: Ink, private readonly names: Names, private readonly colouring: Colouring) {}
+  constructor(
+    private readonly ink: Ink,
+    private readonly names: Names,
+    private readonly colouring: Colouring,
+  ) {}
 
   of(name: number): string {
-    const kind = this.colouring === "class" ? null : this.colouring === "name" ? this.names.names[name] : this.names.op_types[name];
+    const kind =
+      this.colouring === "class"
+        ? null
+        : this.colouring === "name"
+          ? this.names.names[name]
+          : this.names.op_types[name];
     if (!kind) return this.ink.classes[this.names.classes[name] ?? -1] ?? this.ink.quiet;
     let colour = this.known.get(kind);
-    if (!colour) this.known.set(kind, (colour = `oklch(0.66 0.11 ${hueOf(kind)})`));
+    if (!colour) {
+      colour = `oklch(0.66 0.11 ${hueOf(kind)})`;
+      this.known.set(kind, colour);
+    }
     return colour;
   }
 }
 
 /** A moment on the ruler, with as many digits as tell it from its neighbours. */
 export function moment(ps: number, step: number): string {
-  const [factor, unit] = ([[1e12, "s"], [1e9, "ms"], [1e6, "µs"], [1e3, "ns"], [1, "ps"]] as const).find(([f]) => Math.max(Math.abs(ps), step) >= f) ?? [1, "ps"];
+  const [factor, unit] = (
+    [
+      [1e12, "s"],
+      [1e9, "ms"],
+      [1e6, "µs"],
+      [1e3, "ns"],
+      [1, "ps"],
+    ] as const
+  ).find(([f]) => Math.max(Math.abs(ps), step) >= f) ?? [1, "ps"];
   const digits = Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9));
   const number = (ps / factor).toFixed(Math.min(digits, 12));
   return `${digits ? number : Number(number).toLocaleString("en")} ${unit}`;
@@ -64,7 +107,8 @@ export function moment(ps: number, step: number): string {
 
 const MOST_LABEL = 11; // characters between two ticks
 
-/** What is written at ticks: where whole moments are too long, the first, and how much later the others are. */
+/** What is written at ticks: where whole moments are too long, the first, and how much later the others
+ * are. */
 export function labels(at: number[], step: number): string[] {
   const whole = at.map((ps) => moment(ps, step));
   if (whole.every((label) => label.length <= MOST_LABEL)) return whole;
@@ -99,9 +143,15 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
   ruler(context, scene, steps, ink);
 }
 
-function bands(context: CanvasRenderingContext2D, { window, width, height }: Scene, lines: Band[], ink: Ink): void {
+function bands(
+  context: CanvasRenderingContext2D,
+  { window, width, height }: Scene,
+  lines: Band[],
+  ink: Ink,
+): void {
   lines.forEach((band, i) => {
-    const left = pixelOf(window, width, band.from), right = pixelOf(window, width, band.to);
+    const left = pixelOf(window, width, band.from),
+      right = pixelOf(window, width, band.to);
     context.globalAlpha = i % 2 ? 0.25 : 0.55;
     context.fillStyle = ink.paper;
     context.fillRect(left, RULER, right - left, height);
@@ -111,7 +161,12 @@ function bands(context: CanvasRenderingContext2D, { window, width, height }: Sce
   });
 }
 
-function ruler(context: CanvasRenderingContext2D, { window, width }: Scene, { labels: named }: Drawn, ink: Ink): void {
+function ruler(
+  context: CanvasRenderingContext2D,
+  { window, width }: Scene,
+  { labels: named }: Drawn,
+  ink: Ink,
+): void {
   context.fillStyle = ink.paper;
   context.fillRect(0, 0, width, RULER);
   context.fillStyle = ink.edge;
@@ -139,14 +194,23 @@ function ruler(context: CanvasRenderingContext2D, { window, width }: Scene, { la
 /** What several of a row are. */
 export const nounOf = (row: Lane): string => (row.track?.kind === "stacks" ? "calls" : "slices");
 
-function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colours: Colours, row: Lane, y: number): void {
+function track(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  ink: Ink,
+  colours: Colours,
+  row: Lane,
+  y: number,
+): void {
   const piece = scene.pieces.get(row.track!.track);
   if (!piece) {
     context.fillStyle = ink.quiet;
     context.fillText("…", 6, y + LANE / 2);
     return;
   }
-  const { window, width } = scene, { cells } = piece, scale = width / spanOf(window);
+  const { window, width } = scene,
+    { cells } = piece,
+    scale = width / spanOf(window);
   for (let i = piece.begin; i < piece.end; i++) {
     const lane = row.closed ? 0 : cells.depth[i]!;
     if (row.closed && cells.depth[i]) continue;
@@ -155,11 +219,14 @@ function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colour
     const left = (cells.start[i]! + piece.from - window.from) * scale;
     const wide = cells.width[i]! * scale;
     if (left > width || left + wide < 0) continue;
-    const x = Math.max(left, -1), w = Math.max(Math.min(left + wide, width + 1) - x, 1);
-    const several = cells.count[i]! > 1, name = cells.name[i]!;
+    const x = Math.max(left, -1),
+      w = Math.max(Math.min(left + wide, width + 1) - x, 1);
+    const several = cells.count[i]! > 1,
+      name = cells.name[i]!;
     const faint = scene.found !== null && !scene.found.has(name);
     // A dense cell is as strong as the part of it that slices cover.
-    const alpha = (several ? 0.35 + 0.65 * Math.min(1, cells.busy[i]! / (cells.width[i]! || 1)) : 1) * (faint ? 0.25 : 1);
+    const alpha =
+      (several ? 0.35 + 0.65 * Math.min(1, cells.busy[i]! / (cells.width[i]! || 1)) : 1) * (faint ? 0.25 : 1);
     if (w <= NARROWEST && cells.id[i] !== scene.selected) {
       columns.add(x, w > 2 ? w - 0.5 : w, top + 1, alpha, colours.of(name));
       continue;
@@ -174,18 +241,29 @@ function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colour
       context.strokeRect(x, top + 1, Math.max(w, 3), LANE - 2);
     }
     if (w < LEAST_TEXT) continue;
-    const text = fitted(context, several ? `${cells.count[i]!.toLocaleString("en")} ${nounOf(row)}` : labelOf(scene.names, name), w - 6);
+    const text = fitted(
+      context,
+      several ? `${cells.count[i]!.toLocaleString("en")} ${nounOf(row)}` : labelOf(scene.names, name),
+      w - 6,
+    );
     if (!text) continue;
     context.fillStyle = "#10151a";
     context.fillText(text, x + 3, top + LANE / 2 + 0.5);
   }
 }
 
-function counter(context: CanvasRenderingContext2D, { series, window, width }: Scene, ink: Ink, row: Lane, y: number): void {
+function counter(
+  context: CanvasRenderingContext2D,
+  { series, window, width }: Scene,
+  ink: Ink,
+  row: Lane,
+  y: number,
+): void {
   const points = series.get(String(row.key))?.points;
   if (!points?.length) return;
   const values = points.map(([, v]) => v).filter((v) => v !== null);
-  const low = Math.min(0, ...values), high = Math.max(...values, low + 1e-9);
+  const low = Math.min(0, ...values),
+    high = Math.max(...values, low + 1e-9);
   const at = (v: number) => y + row.height - 4 - ((v - low) / (high - low)) * (row.height - 14);
   context.strokeStyle = ink.accent;
   context.lineWidth = 1.25;
@@ -195,7 +273,10 @@ function counter(context: CanvasRenderingContext2D, { series, window, width }: S
     const x = pixelOf(window, width, ps);
     if (v !== null) {
       if (last === null) context.moveTo(x, at(v));
-      else { context.lineTo(x, at(last)); context.lineTo(x, at(v)); }
+      else {
+        context.lineTo(x, at(last));
+        context.lineTo(x, at(v));
+      }
     }
     last = v;
   }
@@ -203,9 +284,14 @@ function counter(context: CanvasRenderingContext2D, { series, window, width }: S
   context.stroke();
 }
 
-function spans(context: CanvasRenderingContext2D, { window, width, height, range, marks }: Scene, ink: Ink): void {
+function spans(
+  context: CanvasRenderingContext2D,
+  { window, width, height, range, marks }: Scene,
+  ink: Ink,
+): void {
   for (const span of [...marks, ...(range ? [range] : [])]) {
-    const left = pixelOf(window, width, span.from), right = pixelOf(window, width, span.to);
+    const left = pixelOf(window, width, span.from),
+      right = pixelOf(window, width, span.to);
     if (right < 0 || left > width) continue;
     context.fillStyle = ink.accent;
     context.globalAlpha = span === range ? 0.18 : 0.1;
@@ -213,7 +299,8 @@ function spans(context: CanvasRenderingContext2D, { window, width, height, range
     context.globalAlpha = 1;
     context.fillRect(left, RULER, 1, height);
     context.fillRect(right, RULER, 1, height);
-    const text = duration(span.to - span.from), room = context.measureText(text).width;
+    const text = duration(span.to - span.from),
+      room = context.measureText(text).width;
     context.fillStyle = ink.card;
     const x = Math.min(Math.max((left + right - room) / 2, 2), width - room - 2);
     context.fillRect(x - 3, RULER + 2, room + 6, 16);
@@ -226,7 +313,8 @@ function arrows(context: CanvasRenderingContext2D, { arrows, window, width }: Sc
   context.strokeStyle = context.fillStyle = ink.text;
   context.lineWidth = 1;
   for (const { fromPs, fromY, toPs, toY } of arrows) {
-    const x0 = pixelOf(window, width, fromPs), x1 = pixelOf(window, width, toPs);
+    const x0 = pixelOf(window, width, fromPs),
+      x1 = pixelOf(window, width, toPs);
     if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > width) continue;
     const bend = Math.max(20, Math.abs(x1 - x0) / 3);
     context.beginPath();
@@ -245,17 +333,28 @@ const HALF = /[\ud800-\udbff]$/; // of a character that is two units long
 const LONGEST = 400; // characters of a label: no screen has room for more
 const written = new WeakMap<Names, Map<number, string>>();
 
-/** The name of a slice as it is painted: hidden characters are escapes. Worked out once, for it is painted each frame. */
+/** The name of a slice as it is painted: hidden characters are escapes. Worked out once, for it is painted
+ * each frame. */
 export function labelOf(names: Names, name: number): string {
   let known = written.get(names);
-  if (!known) written.set(names, (known = new Map()));
+  if (!known) {
+    known = new Map();
+    written.set(names, known);
+  }
   let text = known.get(name);
-  if (text === undefined) known.set(name, (text = plain((names.names[name] ?? "").slice(0, LONGEST), LONGEST)));
+  if (text === undefined) {
+    text = plain((names.names[name] ?? "").slice(0, LONGEST), LONGEST);
+    known.set(name, text);
+  }
   return text;
 }
 
 /** As much of a text as fits; "" when that would be less than three characters. */
-export function fitted(context: { measureText(text: string): { width: number } }, text: string, room: number): string {
+export function fitted(
+  context: { measureText(text: string): { width: number } },
+  text: string,
+  room: number,
+): string {
   // Most names are longer than their slices: measure a guess first.
   const guess = Math.floor(room / 5);
   if (guess < 3) return "";

@@ -1,14 +1,19 @@
-// The window on the axis of time. Times are picoseconds after the recording's first moment, as doubles: what a double
-// cannot tell apart, a screen cannot either.
+// The window on the axis of time. Times are picoseconds after the recording's first moment, as doubles: what
+// a double cannot tell apart, a screen cannot either.
 
-export interface Window { from: number; to: number }
+export interface Window {
+  from: number;
+  to: number;
+}
 
 /** The shortest window: at less, pixels are finer than picoseconds. */
 export const LEAST_PS = 1000;
 
 export const spanOf = (window: Window): number => window.to - window.from;
-export const pixelOf = (window: Window, width: number, ps: number): number => ((ps - window.from) / spanOf(window)) * width;
-export const psAt = (window: Window, width: number, pixel: number): number => window.from + (pixel / width) * spanOf(window);
+export const pixelOf = (window: Window, width: number, ps: number): number =>
+  ((ps - window.from) / spanOf(window)) * width;
+export const psAt = (window: Window, width: number, pixel: number): number =>
+  window.from + (pixel / width) * spanOf(window);
 
 /** A window within the recording, which is `whole` long, with a margin of 2 % on both sides. */
 export function within(window: Window, whole: number): Window {
@@ -37,7 +42,8 @@ export function showing(from: number, to: number, whole: number): Window {
   return within({ from: from - room, to: to + room }, whole);
 }
 
-/** Moments to label on the ruler: multiples of 1, 2 or 5 times a power of ten, at least `apart` pixels from each other. */
+/** Moments to label on the ruler: multiples of 1, 2 or 5 times a power of ten, at least `apart` pixels from
+ * each other. */
 export function ticks(window: Window, width: number, apart: number): { at: number[]; step: number } {
   const least = (spanOf(window) * apart) / width;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -48,7 +54,9 @@ export function ticks(window: Window, width: number, apart: number): { at: numbe
 }
 
 /** Something that was recorded in one go: where it lies, and of whom it is. */
-export interface Stretch extends Window { title: string }
+export interface Stretch extends Window {
+  title: string;
+}
 
 /** Recordings by where they lie; those that overlap are one stretch, named after all of them. */
 export function stretchesOf(sources: Stretch[]): Stretch[] {
@@ -64,4 +72,5 @@ export function stretchesOf(sources: Stretch[]): Stretch[] {
 }
 
 /** Which part of the whole is covered by stretches. */
-export const covered = (stretches: Stretch[], whole: number): number => stretches.reduce((sum, { from, to }) => sum + to - from, 0) / whole;
+export const covered = (stretches: Stretch[], whole: number): number =>
+  stretches.reduce((sum, { from, to }) => sum + to - from, 0) / whole;

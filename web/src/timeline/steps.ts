@@ -1,10 +1,21 @@
-// Which steps have lines over the tracks, and which their title or number on the ruler. Decided for all steps of the
-// window together: steps of uneven length that are judged one by one look as if some were missing.
+// Which steps have lines over the tracks, and which their title or number on the ruler. Decided for all steps
+// of the window together: steps of uneven length that are judged one by one look as if some were missing.
 import { pixelOf, spanOf, type Window } from "./scale";
 
 /** A step. short: what is written where the title has no room. */
-export interface Band { from: number; to: number; step: number; title: string; short: string; averaged: boolean }
-export interface Label { x: number; text: string; averaged: boolean }
+export interface Band {
+  from: number;
+  to: number;
+  step: number;
+  title: string;
+  short: string;
+  averaged: boolean;
+}
+export interface Label {
+  x: number;
+  text: string;
+  averaged: boolean;
+}
 export interface Drawn {
   /** Those with a line and a shade over all tracks: all that are seen, or none. */
   lines: Band[];
@@ -17,13 +28,22 @@ const MARGIN = 6;
 const RHYTHM = [1, 2, 5];
 
 /** measure: pixels of a text. */
-export function drawnSteps(bands: Band[], window: Window, width: number, measure: (text: string) => number): Drawn {
+export function drawnSteps(
+  bands: Band[],
+  window: Window,
+  width: number,
+  measure: (text: string) => number,
+): Drawn {
   const seen = bands.filter((band) => band.to > window.from && band.from < window.to);
   if (!seen.length) return { lines: [], labels: [] };
   const scale = width / spanOf(window);
-  const half = (pixels: number) => 2 * seen.filter((band) => (band.to - band.from) * scale >= pixels).length >= seen.length;
-  const room = (text: (band: Band) => string) => measure(seen.reduce((longest, band) => (text(band).length > longest.length ? text(band) : longest), "")) + MARGIN;
-  const whole = half(room((band) => band.title)), least = room((band) => band.short);
+  const half = (pixels: number) =>
+    2 * seen.filter((band) => (band.to - band.from) * scale >= pixels).length >= seen.length;
+  const room = (text: (band: Band) => string) =>
+    measure(seen.reduce((longest, band) => (text(band).length > longest.length ? text(band) : longest), "")) +
+    MARGIN;
+  const whole = half(room((band) => band.title)),
+    least = room((band) => band.short);
   const every = whole ? 1 : rhythm((n) => half(least / n), seen.length);
   const labels: Label[] = [];
   let free = -1;

@@ -8,23 +8,48 @@ import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import type { View } from "../types";
 
-interface Graph { run_id: string; graph: string; nodes: number }
-interface Found { total: number; nodes: { path: string; op_type: string | null }[] }
+interface Graph {
+  run_id: string;
+  graph: string;
+  nodes: number;
+}
+interface Found {
+  total: number;
+  nodes: { path: string; op_type: string | null }[];
+}
 
 const DEEPEST = 32; // scopes around a node; the server keeps deeper ones as part of its name
 /** The colourings that tell something about these boxes. */
-export const telling = (boxes: Box[]): Colouring[] => COLOURINGS.filter((one) => {
-  if (one === "type") return true;
-  if (one === "device") return new Set(boxes.map((box) => box.device).filter(Boolean)).size > 1; // one hue for all is none
-  return boxes.some((box) => (one === "cluster" ? box.cluster !== "" : amount(box, one) !== 0));
-});
+export const telling = (boxes: Box[]): Colouring[] =>
+  COLOURINGS.filter((one) => {
+    if (one === "type") return true;
+    // One hue for all is none.
+    if (one === "device") return new Set(boxes.map((box) => box.device).filter(Boolean)).size > 1;
+    return boxes.some((box) => (one === "cluster" ? box.cluster !== "" : amount(box, one) !== 0));
+  });
 
 /** Scopes around a node, the outermost first. */
-export const around = (path: string): string[] => path.split("/").slice(0, -1).slice(0, DEEPEST).map((_, i, parts) => parts.slice(0, i + 1).join("/"));
+export const around = (path: string): string[] =>
+  path
+    .split("/")
+    .slice(0, -1)
+    .slice(0, DEEPEST)
+    .map((_, i, parts) => parts.slice(0, i + 1).join("/"));
 
-const GraphView = (): JSX.Element => <Loaded<{ graphs: Graph[] }> from="/api/graphs">{({ graphs }) => (graphs.length ? <Whole graphs={graphs} /> : <Nothing />)}</Loaded>;
+const GraphView = (): JSX.Element => (
+  <Loaded<{ graphs: Graph[] }> from="/api/graphs">
+    {({ graphs }) => (graphs.length ? <Whole graphs={graphs} /> : <Nothing />)}
+  </Loaded>
+);
 
-const Nothing = (): JSX.Element => <Empty title="No graph" commands={["stepscope record -- python train.py"]}><p>This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition graphs, in dump folders of XLA, and in the folders of</p></Empty>;
+const Nothing = (): JSX.Element => (
+  <Empty title="No graph" commands={["stepscope record -- python train.py"]}>
+    <p>
+      This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition
+      graphs, in dump folders of XLA, and in the folders of
+    </p>
+  </Empty>
+);
 
 function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [number, setNumber] = useState(0);
@@ -41,52 +66,207 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [way, setWay] = useState<readonly string[]>([]);
   useEffect(() => {
     let current = true;
-    post("/api/graph", { graph: number, open, fold, flat }).then((reply) => reply.json()).then(
-      (value) => { if (current) { setLevel(value as Level); setError(null); } },
-      (failure: unknown) => current && setError(failure),
-    );
-    return () => { current = false; };
+    post("/api/graph", { graph: number, open, fold, flat })
+      .then((reply) => reply.json())
+      .then(
+        (value) => {
+          if (current) {
+            setLevel(value as Level);
+            setError(null);
+          }
+        },
+        (failure: unknown) => current && setError(failure),
+      );
+    return () => {
+      current = false;
+    };
   }, [number, open, fold, flat]);
   const look = (value: string) => {
     setText(value);
-    if (value) get<Found>(`/api/graph/search?graph=${number}&q=${encodeURIComponent(value)}`).then(setFound, setError);
+    if (value)
+      get<Found>(`/api/graph/search?graph=${number}&q=${encodeURIComponent(value)}`).then(setFound, setError);
     else setFound(null);
   };
-  const show = (path: string) => { setOpen([...new Set([...open, ...around(path)])]); setChosen(path); };
-  const turn = (box: Box) => { setChosen(box.path); if (box.can_open) setOpen([...open, box.path]); };
+  const show = (path: string) => {
+    setOpen([...new Set([...open, ...around(path)])]);
+    setChosen(path);
+  };
+  const turn = (box: Box) => {
+    setChosen(box.path);
+    if (box.can_open) setOpen([...open, box.path]);
+  };
   const close = (path: string) => setOpen(open.filter((one) => one !== path && !one.startsWith(`${path}/`)));
   const lead = (path: string) => {
-    if (from === null) { setFrom(path); setWay([]); return; }
-    get<{ path: string[] }>(`/api/graph/way?graph=${number}&from=${encodeURIComponent(from)}&to=${encodeURIComponent(path)}`).then(({ path: nodes }) => {
+    if (from === null) {
+      setFrom(path);
+      setWay([]);
+      return;
+    }
+    get<{ path: string[] }>(
+      `/api/graph/way?graph=${number}&from=${encodeURIComponent(from)}&to=${encodeURIComponent(path)}`,
+    ).then(({ path: nodes }) => {
       setWay(nodes);
       setOpen([...new Set([...open, ...nodes.flatMap(around)])]);
     }, setError);
     setFrom(null);
   };
   // A colour that tells nothing gives way to one that does.
-  const said = level && !telling(level.boxes).includes(colouring) ? telling(level.boxes)[0] ?? "type" : colouring;
+  const said =
+    level && !telling(level.boxes).includes(colouring) ? (telling(level.boxes)[0] ?? "type") : colouring;
   const box = level?.boxes.find((one) => one.path === chosen) ?? null;
-  return <div class="graph-view">
-    <div class="options"><label class="option"><span>Graph</span><select name="graph" value={number} onChange={(e) => { setNumber(Number(e.currentTarget.value)); setOpen([]); setChosen(null); setWay([]); setFound(null); setText(""); }}>
-      {graphs.map((g, i) => <option value={i}>{plain(`${g.run_id} / ${g.graph}`, 100)} ({counted(g.nodes, "node")})</option>)}</select></label>
-      <label class="option"><span>Colour</span><select name="colouring" value={said} onChange={(e) => setColouring(e.currentTarget.value as Colouring)}>{COLOURINGS.map((one) => <option disabled={level !== null && !telling(level.boxes).includes(one)}>{one}</option>)}</select></label>
-      <label><input type="checkbox" name="fold" checked={fold} onChange={() => setFold(!fold)} /> Show identical blocks once</label>
-      <label><input type="checkbox" name="flat" checked={flat} onChange={() => setFlat(!flat)} /> All nodes, without scopes</label>
-      <input type="search" name="find" placeholder="Find a node" aria-label="Find a node" value={text} onInput={(e) => look(e.currentTarget.value)} />
-      <button type="button" onClick={() => { setOpen([]); setWay([]); }}>Close all</button></div>
-    {error !== null && <Problem error={error} />}
-    {found && <section class="graph-found" aria-label="Nodes found"><p class="quiet">{counted(found.total, "node")}{found.total > found.nodes.length && `, the first ${found.nodes.length}`}</p>
-      <ul>{found.nodes.map((node) => <li><button type="button" class="link" onClick={() => show(node.path)}>{plain(node.path, 200)}</button> <span class="quiet">{node.op_type}</span></li>)}</ul></section>}
-    {level === null ? <p class="quiet" role="status">Reading …</p> : <Drawing level={level} colouring={said} chosen={chosen} way={way} turn={turn} />}
-    <div class="graph-about" aria-live="polite">
-      {open.length > 0 && <p>Open: {open.map((path) => <button type="button" class="plain" title="Close" onClick={() => close(path)}>{plain(path, 80)} ×</button>)}</p>}
-      {from !== null && <p>From {plain(from, 120)}: choose the other end.</p>}
-      {way.length > 0 && <p>{counted(way.length, "node")} on the way: {way.map((path) => <button type="button" class="plain" onClick={() => show(path)}>{plain(path, 80)}</button>)}</p>}
-      {box ? <><h2>{plain(box.path, 300)}{box.copies > 1 && ` and ${counted(box.copies - 1, "block")} like it`}</h2>
-        <p>{[box.op_type, counted(box.nodes, "node"), box.time_ps ? duration(box.time_ps) : null, box.output_bytes ? `${shown(box.output_bytes, "bytes")} of outputs` : null, plain(box.device, 100), plain(box.cluster, 100)].filter(Boolean).join(" · ")}
-          {box.op_type && <> <button type="button" onClick={() => lead(box.path)}>{from === null ? "Path from here" : "Path to here"}</button></>}</p></>
-        : level && <p class="quiet">{counted(level.nodes, "node")}, {counted(level.edges.reduce((n, [, , c]) => n + c, level.inside), "edge")}{level.dangling > 0 && `, ${counted(level.dangling, "edge")} to nodes that the graph lacks`}. Click a box to open it; drag to move, wheel to zoom.</p>}
-    </div></div>;
+  return (
+    <div class="graph-view">
+      <div class="options">
+        <label class="option">
+          <span>Graph</span>
+          <select
+            name="graph"
+            value={number}
+            onChange={(e) => {
+              setNumber(Number(e.currentTarget.value));
+              setOpen([]);
+              setChosen(null);
+              setWay([]);
+              setFound(null);
+              setText("");
+            }}
+          >
+            {graphs.map((g, i) => (
+              <option value={i}>
+                {plain(`${g.run_id} / ${g.graph}`, 100)} ({counted(g.nodes, "node")})
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="option">
+          <span>Colour</span>
+          <select
+            name="colouring"
+            value={said}
+            onChange={(e) => setColouring(e.currentTarget.value as Colouring)}
+          >
+            {COLOURINGS.map((one) => (
+              <option disabled={level !== null && !telling(level.boxes).includes(one)}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <input type="checkbox" name="fold" checked={fold} onChange={() => setFold(!fold)} /> Show identical
+          blocks once
+        </label>
+        <label>
+          <input type="checkbox" name="flat" checked={flat} onChange={() => setFlat(!flat)} /> All nodes,
+          without scopes
+        </label>
+        <input
+          type="search"
+          name="find"
+          placeholder="Find a node"
+          aria-label="Find a node"
+          value={text}
+          onInput={(e) => look(e.currentTarget.value)}
+        />
+        <button
+          type="button"
+          onClick={() => {
+            setOpen([]);
+            setWay([]);
+          }}
+        >
+          Close all
+        </button>
+      </div>
+      {error !== null && <Problem error={error} />}
+      {found && (
+        <section class="graph-found" aria-label="Nodes found">
+          <p class="quiet">
+            {counted(found.total, "node")}
+            {found.total > found.nodes.length && `, the first ${found.nodes.length}`}
+          </p>
+          <ul>
+            {found.nodes.map((node) => (
+              <li>
+                <button type="button" class="link" onClick={() => show(node.path)}>
+                  {plain(node.path, 200)}
+                </button>{" "}
+                <span class="quiet">{node.op_type}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {level === null ? (
+        <p class="quiet" role="status">
+          Reading …
+        </p>
+      ) : (
+        <Drawing level={level} colouring={said} chosen={chosen} way={way} turn={turn} />
+      )}
+      <div class="graph-about" aria-live="polite">
+        {open.length > 0 && (
+          <p>
+            Open:{" "}
+            {open.map((path) => (
+              <button type="button" class="plain" title="Close" onClick={() => close(path)}>
+                {plain(path, 80)} ×
+              </button>
+            ))}
+          </p>
+        )}
+        {from !== null && <p>From {plain(from, 120)}: choose the other end.</p>}
+        {way.length > 0 && (
+          <p>
+            {counted(way.length, "node")} on the way:{" "}
+            {way.map((path) => (
+              <button type="button" class="plain" onClick={() => show(path)}>
+                {plain(path, 80)}
+              </button>
+            ))}
+          </p>
+        )}
+        {box ? (
+          <>
+            <h2>
+              {plain(box.path, 300)}
+              {box.copies > 1 && ` and ${counted(box.copies - 1, "block")} like it`}
+            </h2>
+            <p>
+              {[
+                box.op_type,
+                counted(box.nodes, "node"),
+                box.time_ps ? duration(box.time_ps) : null,
+                box.output_bytes ? `${shown(box.output_bytes, "bytes")} of outputs` : null,
+                plain(box.device, 100),
+                plain(box.cluster, 100),
+              ]
+                .filter(Boolean)
+                .join(" · ")}
+              {box.op_type && (
+                <>
+                  {" "}
+                  <button type="button" onClick={() => lead(box.path)}>
+                    {from === null ? "Path from here" : "Path to here"}
+                  </button>
+                </>
+              )}
+            </p>
+          </>
+        ) : (
+          level && (
+            <p class="quiet">
+              {counted(level.nodes, "node")},{" "}
+              {counted(
+                level.edges.reduce((n, [, , c]) => n + c, level.inside),
+                "edge",
+              )}
+              {level.dangling > 0 && `, ${counted(level.dangling, "edge")} to nodes that the graph lacks`}.
+              Click a box to open it; drag to move, wheel to zoom.
+            </p>
+          )
+        )}
+      </div>
+    </div>
+  );
 }
 
 export const view: View = { name: "graph", title: "Graph", order: 7, key: "7", Component: GraphView };

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { counted } from "../format";
-import { Lifetimes, type Block, type Point } from "../lifetimes";
 import { Empty } from "../empty";
+import { counted } from "../format";
+import { type Block, Lifetimes, type Point } from "../lifetimes";
 import { Loaded } from "../loading";
 import { plain } from "../plain";
 import { Prose } from "../prose";
@@ -10,48 +10,155 @@ import { show } from "../scale";
 import { Open, Sections } from "../sections";
 import type { Report, View } from "../types";
 
-interface Allocator { path: string; run_id: string; host_id: string; allocator: string; device: string; peak_bytes: number; peak_ps: number | null; curve: Point[]; complete: boolean }
+interface Allocator {
+  path: string;
+  run_id: string;
+  host_id: string;
+  allocator: string;
+  device: string;
+  peak_bytes: number;
+  peak_ps: number | null;
+  curve: Point[];
+  complete: boolean;
+}
 type MemoryReport = Report & { allocators?: Allocator[] }; // reports on compiled programs have none
 
 /** An allocator and its peak; its run and host only where there are several, after what differs first. */
 function named(one: Allocator, all: Allocator[]): string {
-  const where = (["run_id", "host_id"] as const).filter((key) => all.some((other) => other[key] !== one[key])).map((key) => one[key]);
+  const where = (["run_id", "host_id"] as const)
+    .filter((key) => all.some((other) => other[key] !== one[key]))
+    .map((key) => one[key]);
   const what = [...new Set([one.allocator, one.device])].filter(Boolean).join(" on ");
-  return `${[what, ...where].filter(Boolean).map((part) => plain(part, 60)).join(" / ")}: ${show(one.peak_bytes, "bytes")}`;
+  return `${[what, ...where]
+    .filter(Boolean)
+    .map((part) => plain(part, 60))
+    .join(" / ")}: ${show(one.peak_bytes, "bytes")}`;
 }
 
-const isOf = (one: Allocator) => (block: Block): boolean => block.path === one.path && block.run_id === one.run_id && block.allocator === one.allocator && block.device === one.device;
+const isOf =
+  (one: Allocator) =>
+  (block: Block): boolean =>
+    block.path === one.path &&
+    block.run_id === one.run_id &&
+    block.allocator === one.allocator &&
+    block.device === one.device;
 
-function One({ report, allocators, number }: { report: MemoryReport; allocators: Allocator[]; number: number }): JSX.Element {
+function One({
+  report,
+  allocators,
+  number,
+}: {
+  report: MemoryReport;
+  allocators: Allocator[];
+  number: number;
+}): JSX.Element {
   const one = allocators[number]!;
   const section = report.sections[number];
-  const parts = allocators.length > 1 ? section?.parts ?? [] : report.sections;
-  return <>
-    {allocators.length > 1 && section?.answer.filter((sentence) => !report.headline.includes(sentence)).map((sentence) => <p><Prose text={sentence} /></p>)}
-    <section aria-label="Memory over time"><h2>Memory over time <span class="quiet">{plain([one.allocator, one.device].filter(Boolean).join(" on "), 160)}: at most {show(one.peak_bytes, "bytes")}</span></h2>
-      <Loaded<{ rows: Block[] }> from="/api/memory/buffers">{({ rows }) => {
-        const blocks = rows.filter(isOf(one));
-        const shift = blocks[0]?.shift_ps ?? 0;
-        const points = one.curve.map((point) => ({ ts_ps: point.ts_ps + shift, bytes: point.bytes }));
-        if (!points.length && !blocks.length) return <p class="quiet">No moments were recorded: only what was held is known.</p>;
-        return <Lifetimes key={number} points={points} blocks={blocks} peakPs={one.peak_ps === null ? null : one.peak_ps + shift} peakBytes={one.peak_bytes} linked />;
-      }}</Loaded></section>
-    {parts.filter((part) => part.name !== "curve" && part.name !== "why").map((part) => <Open section={part} />)}
-    {parts.filter((part) => part.name === "why").map((part) => <Open section={part} />)}
-  </>;
+  const parts = allocators.length > 1 ? (section?.parts ?? []) : report.sections;
+  return (
+    <>
+      {allocators.length > 1 &&
+        section?.answer
+          .filter((sentence) => !report.headline.includes(sentence))
+          .map((sentence) => (
+            <p>
+              <Prose text={sentence} />
+            </p>
+          ))}
+      <section aria-label="Memory over time">
+        <h2>
+          Memory over time{" "}
+          <span class="quiet">
+            {plain([one.allocator, one.device].filter(Boolean).join(" on "), 160)}: at most{" "}
+            {show(one.peak_bytes, "bytes")}
+          </span>
+        </h2>
+        <Loaded<{ rows: Block[] }> from="/api/memory/buffers">
+          {({ rows }) => {
+            const blocks = rows.filter(isOf(one));
+            const shift = blocks[0]?.shift_ps ?? 0;
+            const points = one.curve.map((point) => ({ ts_ps: point.ts_ps + shift, bytes: point.bytes }));
+            if (!points.length && !blocks.length)
+              return <p class="quiet">No moments were recorded: only what was held is known.</p>;
+            return (
+              <Lifetimes
+                key={number}
+                points={points}
+                blocks={blocks}
+                peakPs={one.peak_ps === null ? null : one.peak_ps + shift}
+                peakBytes={one.peak_bytes}
+                linked
+              />
+            );
+          }}
+        </Loaded>
+      </section>
+      {parts
+        .filter((part) => part.name !== "curve" && part.name !== "why")
+        .map((part) => (
+          <Open section={part} />
+        ))}
+      {parts
+        .filter((part) => part.name === "why")
+        .map((part) => (
+          <Open section={part} />
+        ))}
+    </>
+  );
 }
 
 function Shown({ report }: { report: MemoryReport }): JSX.Element {
   const [number, setNumber] = useState(0);
   const { allocators = [] } = report;
-  if (!allocators.length && report.sections.length) return <>{report.headline.map((sentence, i) => <p class={i ? "" : "headline"}><Prose text={sentence} /></p>)}<Sections of={report} /></>;
-  if (!allocators.length) return <Empty title="No memory" commands={["stepscope record -- python train.py"]}>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}<p>Allocations are in the profiles of TensorFlow and JAX and in PyTorch's with profile_memory, and TensorFlow's are recorded with</p></Empty>;
-  return <>{report.headline.map((sentence) => <p class="headline"><Prose text={sentence} /></p>)}
-    {allocators.length > 1 && <label>{counted(allocators.length, "allocator")}: <select name="allocator" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
-      {allocators.map((one, i) => <option value={i}>{named(one, allocators)}</option>)}</select></label>}
-    <One key={number} report={report} allocators={allocators} number={number} /></>;
+  if (!allocators.length && report.sections.length)
+    return (
+      <>
+        {report.headline.map((sentence, i) => (
+          <p class={i ? "" : "headline"}>
+            <Prose text={sentence} />
+          </p>
+        ))}
+        <Sections of={report} />
+      </>
+    );
+  if (!allocators.length)
+    return (
+      <Empty title="No memory" commands={["stepscope record -- python train.py"]}>
+        {report.headline.map((sentence) => (
+          <p>
+            <Prose text={sentence} />
+          </p>
+        ))}
+        <p>
+          Allocations are in the profiles of TensorFlow and JAX and in PyTorch's with profile_memory, and
+          TensorFlow's are recorded with
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      {report.headline.map((sentence) => (
+        <p class="headline">
+          <Prose text={sentence} />
+        </p>
+      ))}
+      {allocators.length > 1 && (
+        <label>
+          {counted(allocators.length, "allocator")}:{" "}
+          <select name="allocator" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
+            {allocators.map((one, i) => (
+              <option value={i}>{named(one, allocators)}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <One key={number} report={report} allocators={allocators} number={number} />
+    </>
+  );
 }
 
-const Memory = (): JSX.Element => <Loaded<MemoryReport> from="/api/report/memory">{(report) => <Shown report={report} />}</Loaded>;
+const Memory = (): JSX.Element => (
+  <Loaded<MemoryReport> from="/api/report/memory">{(report) => <Shown report={report} />}</Loaded>
+);
 
 export const view: View = { name: "memory", title: "Memory", order: 5, key: "5", Component: Memory };

@@ -4,7 +4,7 @@ import { ofRow } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration } from "../format";
 import { Loaded } from "../loading";
-import { grouped, scopeOf, scopeTree, type Dimension, type Group, type OpRow } from "../opgroups";
+import { type Dimension, type Group, grouped, type OpRow, scopeOf, scopeTree } from "../opgroups";
 import { plain } from "../plain";
 import { Prose, sqlLink } from "../prose";
 import { Open } from "../sections";
@@ -13,20 +13,41 @@ import { Flame } from "../tree";
 import { Treemap } from "../treemap";
 import type { Column, Report, Row, Section, Table, View } from "../types";
 
-interface Ops { rows: OpRow[]; total: number; left_out_self_ps: number }
+interface Ops {
+  rows: OpRow[];
+  total: number;
+  left_out_self_ps: number;
+}
 type By = Dimension | "python";
 
-const BY: [By, string][] = [["op_type", "Op type"], ["op", "Op"], ["scope", "Scope"], ["device", "Device"], ["python", "Python line"]];
+const BY: [By, string][] = [
+  ["op_type", "Op type"],
+  ["op", "Op"],
+  ["scope", "Scope"],
+  ["device", "Device"],
+  ["python", "Python line"],
+];
 const COLUMNS: Record<Dimension, string> = { op_type: "Op type", op: "Op", scope: "Scope", device: "Device" };
 const PLACES = ["device", "host", "launch"]; // in the order in which they answer what took the time
 
-const column = (name: string, unit: string, title: string, about = ""): Column => ({ name, unit, title, about });
+const column = (name: string, unit: string, title: string, about = ""): Column => ({
+  name,
+  unit,
+  title,
+  about,
+});
 
 function tableOf(groups: Group[], by: Dimension): Table {
   const columns = [
-    column("key", "text", COLUMNS[by]), column("class", "text", "Class", "class of most of its self time"), column("self_ps", "ps", "Self", "self times, added up"),
-    column("share", "ratio", "Share", "part of all self time that is shown"), column("total_ps", "ps", "Total", "durations with children, added up"), column("slices", "int", "Count", "how many slices"),
-    column("mean_ps", "ps", "Mean", "mean duration"), column("min_ps", "ps", "Shortest", "shortest duration"), column("max_ps", "ps", "Longest", "longest duration"),
+    column("key", "text", COLUMNS[by]),
+    column("class", "text", "Class", "class of most of its self time"),
+    column("self_ps", "ps", "Self", "self times, added up"),
+    column("share", "ratio", "Share", "part of all self time that is shown"),
+    column("total_ps", "ps", "Total", "durations with children, added up"),
+    column("slices", "int", "Count", "how many slices"),
+    column("mean_ps", "ps", "Mean", "mean duration"),
+    column("min_ps", "ps", "Shortest", "shortest duration"),
+    column("max_ps", "ps", "Longest", "longest duration"),
     ...(by === "op" ? [] : [column("ops", "int", "Ops", "different ops")]),
   ];
   return { columns, rows: groups as unknown as Row[], total: groups.length };
@@ -36,20 +57,61 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** SQL for the slices of a group, the longest first. */
 export function slicesOf(key: string, by: Dimension, place: string): string {
-  const where = { op_type: `o.op_type = ${quoted(key)}`, op: `o.op = ${quoted(key)}`, scope: `starts_with(o.op, ${quoted(`${key}/`)})`, device: `o.device = ${quoted(key.split(" / ").pop()!)}` }[by];
-  return `SELECT o.step, o.op, o.op_type, o.device, o.ts_ps, o.dur_ps, o.self_ps, o.slice_id\nFROM op_slice AS o\nWHERE o.place = ${quoted(place)} AND ${where}\nORDER BY o.dur_ps DESC\nLIMIT 500`;
+  const where = {
+    op_type: `o.op_type = ${quoted(key)}`,
+    op: `o.op = ${quoted(key)}`,
+    scope: `starts_with(o.op, ${quoted(`${key}/`)})`,
+    device: `o.device = ${quoted(key.split(" / ").pop()!)}`,
+  }[by];
+  return [
+    "SELECT o.step, o.op, o.op_type, o.device, o.ts_ps, o.dur_ps, o.self_ps, o.slice_id",
+    "FROM op_slice AS o",
+    `WHERE o.place = ${quoted(place)} AND ${where}`,
+    "ORDER BY o.dur_ps DESC",
+    "LIMIT 500",
+  ].join("\n");
 }
 
 /** The sections of a report that hold a flame graph, wherever they are. */
-const flames = (sections: Section[]): Section[] => sections.flatMap((s) => [...(s.tree?.size ? [s] : []), ...flames(s.parts)]);
+const flames = (sections: Section[]): Section[] =>
+  sections.flatMap((s) => [...(s.tree?.size ? [s] : []), ...flames(s.parts)]);
 
 function Python(): JSX.Element {
-  return <><Loaded<Report> from="/api/report/summary">{(report) => {
-    const found = flames(report.sections);
-    return found.length ? <>{found.map((section) => <Open section={section} />)}</> : <section class="empty"><h2>No stacks of Python</h2><p class="quiet"><Prose text="None were sampled: `stepscope record` samples them." /></p></section>;
-  }}</Loaded>
-  <Loaded<Section> from="/api/analysis/python_lines">{(section) => (section.table?.rows.length ? <section aria-label={section.title}><h2>{section.title}</h2><p class="quiet">{section.question}</p><Grid table={section.table} first={50} />
-    {section.sql && <p><a href={sqlLink(section.sql)}>Open in the SQL view</a></p>}</section> : null)}</Loaded></>;
+  return (
+    <>
+      <Loaded<Report> from="/api/report/summary">
+        {(report) => {
+          const found = flames(report.sections);
+          return found.length ? (
+            found.map((section) => <Open section={section} />)
+          ) : (
+            <section class="empty">
+              <h2>No stacks of Python</h2>
+              <p class="quiet">
+                <Prose text="None were sampled: `stepscope record` samples them." />
+              </p>
+            </section>
+          );
+        }}
+      </Loaded>
+      <Loaded<Section> from="/api/analysis/python_lines">
+        {(section) =>
+          section.table?.rows.length ? (
+            <section aria-label={section.title}>
+              <h2>{section.title}</h2>
+              <p class="quiet">{section.question}</p>
+              <Grid table={section.table} first={50} />
+              {section.sql && (
+                <p>
+                  <a href={sqlLink(section.sql)}>Open in the SQL view</a>
+                </p>
+              )}
+            </section>
+          ) : null
+        }
+      </Loaded>
+    </>
+  );
 }
 
 function Shown({ ops }: { ops: Ops }): JSX.Element {
@@ -61,32 +123,153 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   const [kind, setKind] = useState("");
   const [within, setWithin] = useState<{ by: Dimension; key: string } | null>(null);
   const dimension = by === "python" ? "op_type" : by;
-  const rows = useMemo(() => ops.rows.filter((row) => row.place === place && (!device || row.device === device) && (!kind || row.class === kind)
-    && (!within || (within.by === "scope" ? scopeOf(row.op) === within.key || (scopeOf(row.op) === "" && within.key === "(no scope)") : (row[within.by as "op"] ?? "(unknown)") === within.key))), [ops, place, device, kind, within]);
+  const rows = useMemo(
+    () =>
+      ops.rows.filter(
+        (row) =>
+          row.place === place &&
+          (!device || row.device === device) &&
+          (!kind || row.class === kind) &&
+          (!within ||
+            (within.by === "scope"
+              ? scopeOf(row.op) === within.key || (scopeOf(row.op) === "" && within.key === "(no scope)")
+              : (row[within.by as "op"] ?? "(unknown)") === within.key)),
+      ),
+    [ops, place, device, kind, within],
+  );
   const groups = useMemo(() => grouped(rows, dimension), [rows, dimension]);
   const tree = useMemo(() => (by === "scope" ? scopeTree(rows) : null), [rows, by]);
-  const classes = [...new Set(ops.rows.filter((row) => row.place === place).map((row) => row.class ?? ""))].filter(Boolean).sort();
-  const pick = (key: string) => { if (dimension !== "op" && dimension !== "device") { setWithin({ by: dimension, key }); setBy("op"); } };
+  const classes = [...new Set(ops.rows.filter((row) => row.place === place).map((row) => row.class ?? ""))]
+    .filter(Boolean)
+    .sort();
+  const pick = (key: string) => {
+    if (dimension !== "op" && dimension !== "device") {
+      setWithin({ by: dimension, key });
+      setBy("op");
+    }
+  };
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0);
-  if (!ops.rows.length) return <Empty title="No ops" commands={["stepscope record -- python train.py", "stepscope xla cost DUMP"]}>
-    <p>The recording holds no slices of ops: profilers record them, and a dump of XLA tells what each instruction costs, not how long it takes.</p></Empty>;
-  return <>
-    <div class="toolbar" role="toolbar" aria-label="Grouping and filters">
-      <span class="segments" role="group" aria-label="Group by">{BY.map(([name, title]) => <button type="button" aria-pressed={by === name} onClick={() => setBy(name)}>{title}</button>)}</span>
-      {by !== "python" && <>{places.length > 1 && <label>Where <select name="place" value={place} onInput={(e) => { setPlace(e.currentTarget.value); setKind(""); }}>{places.map((one) => <option>{one}</option>)}</select></label>}
-        {devices.length > 1 && <label>Device <select name="device" value={device} onInput={(e) => setDevice(e.currentTarget.value)}><option value="">all</option>{devices.map((one) => <option value={one}>{plain(one, 80)}</option>)}</select></label>}
-        {classes.length > 1 && <label>Class <select name="class" value={kind} onInput={(e) => setKind(e.currentTarget.value)}><option value="">all</option>{classes.map((one) => <option>{one}</option>)}</select></label>}
-        {within && <button type="button" onClick={() => setWithin(null)}>{COLUMNS[within.by]}: {plain(within.key, 60)} ×</button>}
-        <span class="quiet" role="note">{duration(whole)} of self time in {counted(groups.length, "group")}</span></>}
-    </div>
-    {by === "python" ? <Python /> : <>
-      {whole > 0 && <section class="picture" aria-label="Picture"><ul class="legend">{classes.filter((one) => rows.some((row) => row.class === one)).map((one) => <li><i class={`swatch ${ofRow(one)}`} />{one}</li>)}</ul>
-        {tree ? <Flame tree={tree} look={(node) => ofRow(node.kind)} /> : <Treemap groups={groups} onPick={pick} />}</section>}
-      <section class="ops-table" aria-label="Table"><Grid key={`${by}${place}`} table={tableOf(groups, dimension)} all first={50} cell={72} beside={(row) => <><a href={sqlLink(slicesOf(String(row["key"]), dimension, place))}>slices</a>{" "}
-        {(dimension === "op" || dimension === "op_type") && <a href={`#timeline?search=${encodeURIComponent(String(row["key"]))}`}>timeline</a>}</>} /></section>
-      {ops.left_out_self_ps > 0 && <p class="quiet">{counted(ops.total - ops.rows.length, "op")} with {duration(ops.left_out_self_ps)} of self time together are left out.</p>}
-    </>}
-  </>;
+  if (!ops.rows.length)
+    return (
+      <Empty title="No ops" commands={["stepscope record -- python train.py", "stepscope xla cost DUMP"]}>
+        <p>
+          The recording holds no slices of ops: profilers record them, and a dump of XLA tells what each
+          instruction costs, not how long it takes.
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      <div class="toolbar" role="toolbar" aria-label="Grouping and filters">
+        <span class="segments" role="group" aria-label="Group by">
+          {BY.map(([name, title]) => (
+            <button type="button" aria-pressed={by === name} onClick={() => setBy(name)}>
+              {title}
+            </button>
+          ))}
+        </span>
+        {by !== "python" && (
+          <>
+            {places.length > 1 && (
+              <label>
+                Where{" "}
+                <select
+                  name="place"
+                  value={place}
+                  onInput={(e) => {
+                    setPlace(e.currentTarget.value);
+                    setKind("");
+                  }}
+                >
+                  {places.map((one) => (
+                    <option>{one}</option>
+                  ))}
+                </select>
+              </label>
+            )}
+            {devices.length > 1 && (
+              <label>
+                Device{" "}
+                <select name="device" value={device} onInput={(e) => setDevice(e.currentTarget.value)}>
+                  <option value="">all</option>
+                  {devices.map((one) => (
+                    <option value={one}>{plain(one, 80)}</option>
+                  ))}
+                </select>
+              </label>
+            )}
+            {classes.length > 1 && (
+              <label>
+                Class{" "}
+                <select name="class" value={kind} onInput={(e) => setKind(e.currentTarget.value)}>
+                  <option value="">all</option>
+                  {classes.map((one) => (
+                    <option>{one}</option>
+                  ))}
+                </select>
+              </label>
+            )}
+            {within && (
+              <button type="button" onClick={() => setWithin(null)}>
+                {COLUMNS[within.by]}: {plain(within.key, 60)} ×
+              </button>
+            )}
+            <span class="quiet" role="note">
+              {duration(whole)} of self time in {counted(groups.length, "group")}
+            </span>
+          </>
+        )}
+      </div>
+      {by === "python" ? (
+        <Python />
+      ) : (
+        <>
+          {whole > 0 && (
+            <section class="picture" aria-label="Picture">
+              <ul class="legend">
+                {classes
+                  .filter((one) => rows.some((row) => row.class === one))
+                  .map((one) => (
+                    <li>
+                      <i class={`swatch ${ofRow(one)}`} />
+                      {one}
+                    </li>
+                  ))}
+              </ul>
+              {tree ? (
+                <Flame tree={tree} look={(node) => ofRow(node.kind)} />
+              ) : (
+                <Treemap groups={groups} onPick={pick} />
+              )}
+            </section>
+          )}
+          <section class="ops-table" aria-label="Table">
+            <Grid
+              key={`${by}${place}`}
+              table={tableOf(groups, dimension)}
+              all
+              first={50}
+              cell={72}
+              beside={(row) => (
+                <>
+                  <a href={sqlLink(slicesOf(String(row.key), dimension, place))}>slices</a>{" "}
+                  {(dimension === "op" || dimension === "op_type") && (
+                    <a href={`#timeline?search=${encodeURIComponent(String(row.key))}`}>timeline</a>
+                  )}
+                </>
+              )}
+            />
+          </section>
+          {ops.left_out_self_ps > 0 && (
+            <p class="quiet">
+              {counted(ops.total - ops.rows.length, "op")} with {duration(ops.left_out_self_ps)} of self time
+              together are left out.
+            </p>
+          )}
+        </>
+      )}
+    </>
+  );
 }
 
 const OpsView = (): JSX.Element => <Loaded<Ops> from="/api/ops">{(ops) => <Shown ops={ops} />}</Loaded>;

@@ -1,17 +1,29 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { once } from "../api";
+import { once, Stopped } from "../api";
 import { counted } from "../format";
 import { Loaded, Problem } from "../loading";
 import { Summary } from "../overview";
 import type { Catalog, Report, View } from "../types";
+import { Waiting } from "../waiting";
 
-const MANY = 12_000_000; // slices above which what reads each of them, some seconds for ten million, is asked for by a click
-const FIRST = "/api/report/first", WHOLE = "/api/report/summary", CATALOG = "/api/catalog";
+// Slices above which what reads each of them, some seconds for ten million, is asked for by a click.
+const MANY = 12_000_000;
+const FIRST = "/api/report/first",
+  WHOLE = "/api/report/summary",
+  CATALOG = "/api/catalog";
 
 function Overview(): JSX.Element {
-  useEffect(() => { for (const path of [FIRST, CATALOG]) once(path).catch(() => undefined); }, []); // at the same time; Loaded says what fails
-  return <Loaded<Catalog> from={CATALOG}>{(catalog) => <Loaded<Report> from={FIRST}>{(first) => <Growing catalog={catalog} first={first} />}</Loaded>}</Loaded>;
+  useEffect(() => {
+    for (const path of [FIRST, CATALOG]) once(path).catch(() => undefined);
+  }, []); // at the same time; Loaded says what fails
+  return (
+    <Loaded<Catalog> from={CATALOG}>
+      {(catalog) => (
+        <Loaded<Report> from={FIRST}>{(first) => <Growing catalog={catalog} first={first} />}</Loaded>
+      )}
+    </Loaded>
+  );
 }
 
 /** The answer at once, and the sections that take a look at every slice when they have come. */
@@ -22,13 +34,40 @@ function Growing({ catalog, first }: { catalog: Catalog; first: Report }): JSX.E
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     let current = true;
-    if (wanted) once<Report>(WHOLE).then((report) => current && setWhole(report), (failure: unknown) => current && setError(failure));
-    return () => { current = false; };
+    if (wanted)
+      once<Report>(WHOLE).then(
+        (report) => current && setWhole(report),
+        (failure: unknown) => {
+          if (!current) return;
+          if (failure instanceof Stopped) setWanted(false);
+          else setError(failure);
+        },
+      );
+    return () => {
+      current = false;
+    };
   }, [wanted]);
-  const more = whole ? null : error !== null ? <Problem error={error} />
-    : wanted ? <p class="quiet" role="status">Asking the other questions …</p>
-    : <p class="quiet">The other questions read all {counted(slices, "slice")}, which takes a while. <button type="button" onClick={() => setWanted(true)}>Ask them</button></p>;
-  return <Summary report={whole ?? first} steps={catalog.steps} linked coming={!whole && wanted && error === null} below={more} />;
+  const more = whole ? null : error !== null ? (
+    <Problem error={error} />
+  ) : wanted ? (
+    <Waiting of={WHOLE} words="Asking the other questions …" />
+  ) : (
+    <p class="quiet">
+      The other questions read all {counted(slices, "slice")}, which takes a while.{" "}
+      <button type="button" onClick={() => setWanted(true)}>
+        Ask them
+      </button>
+    </p>
+  );
+  return (
+    <Summary
+      report={whole ?? first}
+      steps={catalog.steps}
+      linked
+      coming={!whole && wanted && error === null}
+      below={more}
+    />
+  );
 }
 
 export const view: View = { name: "overview", title: "Overview", order: 1, key: "1", Component: Overview };

@@ -8,30 +8,65 @@ import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import { Prose } from "../prose";
 import { Open } from "../sections";
-import { allOf, labelsOf, ordered, partsOf, type Pipeline, type PipelineReport, type Placed, type Stage } from "../stages";
+import {
+  allOf,
+  labelsOf,
+  ordered,
+  type Pipeline,
+  type PipelineReport,
+  type Placed,
+  partsOf,
+  type Stage,
+} from "../stages";
 import { branches } from "../tree";
 import type { Section, View } from "../types";
 
-interface Wanted { width: number; work: number }
-interface Outcome { now_ps: number; step_ps: number; low: number; high: number; limit: string; stages: { number: number; width: number; service_ps: number }[] }
+interface Wanted {
+  width: number;
+  work: number;
+}
+interface Outcome {
+  now_ps: number;
+  step_ps: number;
+  low: number;
+  high: number;
+  limit: string;
+  stages: { number: number; width: number; service_ps: number }[];
+}
 
 const WAIT_MS = 120; // a slider is asked about when it rests so long
 
 /** The answer of the server's model to what the sliders say; null while they say what is. */
-function useOutcome(number: number, wanted: Map<number, Wanted>, cores: number | null, prefetch: boolean): { outcome: Outcome | null; error: unknown } {
-  const [state, setState] = useState<{ outcome: Outcome | null; error: unknown }>({ outcome: null, error: null });
+function useOutcome(
+  number: number,
+  wanted: Map<number, Wanted>,
+  cores: number | null,
+  prefetch: boolean,
+): { outcome: Outcome | null; error: unknown } {
+  const [state, setState] = useState<{ outcome: Outcome | null; error: unknown }>({
+    outcome: null,
+    error: null,
+  });
   const changed = wanted.size > 0 || cores !== null || prefetch;
   useEffect(() => {
-    if (!changed) { setState({ outcome: null, error: null }); return; }
+    if (!changed) {
+      setState({ outcome: null, error: null });
+      return;
+    }
     let current = true;
     const stages = [...wanted].map(([stage, one]) => ({ number: stage, width: one.width, work: one.work }));
     const timer = setTimeout(() => {
-      post("/api/pipeline/whatif", { pipeline: number, cores, prefetch, stages }).then(async (reply) => {
-        const outcome = (await reply.json()) as Outcome;
-        if (current) setState({ outcome, error: null });
-      }).catch((error: unknown) => current && setState({ outcome: null, error }));
+      post("/api/pipeline/whatif", { pipeline: number, cores, prefetch, stages })
+        .then(async (reply) => {
+          const outcome = (await reply.json()) as Outcome;
+          if (current) setState({ outcome, error: null });
+        })
+        .catch((error: unknown) => current && setState({ outcome: null, error }));
     }, WAIT_MS);
-    return () => { current = false; clearTimeout(timer); };
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
   }, [number, wanted, cores, prefetch]);
   return state;
 }
@@ -42,59 +77,273 @@ const place = (stage: Stage): string => {
 };
 
 /** How many steps in a second a stage could feed. */
-const rate = (servicePs: number): string => (servicePs > 0 ? `${(1e12 / servicePs).toLocaleString("en", { maximumSignificantDigits: 3 })} steps/s` : "–");
+const rate = (servicePs: number): string =>
+  servicePs > 0 ? `${(1e12 / servicePs).toLocaleString("en", { maximumSignificantDigits: 3 })} steps/s` : "–";
 
-interface Look { pipeline: Pipeline; placed: Placed[]; labels: string[]; wanted: Map<number, Wanted>; outcome: Outcome | null; onWant: (stage: Stage, change: Partial<Wanted>) => void }
+interface Look {
+  pipeline: Pipeline;
+  placed: Placed[];
+  labels: string[];
+  wanted: Map<number, Wanted>;
+  outcome: Outcome | null;
+  onWant: (stage: Stage, change: Partial<Wanted>) => void;
+}
 
-/** The stages as a diagram: the program first, each stage below what it feeds, its time per step as a bar beside the step's. */
+/** The stages as a diagram: the program first, each stage below what it feeds, its time per step as a bar
+ * beside the step's. */
 function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): JSX.Element {
   const step = pipeline.step_ps ?? 0;
   const then = new Map(outcome?.stages.map((one) => [one.number, one]));
-  const most = Math.max(step, outcome?.step_ps ?? 0, ...placed.map(({ stage }) => Math.max(stage.service_ps, then.get(stage.number)?.service_ps ?? 0)), 1);
+  const most = Math.max(
+    step,
+    outcome?.step_ps ?? 0,
+    ...placed.map(({ stage }) => Math.max(stage.service_ps, then.get(stage.number)?.service_ps ?? 0)),
+    1,
+  );
   const percent = (ps: number) => `${(100 * ps) / most}%`;
   const before = branches([0, ...placed.map(({ depth }) => depth + 1)]);
-  const own = pipeline.step_ps !== null && pipeline.traced_step_ps !== null && pipeline.wait_ps !== null ? Math.max(pipeline.traced_step_ps - pipeline.wait_ps, 0) : null;
+  const own =
+    pipeline.step_ps !== null && pipeline.traced_step_ps !== null && pipeline.wait_ps !== null
+      ? Math.max(pipeline.traced_step_ps - pipeline.wait_ps, 0)
+      : null;
   const most_threads = Math.max(2 * pipeline.cores, 8, ...placed.map(({ stage }) => stage.width));
-  return <div class="scroll"><table class="stages"><thead><tr><th scope="col">Stage</th><th scope="col" class="wide">Needs per step</th><th scope="col" class="number" title="its work per step, over all its threads">Does</th><th scope="col" class="number" title="time its function waited for a thread of the pool">Queue</th><th scope="col" title="threads that share its work; move to try others">Threads</th><th scope="col" title="part of its work that is left; move to try">Work</th></tr></thead><tbody>
-    <tr><td class="branch"><b>program</b></td><td class="wide"><svg class="need" height="22" role="img" aria-label="the program's own time">
-      {own !== null && <rect class="class-compute" width={percent(own)} y="4" height="14"><title>{`the program itself: ${duration(own)} of a step`}</title></rect>}
-      {own !== null && <rect class="class-input" x={percent(own)} width={percent(pipeline.wait_ps!)} y="4" height="14"><title>{`waiting for input: ${duration(pipeline.wait_ps!)}`}</title></rect>}</svg></td>
-      <td class="number">{own === null ? "–" : duration(own)}</td><td /><td colSpan={2} class="quiet">{own === null ? "" : <><i class="swatch class-compute" />itself <i class="swatch class-input" />waiting for input</>}</td></tr>
-    {placed.map(({ stage }, i) => {
-      const worst = pipeline.bottleneck?.number === stage.number;
-      const now = wanted.get(stage.number) ?? { width: stage.width, work: 1 };
-      const next = then.get(stage.number)?.service_ps;
-      const name = plain(labels[i]!, 100);
-      return <tr class={worst ? "marked" : ""}><td class="branch">{before[i + 1]}<span title={plain(stage.branch_name, 400)}>{name}</span>{worst && <mark>bottleneck</mark>}
-        {place(stage) && <div class="at quiet" title={plain(stage.code.map((one) => one.text ?? "").join("\n"), 400)}>{plain(place(stage), 120)}{stage.runs_python ? " · runs Python" : ""}{stage.works_ahead ? " · works ahead" : ""}</div>}</td>
-        <td class="wide"><svg class="need" height="22" role="img" aria-label={`${name} needs ${duration(stage.service_ps)} a step`}><title>{`${name} needs ${duration(stage.service_ps)} of a step`}</title>
-          <rect class={worst ? "worst" : "need-bar"} width={percent(stage.service_ps)} y="4" height="14" />
-          {next !== undefined && next !== stage.service_ps && <rect class="then" width={percent(next)} y="2" height="18"><title>{`then ${duration(next)}`}</title></rect>}
-          {step > 0 && <line class="step-line" x1={percent(step)} x2={percent(step)} y1="0" y2="22" />}
-          {outcome && <line class="step-line then-line" x1={percent(outcome.step_ps)} x2={percent(outcome.step_ps)} y1="0" y2="22" />}</svg>
-          <span class="quiet">{duration(stage.service_ps)}{next !== undefined && next !== stage.service_ps ? ` → ${duration(next)}` : ""}</span></td>
-        <td class="number">{duration(stage.work_ps)}</td><td class="number">{stage.queue_ps ? duration(stage.queue_ps) : "–"}</td>
-        <td><label class="slide"><input type="range" name={`width-${stage.number}`} aria-label={`Threads of ${name}`} min={1} max={most_threads} value={now.width} disabled={pipeline.step_ps === null}
-          onInput={(e) => onWant(stage, { width: Number(e.currentTarget.value) })} /> <output>{now.width}</output></label></td>
-        <td><label class="slide"><input type="range" name={`work-${stage.number}`} aria-label={`Work left of ${name}, percent`} min={0} max={200} step={5} value={Math.round(100 * now.work)} disabled={pipeline.step_ps === null}
-          onInput={(e) => onWant(stage, { work: Number(e.currentTarget.value) / 100 })} /> <output>{Math.round(100 * now.work)} %</output></label></td></tr>;
-    })}</tbody></table></div>;
+  return (
+    <div class="scroll">
+      <table class="stages">
+        <thead>
+          <tr>
+            <th scope="col">Stage</th>
+            <th scope="col" class="wide">
+              Needs per step
+            </th>
+            <th scope="col" class="number" title="its work per step, over all its threads">
+              Does
+            </th>
+            <th scope="col" class="number" title="time its function waited for a thread of the pool">
+              Queue
+            </th>
+            <th scope="col" title="threads that share its work; move to try others">
+              Threads
+            </th>
+            <th scope="col" title="part of its work that is left; move to try">
+              Work
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <td class="branch">
+              <b>program</b>
+            </td>
+            <td class="wide">
+              <svg class="need" height="22" role="img" aria-label="the program's own time">
+                {own !== null && (
+                  <rect class="class-compute" width={percent(own)} y="4" height="14">
+                    <title>{`the program itself: ${duration(own)} of a step`}</title>
+                  </rect>
+                )}
+                {own !== null && (
+                  <rect
+                    class="class-input"
+                    x={percent(own)}
+                    width={percent(pipeline.wait_ps!)}
+                    y="4"
+                    height="14"
+                  >
+                    <title>{`waiting for input: ${duration(pipeline.wait_ps!)}`}</title>
+                  </rect>
+                )}
+              </svg>
+            </td>
+            <td class="number">{own === null ? "–" : duration(own)}</td>
+            <td />
+            <td colSpan={2} class="quiet">
+              {own === null ? (
+                ""
+              ) : (
+                <>
+                  <i class="swatch class-compute" />
+                  itself <i class="swatch class-input" />
+                  waiting for input
+                </>
+              )}
+            </td>
+          </tr>
+          {placed.map(({ stage }, i) => {
+            const worst = pipeline.bottleneck?.number === stage.number;
+            const now = wanted.get(stage.number) ?? { width: stage.width, work: 1 };
+            const next = then.get(stage.number)?.service_ps;
+            const name = plain(labels[i]!, 100);
+            return (
+              <tr class={worst ? "marked" : ""}>
+                <td class="branch">
+                  {before[i + 1]}
+                  <span title={plain(stage.branch_name, 400)}>{name}</span>
+                  {worst && <mark>bottleneck</mark>}
+                  {place(stage) && (
+                    <div
+                      class="at quiet"
+                      title={plain(stage.code.map((one) => one.text ?? "").join("\n"), 400)}
+                    >
+                      {plain(place(stage), 120)}
+                      {stage.runs_python ? " · runs Python" : ""}
+                      {stage.works_ahead ? " · works ahead" : ""}
+                    </div>
+                  )}
+                </td>
+                <td class="wide">
+                  <svg
+                    class="need"
+                    height="22"
+                    role="img"
+                    aria-label={`${name} needs ${duration(stage.service_ps)} a step`}
+                  >
+                    <title>{`${name} needs ${duration(stage.service_ps)} of a step`}</title>
+                    <rect
+                      class={worst ? "worst" : "need-bar"}
+                      width={percent(stage.service_ps)}
+                      y="4"
+                      height="14"
+                    />
+                    {next !== undefined && next !== stage.service_ps && (
+                      <rect class="then" width={percent(next)} y="2" height="18">
+                        <title>{`then ${duration(next)}`}</title>
+                      </rect>
+                    )}
+                    {step > 0 && (
+                      <line class="step-line" x1={percent(step)} x2={percent(step)} y1="0" y2="22" />
+                    )}
+                    {outcome && (
+                      <line
+                        class="step-line then-line"
+                        x1={percent(outcome.step_ps)}
+                        x2={percent(outcome.step_ps)}
+                        y1="0"
+                        y2="22"
+                      />
+                    )}
+                  </svg>
+                  <span class="quiet">
+                    {duration(stage.service_ps)}
+                    {next !== undefined && next !== stage.service_ps ? ` → ${duration(next)}` : ""}
+                  </span>
+                </td>
+                <td class="number">{duration(stage.work_ps)}</td>
+                <td class="number">{stage.queue_ps ? duration(stage.queue_ps) : "–"}</td>
+                <td>
+                  <label class="slide">
+                    <input
+                      type="range"
+                      name={`width-${stage.number}`}
+                      aria-label={`Threads of ${name}`}
+                      min={1}
+                      max={most_threads}
+                      value={now.width}
+                      disabled={pipeline.step_ps === null}
+                      onInput={(e) => onWant(stage, { width: Number(e.currentTarget.value) })}
+                    />{" "}
+                    <output>{now.width}</output>
+                  </label>
+                </td>
+                <td>
+                  <label class="slide">
+                    <input
+                      type="range"
+                      name={`work-${stage.number}`}
+                      aria-label={`Work left of ${name}, percent`}
+                      min={0}
+                      max={200}
+                      step={5}
+                      value={Math.round(100 * now.work)}
+                      disabled={pipeline.step_ps === null}
+                      onInput={(e) => onWant(stage, { work: Number(e.currentTarget.value) / 100 })}
+                    />{" "}
+                    <output>{Math.round(100 * now.work)} %</output>
+                  </label>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 /** What the model says of the sliders, beside the step as it is. */
-function Predicted({ pipeline, outcome, error, changed }: { pipeline: Pipeline; outcome: Outcome | null; error: unknown; changed: boolean }): JSX.Element {
+function Predicted({
+  pipeline,
+  outcome,
+  error,
+  changed,
+}: {
+  pipeline: Pipeline;
+  outcome: Outcome | null;
+  error: unknown;
+  changed: boolean;
+}): JSX.Element {
   if (error !== null) return <Problem error={error} />;
   const most = Math.max(pipeline.step_ps ?? 1, outcome?.high ?? 0);
   const percent = (ps: number) => `${(100 * ps) / most}%`;
-  return <dl class="facts predicted" aria-live="polite"><div><dt>A step now</dt><dd>{pipeline.step_ps === null ? "unknown" : duration(pipeline.step_ps)}</dd></div>
-    {outcome ? <><div><dt>Predicted</dt><dd class="big">{duration(outcome.step_ps)}</dd></div><div><dt>Between</dt><dd>{duration(outcome.low)} and {duration(outcome.high)}</dd></div>
-      <div><dt>{outcome.step_ps <= outcome.now_ps ? "Saves" : "Costs"}</dt><dd>{duration(Math.abs(outcome.now_ps - outcome.step_ps))}</dd></div><div><dt>Then limited by</dt><dd>{plain(outcome.limit, 120)}</dd></div>
-      <div class="grow"><svg class="need" height="22" role="img" aria-label="predicted step beside the step now"><rect class="need-bar" width={percent(outcome.now_ps)} y="1" height="8"><title>now</title></rect>
-        <rect class="worst" width={percent(outcome.step_ps)} y="12" height="8"><title>predicted</title></rect><line class="whisker" x1={percent(outcome.low)} x2={percent(outcome.high)} y1="16" y2="16" /></svg></div></>
-      : <div><dt>What if?</dt><dd class="quiet">{changed ? "Asking …" : "Move a slider: the model of the recording predicts the step."}</dd></div>}</dl>;
+  return (
+    <dl class="facts predicted" aria-live="polite">
+      <div>
+        <dt>A step now</dt>
+        <dd>{pipeline.step_ps === null ? "unknown" : duration(pipeline.step_ps)}</dd>
+      </div>
+      {outcome ? (
+        <>
+          <div>
+            <dt>Predicted</dt>
+            <dd class="big">{duration(outcome.step_ps)}</dd>
+          </div>
+          <div>
+            <dt>Between</dt>
+            <dd>
+              {duration(outcome.low)} and {duration(outcome.high)}
+            </dd>
+          </div>
+          <div>
+            <dt>{outcome.step_ps <= outcome.now_ps ? "Saves" : "Costs"}</dt>
+            <dd>{duration(Math.abs(outcome.now_ps - outcome.step_ps))}</dd>
+          </div>
+          <div>
+            <dt>Then limited by</dt>
+            <dd>{plain(outcome.limit, 120)}</dd>
+          </div>
+          <div class="grow">
+            <svg class="need" height="22" role="img" aria-label="predicted step beside the step now">
+              <rect class="need-bar" width={percent(outcome.now_ps)} y="1" height="8">
+                <title>now</title>
+              </rect>
+              <rect class="worst" width={percent(outcome.step_ps)} y="12" height="8">
+                <title>predicted</title>
+              </rect>
+              <line class="whisker" x1={percent(outcome.low)} x2={percent(outcome.high)} y1="16" y2="16" />
+            </svg>
+          </div>
+        </>
+      ) : (
+        <div>
+          <dt>What if?</dt>
+          <dd class="quiet">
+            {changed ? "Asking …" : "Move a slider: the model of the recording predicts the step."}
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
 }
 
-function One({ pipeline, number, parts }: { pipeline: Pipeline; number: number; parts: Section[] }): JSX.Element {
+function One({
+  pipeline,
+  number,
+  parts,
+}: {
+  pipeline: Pipeline;
+  number: number;
+  parts: Section[];
+}): JSX.Element {
   const [wanted, setWanted] = useState<Map<number, Wanted>>(new Map());
   const [cores, setCores] = useState<number | null>(null);
   const [prefetch, setPrefetch] = useState(false);
@@ -110,31 +359,130 @@ function One({ pipeline, number, parts }: { pipeline: Pipeline; number: number; 
     setWanted(all);
   };
   const changed = wanted.size > 0 || cores !== null || prefetch;
-  const reset = () => { setWanted(new Map()); setCores(null); setPrefetch(false); };
-  return <>
-    {pipeline.stages.length > 0 && <section aria-label="Stages and what if"><h2>Stages <span class="quiet">from the sources to the program; the foot of a box is the part of the step that it needs</span></h2>
-      <Predicted pipeline={pipeline} outcome={outcome} error={error} changed={changed} />
-      <Flow placed={placed} labels={labels} worst={pipeline.bottleneck?.number ?? null} step={outcome?.step_ps ?? pipeline.step_ps ?? 0} needs={new Map(outcome?.stages.map((one) => [one.number, one.service_ps]))} rate={rate} place={place} />
-      <Diagram pipeline={pipeline} placed={placed} labels={labels} wanted={wanted} outcome={outcome} onWant={want} />
-      <p class="whatif"><label class="slide">Cores <input type="range" name="cores" min={1} max={Math.max(4 * pipeline.cores, 8)} value={cores ?? pipeline.cores} disabled={pipeline.step_ps === null}
-        onInput={(e) => { const value = Number(e.currentTarget.value); setCores(value === pipeline.cores ? null : value); }} /> <output>{cores ?? pipeline.cores}</output></label>
-        <label><input type="checkbox" name="prefetch" checked={prefetch} onInput={(e) => setPrefetch(e.currentTarget.checked)} /> prefetch at the end</label>
-        <button type="button" disabled={!changed} onClick={reset}>As recorded</button></p></section>}
-    {parts.filter((part) => part.diff).map((part) => <Open section={part} />)}
-    {parts.filter((part) => !part.diff && !part.tree).map((part) => <Open section={part} />)}
-  </>;
+  const reset = () => {
+    setWanted(new Map());
+    setCores(null);
+    setPrefetch(false);
+  };
+  return (
+    <>
+      {pipeline.stages.length > 0 && (
+        <section aria-label="Stages and what if">
+          <h2>
+            Stages{" "}
+            <span class="quiet">
+              from the sources to the program; the foot of a box is the part of the step that it needs
+            </span>
+          </h2>
+          <Predicted pipeline={pipeline} outcome={outcome} error={error} changed={changed} />
+          <Flow
+            placed={placed}
+            labels={labels}
+            worst={pipeline.bottleneck?.number ?? null}
+            step={outcome?.step_ps ?? pipeline.step_ps ?? 0}
+            needs={new Map(outcome?.stages.map((one) => [one.number, one.service_ps]))}
+            rate={rate}
+            place={place}
+          />
+          <Diagram
+            pipeline={pipeline}
+            placed={placed}
+            labels={labels}
+            wanted={wanted}
+            outcome={outcome}
+            onWant={want}
+          />
+          <p class="whatif">
+            <label class="slide">
+              Cores{" "}
+              <input
+                type="range"
+                name="cores"
+                min={1}
+                max={Math.max(4 * pipeline.cores, 8)}
+                value={cores ?? pipeline.cores}
+                disabled={pipeline.step_ps === null}
+                onInput={(e) => {
+                  const value = Number(e.currentTarget.value);
+                  setCores(value === pipeline.cores ? null : value);
+                }}
+              />{" "}
+              <output>{cores ?? pipeline.cores}</output>
+            </label>
+            <label>
+              <input
+                type="checkbox"
+                name="prefetch"
+                checked={prefetch}
+                onInput={(e) => setPrefetch(e.currentTarget.checked)}
+              />{" "}
+              prefetch at the end
+            </label>
+            <button type="button" disabled={!changed} onClick={reset}>
+              As recorded
+            </button>
+          </p>
+        </section>
+      )}
+      {parts
+        .filter((part) => part.diff)
+        .map((part) => (
+          <Open section={part} />
+        ))}
+      {parts
+        .filter((part) => !part.diff && !part.tree)
+        .map((part) => (
+          <Open section={part} />
+        ))}
+    </>
+  );
 }
 
 function Shown({ report }: { report: PipelineReport }): JSX.Element {
   const [number, setNumber] = useState(0);
   const all = allOf(report);
-  if (!report.sections.length) return <Empty title="No input pipeline" commands={["stepscope record -- python train.py"]}>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}<p>The stages of tf.data are in XPlane profiles, recorded with TensorFlow's profiler or with</p></Empty>;
+  if (!report.sections.length)
+    return (
+      <Empty title="No input pipeline" commands={["stepscope record -- python train.py"]}>
+        {report.headline.map((sentence) => (
+          <p>
+            <Prose text={sentence} />
+          </p>
+        ))}
+        <p>The stages of tf.data are in XPlane profiles, recorded with TensorFlow's profiler or with</p>
+      </Empty>
+    );
   const pipeline = all[number] ?? all[0]!;
-  return <><h1><Prose text={report.headline[0] ?? report.title} /></h1>
-    {all.length > 1 && <label>{counted(all.length, "pipeline")}: <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>{all.map((one, i) => <option value={i}>{plain(one.path.split("/").slice(-2).join("/"), 60)}: {one.verdict.replaceAll("_", " ")}</option>)}</select></label>}
-    <One key={number} pipeline={pipeline} number={number} parts={partsOf(report, number)} /></>;
+  return (
+    <>
+      <h1>
+        <Prose text={report.headline[0] ?? report.title} />
+      </h1>
+      {all.length > 1 && (
+        <label>
+          {counted(all.length, "pipeline")}:{" "}
+          <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
+            {all.map((one, i) => (
+              <option value={i}>
+                {plain(one.path.split("/").slice(-2).join("/"), 60)}: {one.verdict.replaceAll("_", " ")}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <One key={number} pipeline={pipeline} number={number} parts={partsOf(report, number)} />
+    </>
+  );
 }
 
-const PipelineView = (): JSX.Element => <Loaded<PipelineReport> from="/api/report/pipeline">{(report) => <Shown report={report} />}</Loaded>;
+const PipelineView = (): JSX.Element => (
+  <Loaded<PipelineReport> from="/api/report/pipeline">{(report) => <Shown report={report} />}</Loaded>
+);
 
-export const view: View = { name: "pipeline", title: "Input pipeline", order: 4, key: "4", Component: PipelineView };
+export const view: View = {
+  name: "pipeline",
+  title: "Input pipeline",
+  order: 4,
+  key: "4",
+  Component: PipelineView,
+};

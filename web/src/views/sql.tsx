@@ -12,27 +12,52 @@ import { Grid } from "../table";
 import { keep, recall } from "../theme";
 import type { Cell, Row, Table, View } from "../types";
 
-interface Answer { columns: string[]; types: string[]; rows: Cell[][]; total: number | null; cut: boolean; most_rows: number; ms: number }
-interface Schema { tables: Words[]; analyses: { name: string; title: string; question: string; sql: string }[] }
+interface Answer {
+  columns: string[];
+  types: string[];
+  rows: Cell[][];
+  total: number | null;
+  cut: boolean;
+  most_rows: number;
+  ms: number;
+}
+interface Schema {
+  tables: Words[];
+  analyses: { name: string; title: string; question: string; sql: string }[];
+}
 
-const FIRST = "SELECT name, COUNT(*) AS slices, SUM(dur_ps) AS total_ps\nFROM slice\nGROUP BY name\nORDER BY total_ps DESC\nLIMIT 50";
+const FIRST = `SELECT name, COUNT(*) AS slices, SUM(dur_ps) AS total_ps
+FROM slice
+GROUP BY name
+ORDER BY total_ps DESC
+LIMIT 50`;
+const HINT =
+  "Run shows the rows of the statement here. Beside it are the tables, and the statements of all other views.";
 const FORMS = ["csv", "parquet", "json"];
 const KEPT = "stepscope.sql"; // the latest queries, the last one first
 const MOST_KEPT = 20;
 
 /** The query that the address brings along: every view's SQL leads here. */
-export const queryOf = (hash: string): string | null => new URLSearchParams(hash.slice(1).split("?")[1] ?? "").get("sql");
+export const queryOf = (hash: string): string | null =>
+  new URLSearchParams(hash.slice(1).split("?")[1] ?? "").get("sql");
 
 function latest(): string[] {
   try {
     const found: unknown = JSON.parse(recall(KEPT) ?? "[]");
     return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
-  } catch { return []; }
+  } catch {
+    return [];
+  }
 }
 
 /** Columns by position: SQL may name two alike. Its names and raw values stay as they are. */
 function asTable(answer: Answer): Table {
-  const columns = answer.columns.map((title, i) => ({ name: String(i), unit: "", title, about: answer.types[i] ?? "" }));
+  const columns = answer.columns.map((title, i) => ({
+    name: String(i),
+    unit: "",
+    title,
+    about: answer.types[i] ?? "",
+  }));
   const rows = answer.rows.map((row) => Object.fromEntries(row.map((value, i) => [String(i), value])) as Row);
   return { columns, rows, total: answer.total ?? rows.length };
 }
@@ -41,89 +66,281 @@ function asTable(answer: Answer): Table {
 function sliceLinks(table: Table): { beside?: (row: Row) => JSX.Element | null } {
   const column = table.columns.find((c) => c.title === "slice_id");
   if (!column) return {};
-  return { beside: (row) => (/^\d+$/.test(String(row[column.name] ?? "")) ? <a href={`#timeline?slice=${String(row[column.name])}`}>timeline</a> : null) };
+  return {
+    beside: (row) =>
+      /^\d+$/.test(String(row[column.name] ?? "")) ? (
+        <a href={`#timeline?slice=${String(row[column.name])}`}>timeline</a>
+      ) : null,
+  };
 }
 
-async function download(sql: string, form: string): Promise<void> {
-  const url = URL.createObjectURL(await (await post("/api/sql/download", { sql, form })).blob());
+async function download(sql: string, form: string, signal: AbortSignal): Promise<void> {
+  const reply = await post("/api/sql/download", { sql, form }, signal);
+  const url = URL.createObjectURL(await reply.blob());
   Object.assign(document.createElement("a"), { href: url, download: `stepscope.${form}` }).click();
   URL.revokeObjectURL(url);
 }
 
-/** Tables with what their columns mean, and the statements of all other views. A click puts a name into the query. */
-function Aside({ schema, onInsert, onQuery }: { schema: Schema; onInsert: (word: string) => void; onQuery: (sql: string) => void }): JSX.Element {
+/** Tables with what their columns mean, and the statements of all other views. A click puts a name into the
+ * query. */
+function Aside({
+  schema,
+  onInsert,
+  onQuery,
+}: {
+  schema: Schema;
+  onInsert: (word: string) => void;
+  onQuery: (sql: string) => void;
+}): JSX.Element {
   const [text, setText] = useState("");
   const wanted = text.trim().toLowerCase();
-  const fits = (...words: (string | null)[]) => !wanted || words.some((word) => word?.toLowerCase().includes(wanted));
-  const tables = schema.tables.filter((table) => fits(table.name, table.comment, ...table.columns.flatMap((c) => [c.name, c.comment])));
+  const fits = (...words: (string | null)[]) =>
+    !wanted || words.some((word) => word?.toLowerCase().includes(wanted));
+  const tables = schema.tables.filter((table) =>
+    fits(table.name, table.comment, ...table.columns.flatMap((c) => [c.name, c.comment])),
+  );
   const analyses = schema.analyses.filter((one) => fits(one.name, one.title, one.question));
-  return <aside aria-label="Tables and statements"><input type="search" name="schema" class="schema-filter" placeholder="Find a table, column or meaning" aria-label="Find a table, column or meaning" value={text} onInput={(e) => setText(e.currentTarget.value)} />
-    <details open><summary><h2>Statements of the views</h2> <span class="quiet">{analyses.length}</span></summary><div class="listed">{analyses.map((one) => <button type="button" class="link" key={one.name} title={one.question} onClick={() => onQuery(one.sql)}>{one.title || one.name}</button>)}</div></details>
-    <details open><summary><h2>Tables and views</h2> <span class="quiet">{tables.length}</span></summary><div class="listed">{tables.map((table) => <details key={table.name} class="relation" open={wanted !== "" && tables.length < 4}><summary title={table.comment ?? ""}><code>{table.name}</code></summary>
-      <p class="quiet">{table.comment}</p><p><button type="button" class="plain" onClick={() => onInsert(table.name)}>Insert name</button> · <button type="button" class="plain" onClick={() => onQuery(`SELECT *\nFROM ${table.name}\nLIMIT 100`)}>First rows</button></p>
-      <dl>{table.columns.map((c) => <><dt><button type="button" class="plain" onClick={() => onInsert(c.name)}><code>{c.name}</code></button> <span class="quiet">{c.type}</span></dt><dd class="quiet">{c.comment}</dd></>)}</dl></details>)}</div></details>
-    {!tables.length && !analyses.length && <p class="quiet">Nothing has this in its name or meaning.</p>}</aside>;
+  return (
+    <aside aria-label="Tables and statements">
+      <input
+        type="search"
+        name="schema"
+        class="schema-filter"
+        placeholder="Find a table, column or meaning"
+        aria-label="Find a table, column or meaning"
+        value={text}
+        onInput={(e) => setText(e.currentTarget.value)}
+      />
+      <details open>
+        <summary>
+          <h2>Statements of the views</h2> <span class="quiet">{analyses.length}</span>
+        </summary>
+        <div class="listed">
+          {analyses.map((one) => (
+            <button
+              type="button"
+              class="link"
+              key={one.name}
+              title={one.question}
+              onClick={() => onQuery(one.sql)}
+            >
+              {one.title || one.name}
+            </button>
+          ))}
+        </div>
+      </details>
+      <details open>
+        <summary>
+          <h2>Tables and views</h2> <span class="quiet">{tables.length}</span>
+        </summary>
+        <div class="listed">
+          {tables.map((table) => (
+            <details key={table.name} class="relation" open={wanted !== "" && tables.length < 4}>
+              <summary title={table.comment ?? ""}>
+                <code>{table.name}</code>
+              </summary>
+              <p class="quiet">{table.comment}</p>
+              <p>
+                <button type="button" class="plain" onClick={() => onInsert(table.name)}>
+                  Insert name
+                </button>{" "}
+                ·{" "}
+                <button
+                  type="button"
+                  class="plain"
+                  onClick={() => onQuery(`SELECT *\nFROM ${table.name}\nLIMIT 100`)}
+                >
+                  First rows
+                </button>
+              </p>
+              <dl>
+                {table.columns.map((c) => (
+                  <>
+                    <dt>
+                      <button type="button" class="plain" onClick={() => onInsert(c.name)}>
+                        <code>{c.name}</code>
+                      </button>{" "}
+                      <span class="quiet">{c.type}</span>
+                    </dt>
+                    <dd class="quiet">{c.comment}</dd>
+                  </>
+                ))}
+              </dl>
+            </details>
+          ))}
+        </div>
+      </details>
+      {!tables.length && !analyses.length && <p class="quiet">Nothing has this in its name or meaning.</p>}
+    </aside>
+  );
 }
 
 function Console({ schema }: { schema: Schema }): JSX.Element {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const [kept, setKept] = useState(latest);
-  const [answer, setAnswer] = useState<Table & { ms: number; cut: boolean } | null>(null);
+  const [answer, setAnswer] = useState<(Table & { ms: number; cut: boolean }) | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [ready, setReady] = useState(false);
   const [picture, setPicture] = useState(false);
   const running = useRef<() => void>(() => undefined);
   const waiting = useRef<string | null>(null); // a query that was chosen before the editor was there
-  const attempt = async (work: (sql: string) => Promise<void>) => {
+  const leave = useRef(new AbortController());
+  const attempt = async (work: (sql: string, signal: AbortSignal) => Promise<void>) => {
     const sql = editor.current?.text() ?? "";
+    leave.current = new AbortController();
+    const { signal } = leave.current;
     setBusy(true);
     setError(null);
-    try { await work(sql); } catch (failure) { setError(failure); } finally { setBusy(false); }
+    try {
+      await work(sql, signal);
+    } catch (failure) {
+      if (!signal.aborted) setError(failure);
+    } finally {
+      setBusy(false);
+    }
   };
-  running.current = () => void attempt(async (sql) => {
-    if (!sql.trim()) return;
-    const found = (await (await post("/api/sql", { sql })).json()) as Answer;
-    setAnswer({ ...asTable(found), ms: found.ms, cut: found.cut });
-    const all = [sql, ...latest().filter((one) => one !== sql)].slice(0, MOST_KEPT);
-    keep(KEPT, JSON.stringify(all));
-    setKept(all);
-  });
+  running.current = () =>
+    void attempt(async (sql, signal) => {
+      if (!sql.trim()) return;
+      const found = (await (await post("/api/sql", { sql }, signal)).json()) as Answer;
+      setAnswer({ ...asTable(found), ms: found.ms, cut: found.cut });
+      const all = [sql, ...latest().filter((one) => one !== sql)].slice(0, MOST_KEPT);
+      keep(KEPT, JSON.stringify(all));
+      setKept(all);
+    });
   useEffect(() => {
     let current = true;
     let own: Editor | null = null;
-    const brought = () => { const sql = queryOf(place.peek()); if (sql !== null && editor.current && sql !== editor.current.text()) { editor.current.set(sql); running.current(); } };
+    const brought = () => {
+      const sql = queryOf(place.peek());
+      if (sql !== null && editor.current && sql !== editor.current.text()) {
+        editor.current.set(sql);
+        running.current();
+      }
+    };
     const first = queryOf(place.peek());
-    void import("../editor").then(({ mount }) => {
-      if (!current || !host.current) return;
-      const chosen = waiting.current ?? first;
-      own = editor.current = mount(host.current, chosen ?? latest()[0] ?? FIRST, schema.tables, { run: () => running.current(), change: () => undefined });
-      setReady(true);
-      if (chosen !== null) running.current();
-    }, (failure: unknown) => setError(failure));
+    void import("../editor").then(
+      ({ mount }) => {
+        if (!current || !host.current) return;
+        const chosen = waiting.current ?? first;
+        own = editor.current = mount(host.current, chosen ?? latest()[0] ?? FIRST, schema.tables, {
+          run: () => running.current(),
+          change: () => undefined,
+        });
+        setReady(true);
+        if (chosen !== null) running.current();
+      },
+      (failure: unknown) => setError(failure),
+    );
     const unbring = place.subscribe(brought);
-    return () => { current = false; unbring(); own?.close(); editor.current = null; };
+    return () => {
+      current = false;
+      unbring();
+      own?.close();
+      editor.current = null;
+    };
   }, [schema]);
-  useCommands(useMemo(() => [{ title: "Run the query", key: "", run: () => running.current() }, { title: "Write SQL", key: "", run: () => editor.current?.focus() }], []));
+  useCommands(
+    useMemo(
+      () => [
+        { title: "Run the query", key: "", run: () => running.current() },
+        { title: "Write SQL", key: "", run: () => editor.current?.focus() },
+      ],
+      [],
+    ),
+  );
   const query = (sql: string) => {
-    if (!editor.current) { waiting.current = sql; return; }
+    if (!editor.current) {
+      waiting.current = sql;
+      return;
+    }
     editor.current.set(sql);
     running.current();
   };
-  return <div class="two"><div class="console">
-    <div class="editor" ref={host} />
-    <p class="toolbar"><button type="button" class="main" disabled={busy || !ready} onClick={() => running.current()}>Run <kbd>Ctrl Enter</kbd></button>
-      <span>Download {FORMS.map((form) => <button type="button" disabled={busy || !ready} onClick={() => void attempt((sql) => download(sql, form))}>{form === "csv" || form === "json" ? form.toUpperCase() : "Parquet"}</button>)}</span>
-      {kept.length > 0 && <label>Latest <select name="latest" value="" onInput={(e) => { const sql = kept[Number(e.currentTarget.value)]; if (sql !== undefined && e.currentTarget.value !== "") editor.current?.set(sql); e.currentTarget.value = ""; }}><option value="">choose a query</option>{kept.map((sql, i) => <option value={i}>{plain(sql, 80)}</option>)}</select></label>}</p>
-    {error !== null && <Problem error={error} />}
-    {answer === null && error === null && <p class="quiet" role={busy ? "status" : undefined}>{busy ? "Asking …" : "Run shows the rows of the statement here. Beside it are the tables, and the statements of all other views."}</p>}
-    {answer && <section class="answer" aria-label="Answer"><p class="toolbar"><span class="segments" role="group" aria-label="Show as"><button type="button" aria-pressed={!picture} onClick={() => setPicture(false)}>Table</button><button type="button" aria-pressed={picture} onClick={() => setPicture(true)}>Chart</button></span>
-      <span class="quiet" aria-live="polite">{counted(answer.rows.length, "row")} in {Math.round(answer.ms)} ms{answer.cut ? "; more rows were left out: add a LIMIT or an aggregate, or download them" : ""}</span></p>
-      {picture ? <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} /> : <Grid table={answer} all first={100} {...sliceLinks(answer)} />}</section>}
-  </div><Aside schema={schema} onInsert={(word) => editor.current?.insert(word)} onQuery={query} /></div>;
+  return (
+    <div class="two">
+      <div class="console">
+        <div class="editor" ref={host} />
+        <p class="toolbar">
+          <button type="button" class="main" disabled={busy || !ready} onClick={() => running.current()}>
+            Run <kbd>Ctrl Enter</kbd>
+          </button>
+          {busy && (
+            <button type="button" onClick={() => leave.current.abort()}>
+              Stop
+            </button>
+          )}
+          <span>
+            Download{" "}
+            {FORMS.map((form) => (
+              <button
+                type="button"
+                disabled={busy || !ready}
+                onClick={() => void attempt((sql, signal) => download(sql, form, signal))}
+              >
+                {form === "csv" || form === "json" ? form.toUpperCase() : "Parquet"}
+              </button>
+            ))}
+          </span>
+          {kept.length > 0 && (
+            <label>
+              Latest{" "}
+              <select
+                name="latest"
+                value=""
+                onInput={(e) => {
+                  const sql = kept[Number(e.currentTarget.value)];
+                  if (sql !== undefined && e.currentTarget.value !== "") editor.current?.set(sql);
+                  e.currentTarget.value = "";
+                }}
+              >
+                <option value="">choose a query</option>
+                {kept.map((sql, i) => (
+                  <option value={i}>{plain(sql, 80)}</option>
+                ))}
+              </select>
+            </label>
+          )}
+        </p>
+        {error !== null && <Problem error={error} />}
+        {answer === null && error === null && (
+          <p class="quiet" role={busy ? "status" : undefined}>
+            {busy ? "Asking …" : HINT}
+          </p>
+        )}
+        {answer && (
+          <section class="answer" aria-label="Answer">
+            <p class="toolbar">
+              <span class="segments" role="group" aria-label="Show as">
+                <button type="button" aria-pressed={!picture} onClick={() => setPicture(false)}>
+                  Table
+                </button>
+                <button type="button" aria-pressed={picture} onClick={() => setPicture(true)}>
+                  Chart
+                </button>
+              </span>
+              <span class="quiet" aria-live="polite">
+                {counted(answer.rows.length, "row")} in {Math.round(answer.ms)} ms
+                {answer.cut ? "; more rows were left out: add a LIMIT or an aggregate, or download them" : ""}
+              </span>
+            </p>
+            {picture ? (
+              <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} />
+            ) : (
+              <Grid table={answer} all first={100} {...sliceLinks(answer)} />
+            )}
+          </section>
+        )}
+      </div>
+      <Aside schema={schema} onInsert={(word) => editor.current?.insert(word)} onQuery={query} />
+    </div>
+  );
 }
 
-const Sql = (): JSX.Element => <Loaded<Schema> from="/api/schema">{(schema) => <Console schema={schema} />}</Loaded>;
+const Sql = (): JSX.Element => (
+  <Loaded<Schema> from="/api/schema">{(schema) => <Console schema={schema} />}</Loaded>
+);
 
 export const view: View = { name: "sql", title: "SQL", order: 9, key: "9", Component: Sql };

@@ -16,131 +16,421 @@ import { plain } from "../plain";
 import type { Catalog, View } from "../types";
 
 /** Characters of a track's name that fit beside it: threads of a pool differ at the end of theirs. */
-const TITLE = 28, WIDER = 34; // what is no track has no buttons
+const TITLE = 28,
+  WIDER = 34; // what is no track has no buttons
+const ABOUT = "Slices of all tracks over time. Press ? for the keys; everything selected is described below.";
+const HINT =
+  "Drag to move, Ctrl-wheel or W and S to zoom, click a slice for all that is known of it, " +
+  "Shift-drag for a range.";
 const COLOURINGS: Colouring[] = ["class", "op type", "name"];
 
 function Timeline(): JSX.Element {
-  return <Loaded<Catalog> from="/api/catalog">{(catalog) => <Loaded<Names> from="/api/names">{(names) => <Whole catalog={catalog} names={names} />}</Loaded>}</Loaded>;
+  return (
+    <Loaded<Catalog> from="/api/catalog">
+      {(catalog) => (
+        <Loaded<Names> from="/api/names">{(names) => <Whole catalog={catalog} names={names} />}</Loaded>
+      )}
+    </Loaded>
+  );
 }
 
 function Whole({ catalog, names }: { catalog: Catalog; names: Names }): JSX.Element {
   const board = useMemo(() => new Board(catalog, names), [catalog, names]);
-  const scroller = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null), probe = useRef<HTMLDivElement>(null), search = useRef<HTMLInputElement>(null);
+  const scroller = useRef<HTMLDivElement>(null),
+    canvas = useRef<HTMLCanvasElement>(null),
+    probe = useRef<HTMLDivElement>(null),
+    search = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    const view = scroller.current!, area = canvas.current!.parentElement!;
+    const view = scroller.current!,
+      area = canvas.current!.parentElement!;
     let ink = inkOf(probe.current!);
-    const stopTheme = onTheme(() => { ink = inkOf(probe.current!); board.redraw(); });
-    const measure = () => { board.size.value = { width: Math.max(area.clientWidth, 50), height: Math.max(view.clientHeight, 120) }; };
+    const stopTheme = onTheme(() => {
+      ink = inkOf(probe.current!);
+      board.redraw();
+    });
+    const measure = () => {
+      board.size.value = { width: Math.max(area.clientWidth, 50), height: Math.max(view.clientHeight, 120) };
+    };
     const sized = new ResizeObserver(measure);
     sized.observe(view);
     measure();
-    const onScroll = () => { board.top.value = view.scrollTop; };
+    const onScroll = () => {
+      board.top.value = view.scrollTop;
+    };
     view.addEventListener("scroll", onScroll, { passive: true });
-    const unscroll = board.top.subscribe((top) => { if (Math.abs(view.scrollTop - top) > 1) view.scrollTop = top; });
-    const detach = mouse(canvas.current!, board, (by) => { view.scrollTop += by; });
+    const unscroll = board.top.subscribe((top) => {
+      if (Math.abs(view.scrollTop - top) > 1) view.scrollTop = top;
+    });
+    const detach = mouse(canvas.current!, board, (by) => {
+      view.scrollTop += by;
+    });
     const end = board.begin(canvas.current!, () => ink);
-    return () => { end(); detach(); unscroll(); sized.disconnect(); stopTheme(); view.removeEventListener("scroll", onScroll); };
+    return () => {
+      end();
+      detach();
+      unscroll();
+      sized.disconnect();
+      stopTheme();
+      view.removeEventListener("scroll", onScroll);
+    };
   }, [board]);
-  const keys = useMemo(() => [
-    { title: "Timeline: zoom in", key: "w", run: () => board.zoomHere(0.8) },
-    { title: "Timeline: zoom out", key: "s", run: () => board.zoomHere(1.25) },
-    { title: "Timeline: earlier", key: "a", run: () => board.pan(-0.1) },
-    { title: "Timeline: later", key: "d", run: () => board.pan(0.1) },
-    { title: "Timeline: earlier by a screen", key: "ArrowLeft", run: () => board.pan(-0.5) },
-    { title: "Timeline: later by a screen", key: "ArrowRight", run: () => board.pan(0.5) },
-    { title: "Timeline: all of it", key: "Home", run: () => board.home() },
-    { title: "Timeline: zoom to the selection", key: "f", run: () => board.zoomToSelection() },
-    { title: "Timeline: mark the selection", key: "m", run: () => board.mark() },
-    { title: "Timeline: find slices", key: "/", run: () => search.current?.focus() },
-    { title: "Timeline: next slice found", key: "n", run: () => void board.turn(1) },
-    { title: "Timeline: previous slice found", key: "p", run: () => void board.turn(-1) },
-    { title: "Timeline: nothing selected", key: "x", run: () => board.clear() },
-  ], [board]);
+  const keys = useMemo(
+    () => [
+      { title: "Timeline: zoom in", key: "w", run: () => board.zoomHere(0.8) },
+      { title: "Timeline: zoom out", key: "s", run: () => board.zoomHere(1.25) },
+      { title: "Timeline: earlier", key: "a", run: () => board.pan(-0.1) },
+      { title: "Timeline: later", key: "d", run: () => board.pan(0.1) },
+      { title: "Timeline: earlier by a screen", key: "ArrowLeft", run: () => board.pan(-0.5) },
+      { title: "Timeline: later by a screen", key: "ArrowRight", run: () => board.pan(0.5) },
+      { title: "Timeline: all of it", key: "Home", run: () => board.home() },
+      { title: "Timeline: zoom to the selection", key: "f", run: () => board.zoomToSelection() },
+      { title: "Timeline: mark the selection", key: "m", run: () => board.mark() },
+      { title: "Timeline: find slices", key: "/", run: () => search.current?.focus() },
+      { title: "Timeline: next slice found", key: "n", run: () => void board.turn(1) },
+      { title: "Timeline: previous slice found", key: "p", run: () => void board.turn(-1) },
+      { title: "Timeline: nothing selected", key: "x", run: () => board.clear() },
+    ],
+    [board],
+  );
   useCommands(keys);
   const classes = catalog.classes.map((name) => <i class={`class-${name}`} />);
-  return <div class="timeline">
-    <Bar board={board} search={search} />
-    <div class="tl-scroll" ref={scroller}>
-      <div class="tl-page">
-        <Spacer board={board} />
-        <div class="tl-gutter"><Gutter board={board} /></div>
-        <div class="tl-area">
-          <canvas ref={canvas} tabIndex={0} style={{ height: `${board.size.value.height}px` }} role="img" aria-label="Slices of all tracks over time. Press ? for the keys; everything selected is described below." />
-          <Tip board={board} />
+  return (
+    <div class="timeline">
+      <Bar board={board} search={search} />
+      <div class="tl-scroll" ref={scroller}>
+        <div class="tl-page">
+          <Spacer board={board} />
+          <div class="tl-gutter">
+            <Gutter board={board} />
+          </div>
+          <div class="tl-area">
+            <canvas
+              ref={canvas}
+              tabIndex={0}
+              style={{ height: `${board.size.value.height}px` }}
+              role="img"
+              aria-label={ABOUT}
+            />
+            <Tip board={board} />
+          </div>
         </div>
       </div>
+      <div class="tl-probe" ref={probe} aria-hidden="true">
+        {classes}
+        {["ink", "quiet", "edge", "paper", "card", "accent"].map((name) => (
+          <i class={`tl-${name}`} />
+        ))}
+      </div>
+      <Panel board={board} />
     </div>
-    <div class="tl-probe" ref={probe} aria-hidden="true">{classes}{["ink", "quiet", "edge", "paper", "card", "accent"].map((name) => <i class={`tl-${name}`} />)}</div>
-    <Panel board={board} />
-  </div>;
+  );
 }
 
 /** As high as all rows, so that the scroll bar is that of the whole page. */
-const Spacer = ({ board }: { board: Board }): JSX.Element => <div class="tl-spacer" style={{ height: `${heightOf(board.rows.value) + RULER}px` }} />;
+const Spacer = ({ board }: { board: Board }): JSX.Element => (
+  <div class="tl-spacer" style={{ height: `${heightOf(board.rows.value) + RULER}px` }} />
+);
 
 function Bar({ board, search }: { board: Board; search: { current: HTMLInputElement | null } }): JSX.Element {
-  const found = board.found.value, window = board.window.value;
-  return <div class="tl-bar" role="toolbar" aria-label="Timeline">
-    <input type="search" name="search" ref={search} placeholder="Find slices ( / )" aria-label="Find slices by name" value={board.text.value}
-      onInput={(e) => void board.search(e.currentTarget.value)}
-      onKeyDown={(e) => { if (e.key === "Enter") void board.turn(e.shiftKey ? -1 : 1); else if (e.key === "Escape") e.currentTarget.blur(); }} />
-    {found && <span class="tl-count" role="status">{board.foundAt.value >= 0 ? `${board.foundAt.value + 1} of ` : ""}{counted(found.total, "slice")}
-      {found.total > found.slices.length && <span class="quiet" title="Only the first are visited one by one"> (first {found.slices.length})</span>}</span>}
-    {found && found.total > 0 && <><button type="button" aria-label="Previous slice found" onClick={() => void board.turn(-1)}>↑</button><button type="button" aria-label="Next slice found" onClick={() => void board.turn(1)}>↓</button></>}
-    <input type="search" name="tracks" placeholder="Filter tracks" aria-label="Filter tracks" value={board.arrangement.value.filter} onInput={(e) => board.arrange({ filter: e.currentTarget.value })} />
-    <label>Colour <select name="colour" value={board.colouring.value} onChange={(e) => { board.colouring.value = e.currentTarget.value as Colouring; }}>{COLOURINGS.map((one) => <option>{one}</option>)}</select></label>
-    {board.stretches.length > 1 && <label>Go to <select name="stretch" value="" onChange={(e) => { const one = board.stretches[Number(e.currentTarget.value)]; if (e.currentTarget.value !== "" && one) board.show(one); e.currentTarget.value = ""; }}>
-      <option value="">a recording</option>{board.stretches.map((one, i) => <option value={i}>{plain(one.title, 80)}</option>)}</select></label>}
-    <button type="button" onClick={() => board.closeAll(true)}>Collapse all</button><button type="button" onClick={() => board.closeAll(false)}>Expand all</button>
-    <button type="button" aria-label="Zoom out" onClick={() => board.zoomHere(2)}>−</button><button type="button" aria-label="Zoom in" onClick={() => board.zoomHere(0.5)}>+</button><button type="button" onClick={() => board.home()}>All</button>
-    <span class="quiet" role="status">{duration(spanOf(window))} on screen</span>
-    {placement(board.catalog.sources).map(({ text, about }) => <span class="quiet tl-placed" role="note" title={about}>{text}</span>)}
-  </div>;
+  const found = board.found.value,
+    window = board.window.value;
+  return (
+    <div class="tl-bar" role="toolbar" aria-label="Timeline">
+      <input
+        type="search"
+        name="search"
+        ref={search}
+        placeholder="Find slices ( / )"
+        aria-label="Find slices by name"
+        value={board.text.value}
+        onInput={(e) => void board.search(e.currentTarget.value)}
+        onKeyDown={(e) => {
+          if (e.key === "Enter") void board.turn(e.shiftKey ? -1 : 1);
+          else if (e.key === "Escape") e.currentTarget.blur();
+        }}
+      />
+      {found && (
+        <span class="tl-count" role="status">
+          {board.foundAt.value >= 0 ? `${board.foundAt.value + 1} of ` : ""}
+          {counted(found.total, "slice")}
+          {found.total > found.slices.length && (
+            <span class="quiet" title="Only the first are visited one by one">
+              {" "}
+              (first {found.slices.length})
+            </span>
+          )}
+        </span>
+      )}
+      {found && found.total > 0 && (
+        <>
+          <button type="button" aria-label="Previous slice found" onClick={() => void board.turn(-1)}>
+            ↑
+          </button>
+          <button type="button" aria-label="Next slice found" onClick={() => void board.turn(1)}>
+            ↓
+          </button>
+        </>
+      )}
+      <input
+        type="search"
+        name="tracks"
+        placeholder="Filter tracks"
+        aria-label="Filter tracks"
+        value={board.arrangement.value.filter}
+        onInput={(e) => board.arrange({ filter: e.currentTarget.value })}
+      />
+      <label>
+        Colour{" "}
+        <select
+          name="colour"
+          value={board.colouring.value}
+          onChange={(e) => {
+            board.colouring.value = e.currentTarget.value as Colouring;
+          }}
+        >
+          {COLOURINGS.map((one) => (
+            <option>{one}</option>
+          ))}
+        </select>
+      </label>
+      {board.stretches.length > 1 && (
+        <label>
+          Go to{" "}
+          <select
+            name="stretch"
+            value=""
+            onChange={(e) => {
+              const one = board.stretches[Number(e.currentTarget.value)];
+              if (e.currentTarget.value !== "" && one) board.show(one);
+              e.currentTarget.value = "";
+            }}
+          >
+            <option value="">a recording</option>
+            {board.stretches.map((one, i) => (
+              <option value={i}>{plain(one.title, 80)}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <button type="button" onClick={() => board.closeAll(true)}>
+        Collapse all
+      </button>
+      <button type="button" onClick={() => board.closeAll(false)}>
+        Expand all
+      </button>
+      <button type="button" aria-label="Zoom out" onClick={() => board.zoomHere(2)}>
+        −
+      </button>
+      <button type="button" aria-label="Zoom in" onClick={() => board.zoomHere(0.5)}>
+        +
+      </button>
+      <button type="button" onClick={() => board.home()}>
+        All
+      </button>
+      <span class="quiet" role="status">
+        {duration(spanOf(window))} on screen
+      </span>
+      {placement(board.catalog.sources).map(({ text, about }) => (
+        <span class="quiet tl-placed" role="note" title={about}>
+          {text}
+        </span>
+      ))}
+    </div>
+  );
 }
 
 function Gutter({ board }: { board: Board }): JSX.Element {
   const top = board.top.value;
-  return <>{board.shown.value.map((row) => <div key={`${row.kind} ${row.key}`} class={`tl-row tl-${row.kind}`} style={{ top: `${RULER + row.y - top}px`, height: `${row.height}px` }}>
-    {row.kind !== "counter" && <button type="button" class="tl-fold" aria-expanded={!row.closed} aria-label={`${row.closed ? "Expand" : "Collapse"} ${row.title}`} onClick={() => board.toggle("closed", row.key)}>{row.closed ? "▸" : "▾"}</button>}
-    <span class="tl-title" title={`${plain(row.title)}\n${row.about}`}><bdi>{plain(row.title, row.kind === "track" ? TITLE : WIDER)}</bdi>{row.kind === "group" && <span class="quiet"> {row.about}</span>}{row.kind === "track" && (row.height >= 34 ? <small>{row.about}</small> : <span class="beside">{row.about}</span>)}{row.kind === "counter" && row.about && <small>{row.about}</small>}</span>
-    {row.kind === "track" && <Buttons board={board} row={row} />}
-  </div>)}<div class="tl-corner">{counted(board.catalog.tracks.filter((t) => t.slices > 0).length, "track")}</div></>;
+  return (
+    <>
+      {board.shown.value.map((row) => (
+        <div
+          key={`${row.kind} ${row.key}`}
+          class={`tl-row tl-${row.kind}`}
+          style={{ top: `${RULER + row.y - top}px`, height: `${row.height}px` }}
+        >
+          {row.kind !== "counter" && (
+            <button
+              type="button"
+              class="tl-fold"
+              aria-expanded={!row.closed}
+              aria-label={`${row.closed ? "Expand" : "Collapse"} ${row.title}`}
+              onClick={() => board.toggle("closed", row.key)}
+            >
+              {row.closed ? "▸" : "▾"}
+            </button>
+          )}
+          <span class="tl-title" title={`${plain(row.title)}\n${row.about}`}>
+            <bdi>{plain(row.title, row.kind === "track" ? TITLE : WIDER)}</bdi>
+            {row.kind === "group" && <span class="quiet"> {row.about}</span>}
+            {row.kind === "track" &&
+              (row.height >= 34 ? <small>{row.about}</small> : <span class="beside">{row.about}</span>)}
+            {row.kind === "counter" && row.about && <small>{row.about}</small>}
+          </span>
+          {row.kind === "track" && <Buttons board={board} row={row} />}
+        </div>
+      ))}
+      <div class="tl-corner">{counted(board.catalog.tracks.filter((t) => t.slices > 0).length, "track")}</div>
+    </>
+  );
 }
 
 function Buttons({ board, row }: { board: Board; row: Lane }): JSX.Element {
-  const track = row.track!.track, pinned = board.arrangement.value.pinned.includes(track);
-  return <span class="tl-buttons"><button type="button" aria-pressed={pinned} title={pinned ? "Unpin" : "Pin on top"} aria-label={`Pin ${row.title}`} onClick={() => board.toggle("pinned", track)}>{pinned ? "★" : "☆"}</button>
-    <button type="button" title="Move up" aria-label={`Move ${row.title} up`} onClick={() => board.raise(track)}>↑</button></span>;
+  const track = row.track!.track,
+    pinned = board.arrangement.value.pinned.includes(track);
+  return (
+    <span class="tl-buttons">
+      <button
+        type="button"
+        aria-pressed={pinned}
+        title={pinned ? "Unpin" : "Pin on top"}
+        aria-label={`Pin ${row.title}`}
+        onClick={() => board.toggle("pinned", track)}
+      >
+        {pinned ? "★" : "☆"}
+      </button>
+      <button
+        type="button"
+        title="Move up"
+        aria-label={`Move ${row.title} up`}
+        onClick={() => board.raise(track)}
+      >
+        ↑
+      </button>
+    </span>
+  );
 }
 
 function Tip({ board }: { board: Board }): JSX.Element | null {
   const hover = board.hover.value;
   if (!hover) return null;
-  const { piece: { cells }, cell } = hover.hit, { width } = board.size.value;
-  const count = cells.count[cell]!, name = plain(board.names.names[cells.name[cell]!] ?? "", 300);
+  const {
+      piece: { cells },
+      cell,
+    } = hover.hit,
+    { width } = board.size.value;
+  const count = cells.count[cell]!,
+    name = plain(board.names.names[cells.name[cell]!] ?? "", 300);
   const right = hover.x > width - 340;
-  return <div class="tl-tip" style={{ top: `${hover.y + 14}px`, ...(right ? { right: `${width - hover.x + 8}px` } : { left: `${hover.x + 12}px` }) }}>
-    {count > 1 ? <><b>{count.toLocaleString("en")} {nounOf(hover.hit.row)}</b> in {duration(cells.width[cell]!)}, busy for {duration(cells.busy[cell]!)}<br />longest: {name}<br /><span class="quiet">click to open</span></>
-      : <><b>{name}</b><br />{duration(cells.width[cell]!)}</>}
-  </div>;
+  return (
+    <div
+      class="tl-tip"
+      style={{
+        top: `${hover.y + 14}px`,
+        ...(right ? { right: `${width - hover.x + 8}px` } : { left: `${hover.x + 12}px` }),
+      }}
+    >
+      {count > 1 ? (
+        <>
+          <b>
+            {count.toLocaleString("en")} {nounOf(hover.hit.row)}
+          </b>{" "}
+          in {duration(cells.width[cell]!)}, busy for {duration(cells.busy[cell]!)}
+          <br />
+          longest: {name}
+          <br />
+          <span class="quiet">click to open</span>
+        </>
+      ) : (
+        <>
+          <b>{name}</b>
+          <br />
+          {duration(cells.width[cell]!)}
+        </>
+      )}
+    </div>
+  );
 }
 
 function Panel({ board }: { board: Board }): JSX.Element {
   const { detail, stack, ranged, range, rangedSlices, marks, error, found, text } = board;
   const at = (ps: number | string) => moment(board.offset(ps), Math.max(spanOf(board.window.value) / 1e6, 1));
-  return <div class="tl-panel" aria-live="polite">
-    {error.value !== null && <Problem error={error.value} />}
-    {detail.value && <SlicePanel detail={detail.value} moment={at(detail.value.slice.ts_ps)} go={(id) => void board.select(id, true)} />}
-    {stack.value && <StackPanel stack={stack.value} />}
-    {range.value && !ranged.value && !error.value && <p class="quiet" role="status">{duration(spanOf(range.value))}: {rangedSlices.value === null ? "adding up …" : `adding up ${rangedSlices.value.toLocaleString("en")} slices …`} <button type="button" class="plain" onClick={() => board.giveUp()}>Stop</button></p>}
-    {range.value && ranged.value && <RangePanel ranged={ranged.value} length={spanOf(range.value)} tracks={board.rangedTracks.value} />}
-    {!detail.value && !stack.value && !range.value && found.value && (found.value.total
-      ? <ol class="tl-found">{found.value.slices.slice(0, 100).map((slice, i) => <li><button type="button" class="link" onClick={() => { board.foundAt.value = i; void board.select(slice.id, true); }}>{plain(slice.name, 200)}</button> <span class="quiet">{duration(Number(slice.dur_ps))} at {at(slice.ts_ps)}</span></li>)}</ol>
-      : <p>No slice has “{text.value}” in its name.</p>)}
-    {marks.value.length > 0 && <p class="tl-marks">Marks: {marks.value.map((mark) => <span><button type="button" class="plain" onClick={() => { board.range.value = null; void board.choose(mark); }}>{duration(spanOf(mark))}</button>
-      <button type="button" class="plain" aria-label="Remove this mark" onClick={() => { marks.value = marks.value.filter((one) => one !== mark); }}>×</button></span>)}</p>}
-    {!detail.value && !stack.value && !range.value && !found.value && error.value === null && <p class="quiet">{board.rows.value.length === 0 ? "The recording has no slices to draw." : "Drag to move, Ctrl-wheel or W and S to zoom, click a slice for all that is known of it, Shift-drag for a range."}</p>}
-  </div>;
+  return (
+    <div class="tl-panel" aria-live="polite">
+      {error.value !== null && <Problem error={error.value} />}
+      {detail.value && (
+        <SlicePanel
+          detail={detail.value}
+          moment={at(detail.value.slice.ts_ps)}
+          go={(id) => void board.select(id, true)}
+        />
+      )}
+      {stack.value && <StackPanel stack={stack.value} />}
+      {range.value && !ranged.value && !error.value && (
+        <p class="quiet" role="status">
+          {duration(spanOf(range.value))}:{" "}
+          {rangedSlices.value === null
+            ? "adding up …"
+            : `adding up ${rangedSlices.value.toLocaleString("en")} slices …`}{" "}
+          <button type="button" class="plain" onClick={() => board.giveUp()}>
+            Stop
+          </button>
+        </p>
+      )}
+      {range.value && ranged.value && (
+        <RangePanel ranged={ranged.value} length={spanOf(range.value)} tracks={board.rangedTracks.value} />
+      )}
+      {!detail.value &&
+        !stack.value &&
+        !range.value &&
+        found.value &&
+        (found.value.total ? (
+          <ol class="tl-found">
+            {found.value.slices.slice(0, 100).map((slice, i) => (
+              <li>
+                <button
+                  type="button"
+                  class="link"
+                  onClick={() => {
+                    board.foundAt.value = i;
+                    void board.select(slice.id, true);
+                  }}
+                >
+                  {plain(slice.name, 200)}
+                </button>{" "}
+                <span class="quiet">
+                  {duration(Number(slice.dur_ps))} at {at(slice.ts_ps)}
+                </span>
+              </li>
+            ))}
+          </ol>
+        ) : (
+          <p>No slice has “{text.value}” in its name.</p>
+        ))}
+      {marks.value.length > 0 && (
+        <p class="tl-marks">
+          Marks:{" "}
+          {marks.value.map((mark) => (
+            <span>
+              <button
+                type="button"
+                class="plain"
+                onClick={() => {
+                  board.range.value = null;
+                  void board.choose(mark);
+                }}
+              >
+                {duration(spanOf(mark))}
+              </button>
+              <button
+                type="button"
+                class="plain"
+                aria-label="Remove this mark"
+                onClick={() => {
+                  marks.value = marks.value.filter((one) => one !== mark);
+                }}
+              >
+                ×
+              </button>
+            </span>
+          ))}
+        </p>
+      )}
+      {!detail.value && !stack.value && !range.value && !found.value && error.value === null && (
+        <p class="quiet">{board.rows.value.length === 0 ? "The recording has no slices to draw." : HINT}</p>
+      )}
+    </div>
+  );
 }
 
 export const view: View = { name: "timeline", title: "Timeline", order: 2, key: "2", Component: Timeline };

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     look_up(options.paths)
     logs, graphs = _files(options.paths)
     told = [graph for path in logs for graph in _of_log(path)]
-    found = clusters.joined(_of_graphs(graphs) if graphs else [], told)
+    found = clusters.joined(_of_graphs(graphs, console) if graphs else [], told)
     if not found:
         raise NothingFound(
             "Nothing here tells of clusters",
@@ -110,13 +110,13 @@ def _of_log(path: Path) -> list[Graph]:
     return of_log(_lines(path), path.name)
 
 
-def _of_graphs(paths: list[Path]) -> list[Graph]:
+def _of_graphs(paths: list[Path], console: Console) -> list[Graph]:
+    from stepscope.cli.reading import watched
     from stepscope.instruments.xla.clusters import of_graph
     from stepscope.library.statements import statement
-    from stepscope.session import trace
 
     found = []
-    with trace.open(*paths, cache=False) as opened:
+    with watched(paths, console, cache=False) as opened:
         every = opened.query(statement("page_graphs"))
         at = every.columns.index("source_id")
         for row in every.rows():

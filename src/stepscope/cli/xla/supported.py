@@ -33,10 +33,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     nodes = []
     if options.paths:
+        from stepscope.cli.reading import watched
         from stepscope.library.statements import statement
-        from stepscope.session import trace
 
-        with trace.open(*options.paths, cache=False) as opened:
+        with watched(options.paths, console, cache=False) as opened:
             found = opened.query(statement("ops_held_against")).rows()
         nodes = [(name, op, strict_json.members(text)) for name, op, text in found]
         if not nodes:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope import config
-from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, statement
+from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, Told, statement
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import parse
@@ -132,11 +132,12 @@ class DuckDB:
 
     @interruptible
     def answers(
-        self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
+        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), told: Told | None = None
     ) -> list[list[tuple[Any, ...]]]:
         """All rows of each of several SELECTs, run side by side. QueryError when one is refused.
 
-        keep: views to compute once beforehand, each after those it builds on.
+        keep: views to compute once beforehand, each after those it builds on. told: called as they are
+        answered.
         """
         from stepscope.engines.duckdb.beside import Beside, Connection
 
@@ -165,7 +166,13 @@ class DuckDB:
                 for one in late:
                     self._make_views(one)
                     beside.put(one.sql)
-                found = dict(zip([*early, *late], beside.rows(self.refused), strict=True))
+                order = [*early, *late]
+
+                def answered(number: int, done: int) -> None:
+                    if told is not None:
+                        told(statements.index(order[number]), done)
+
+                found = dict(zip(order, beside.rows(self.refused, answered), strict=True))
         finally:
             self._beside = None
             self._stuck = self._stuck or beside.stuck

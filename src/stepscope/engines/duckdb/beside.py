@@ -81,6 +81,7 @@ class Beside:
         self._todo: SimpleQueue[tuple[int, tuple[str, ...]] | None] = SimpleQueue()
         self._ready = threading.Event()
         self._ready.set()
+        self._done: SimpleQueue[int] = SimpleQueue()
         self._rows: dict[int, Rows] = {}
         self._failed: dict[int, BaseException] = {}
         self._statements: list[str] = []
@@ -117,9 +118,13 @@ class Beside:
         self._todo.put((len(self._statements), (sql,)))
         self._statements.append(sql)
 
-    def rows(self, refused: Refused) -> list[Rows]:
-        """The rows of each statement, in the order of put(). Raises the first failure."""
+    def rows(self, refused: Refused, answered: Callable[[int, int], None]) -> list[Rows]:
+        """The rows of each statement, in the order of put(). Raises the first failure.
+
+        answered: called in this thread with the number of each statement that is done, and how many are."""
         self._end()
+        for done in range(1, len(self._statements) + 1):
+            answered(self._done.get(), done)
         self._wait(None)
         for number, error in sorted(self._failed.items()):
             self._raise(number, error, refused)
@@ -174,5 +179,7 @@ class Beside:
                     self._failed[number] = error
                 if number == _FIRST:
                     self._ready.set()
+                else:
+                    self._done.put(number)
         finally:
             over.set()

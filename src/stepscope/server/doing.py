@@ -1,0 +1,71 @@
+"""What is being done for an answer, and how far it is: for a page that waits."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+
+class Now(NamedTuple):
+    """A moment of some work."""
+
+    doing: str
+    """reading: `done` of `total` bytes of the recordings, at the file `what`. asking: the statement `what`
+    after `done` of `total`. waiting: for other answers."""
+    what: str = ""
+    done: int = 0
+    total: int = 0
+    """0 where it is not known."""
+
+
+class Doing:
+    """What is done for one answer, by itself or by what it waits for. A thread writes, the loop reads."""
+
+    def __init__(self, now: Now | None = None) -> None:
+        self.now = now
+        self._behind: Doing | None = None
+
+    def reading(self, path: str, done: int, total: int) -> None:
+        """How many bytes are read; see stepscope.session.schedule.Progress."""
+        self.now = Now("reading", path, done, total)
+
+    def asking(self, name: str, done: int, total: int) -> None:
+        """Which statement is asked; see stepscope.session.schedule.Asking."""
+        self.now = Now("asking", name, done, total)
+
+    def told(self) -> dict[str, Any] | None:
+        """The moment as JSON; None when there is nothing to tell."""
+        last = self
+        while last._behind is not None:
+            last = last._behind
+        return None if last.now is None else last.now._asdict()
+
+    @contextlib.contextmanager
+    def is_current(self) -> Iterator[None]:
+        """Of the answer that tasks begun within work for."""
+        before = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(before)
+
+
+WAITING = Doing(Now("waiting"))
+"""Other answers come first."""
+_current: ContextVar[Doing | None] = ContextVar("doing", default=None)
+
+
+@contextlib.contextmanager
+def waits_for(other: Doing) -> Iterator[None]:
+    """The current answer waits for what another does."""
+    own = _current.get()
+    if own is None or own is other:
+        yield
+        return
+    before, own._behind = own._behind, other
+    try:
+        yield
+    finally:
+        own._behind = before

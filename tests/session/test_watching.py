@@ -1,0 +1,82 @@
+"""A trace says what it reads and asks, and can be stopped while it does."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from stepscope import library
+from stepscope.background import Stopped
+from stepscope.session import trace
+from tests.corpus import SAMPLES
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_an_interrupt_stops_decoding_and_the_next_query_begins_anew(
+    cached: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+    reading, held = threading.Event(), threading.Event()
+    raised: list[BaseException] = []
+
+    def told(path: str, done: int, total: int) -> None:
+        reading.set()
+        held.wait(100)
+
+    with trace.open(str(SAMPLES / "chrome" / "kineto_cuda.json"), cache=cached) as opened:
+        opened.watch(told, None)
+
+        def ask() -> None:
+            try:
+                opened.query("SELECT count(*) FROM slice").rows()
+            except BaseException as error:  # noqa: BLE001 - looked at below
+                raised.append(error)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert reading.wait(100)
+        opened.interrupt()
+        held.set()
+        thread.join()
+        assert isinstance(raised[0], KeyboardInterrupt)
+        with trace.open(str(SAMPLES / "chrome" / "kineto_cuda.json"), cache=False) as other:
+            counted = other.query("SELECT count(*) FROM slice").rows()
+        assert counted[0][0] > 0
+        assert opened.query("SELECT count(*) FROM slice").rows() == counted
+
+
+def test_who_watches_hears_of_every_statement_and_may_stop_them() -> None:
+    entries = [library.entry(name) for name in ("op_types", "step_list", "step_parts")]
+    heard: list[tuple[str, int, int]] = []
+
+    def stops(name: str, done: int, total: int) -> None:
+        if done:
+            raise Stopped
+
+    with trace.open(str(SAMPLES / "chrome" / "kineto_cuda.json"), cache=False) as opened:
+        expected = [opened.ask(entry).rows() for entry in entries]
+        opened.watch(None, lambda *said: heard.append(said))
+        assert opened.answers(entries) == expected
+        assert [done for _, done, _ in heard] == [0, 1, 2, 3]
+        assert {total for *_, total in heard} == {3}
+        assert sorted(name for name, *_ in heard[1:]) == sorted(entry.name for entry in entries)
+        opened.watch(None, stops)
+        with pytest.raises(Stopped):
+            opened.answers(entries)
+        opened.watch(None, None)
+        assert opened.answers(entries) == expected
+
+
+def test_verify_says_how_far_it_is(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    trace.ingest([SAMPLES / "chrome" / "kineto_cuda.json"], lake)
+    heard: list[tuple[str, int, int]] = []
+    files, size = trace.verify(lake, progress=lambda *said: heard.append(said))
+    assert len({path for path, *_ in heard}) == len(heard) == files
+    assert {total for *_, total in heard} == {size}
+    assert [done for _, done, _ in heard] == sorted(done for _, done, _ in heard)
+    assert heard[0][1] == 0
+    last, begun, _ = heard[-1]
+    assert begun + (lake / last).stat().st_size == size
