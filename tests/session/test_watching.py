@@ -9,6 +9,8 @@ import pytest
 
 from stepscope import library
 from stepscope.background import Stopped
+from stepscope.errors import QueryError
+from stepscope.library.statements import statement
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 
@@ -80,3 +82,38 @@ def test_verify_says_how_far_it_is(tmp_path: Path) -> None:
     assert heard[0][1] == 0
     last, begun, _ = heard[-1]
     assert begun + (lake / last).stat().st_size == size
+
+
+def test_an_interrupt_that_hits_anything_leaves_a_trace_that_answers() -> None:
+    """Wherever it hits, in the making of an engine, of tables or views, or in the query itself."""
+    asked = statement("page_runs")
+    with trace.open(SAMPLES / "chrome" / "kineto_cuda.json", cache=False) as other:
+        expected = other.query(asked).rows()
+    stop = threading.Event()
+    raised: list[BaseException] = []
+    opened: list[trace.Trace] = []
+
+    def interrupts() -> None:
+        while not stop.wait(0.001):
+            for one in opened[-1:]:
+                one.interrupt()
+
+    thread = threading.Thread(target=interrupts)
+    thread.start()
+    try:
+        for _ in range(3):
+            opened.append(trace.open(SAMPLES / "chrome" / "kineto_cuda.json", cache=False))
+            for _ in range(10):
+                try:
+                    assert opened[-1].query(asked).rows() == expected
+                except (QueryError, KeyboardInterrupt) as error:
+                    raised.append(error)
+    finally:
+        stop.set()
+        thread.join()
+    assert raised
+    for one in opened:
+        assert one.query(asked).rows() == expected
+        with pytest.raises(QueryError):
+            one.query("SELECT * FROM read_text('/etc/hostname')")  # sealed all the same
+        one.close()

@@ -141,9 +141,11 @@ class Recording:
             del self._made[key]
 
     def close(self) -> None:
-        """Stops what runs and closes the traces."""
-        for made in self._made.values():
-            made.task.cancel()
+        """Stops what runs and closes the traces. Any thread may call it."""
+        for made in list(self._made.values()):
+            loop = made.task.get_loop()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(made.task.cancel)
         for desk in {self.desk, self.long}:
             desk.close()
 

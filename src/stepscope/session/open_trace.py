@@ -171,14 +171,19 @@ class OpenTrace:
         if engine is None:
             from stepscope import library
 
-            engine = self._engines[writes] = self._make()
-            engine.doubt = self._tables.doubt
-            engine.writes = writes
-            self._tables.attach(engine)
-            engine.define({view.name: view.statement for view in library.views()})
-            engine.define(self._views)
-            if not writes:
-                engine.seal(self._tables.paths)
+            engine = self._make()
+            try:
+                engine.doubt = self._tables.doubt
+                engine.writes = writes
+                self._tables.attach(engine)
+                engine.define({view.name: view.statement for view in library.views()})
+                engine.define(self._views)
+                if not writes:
+                    engine.seal(self._tables.paths)
+            except BaseException:
+                engine.close()  # half made, it might not be sealed
+                raise
+            self._engines[writes] = engine
         return engine
 
     def _drop_engines(self) -> None:

@@ -389,9 +389,9 @@ class DuckDB:
 
     def _free(self) -> None:
         """Fetches what is left of the previous query: until then its connection is busy."""
-        if self._open is not None:
-            self._open.detach()
-            self._open = None
+        before, self._open = self._open, None
+        if before is not None:
+            before.detach()
 
     def _run(self, sql: str, params: Params) -> Rows:
         self._free()

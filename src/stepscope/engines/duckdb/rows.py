@@ -61,6 +61,7 @@ class Rows:
             else:
                 rows = engine.patiently(lambda: self._con.fetchmany(size))
         except duckdb.Error as error:
+            self._engine = None  # nothing is left that the next query would have to fetch
             raise engine.refused(error, self._sql) from error
         return rows
 

@@ -7,6 +7,9 @@ import re
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from stepscope.engines.duckdb.native import duckdb
+from stepscope.engines.duckdb.refusal import refusal
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -27,7 +30,8 @@ def raised_again(error: Exception) -> None:
 
 
 def interruptible(method: Callable[P, T]) -> Callable[P, T]:
-    """Raises KeyboardInterrupt where DuckDB reports Ctrl-C as a RuntimeError.
+    """Raises KeyboardInterrupt where DuckDB reports Ctrl-C as a RuntimeError, and QueryError where it was
+    interrupted in what a query needs: tables, views and settings.
 
     Statements that may take long run in a thread of their own, which Ctrl-C leaves alone. Short ones, such as
     those that create views, run in the main thread, where DuckDB looks for signals now and then.
@@ -37,6 +41,8 @@ def interruptible(method: Callable[P, T]) -> Callable[P, T]:
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return method(*args, **kwargs)
+        except duckdb.InterruptException as error:
+            raise refusal(error, "", {}) from error
         except RuntimeError as error:
             if str(error) == _INTERRUPTED:
                 raise KeyboardInterrupt from error

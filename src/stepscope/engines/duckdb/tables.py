@@ -140,6 +140,8 @@ class Tables:
             self._engine.patiently(
                 lambda: self._con.execute(f"SELECT count(COLUMNS(*)) FROM {quote(alias)}").fetchall()
             )
+        except duckdb.InterruptException:
+            raise  # it says nothing of the stream
         except duckdb.Error:
             return False
         return True
