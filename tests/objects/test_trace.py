@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,16 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 SLOW = SAMPLES / "capture" / "slow_map"
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
-@pytest.fixture
-def trace() -> stepscope.Trace:
+@pytest.fixture(scope="module")
+def trace(own_cache: None) -> Iterator[stepscope.Trace]:
+    """Read by all tests, closed by none."""
     with stepscope.open(SLOW) as opened:
         yield opened
 
@@ -51,16 +55,18 @@ def test_every_public_object_says_how_it_is_used() -> None:
         if not name.startswith("_"):
             assert getattr(stepscope.Trace, name).__doc__ is not None or name in (
                 *("close", "copy", "define", "given", "interrupt", "schema", "skipped", "sources"),
-                *("answers", "ask", "begin", "keep", "leave", "stream"),
+                *("answers", "ask", "begin", "keep", "leave", "stream", "watch"),
             ), name
 
 
-def test_tab_offers_what_users_ask(trace: stepscope.Trace) -> None:
+def test_tab_offers_what_users_ask() -> None:
+    trace = stepscope.open(SLOW)
     offered = dir(trace)
     assert {"summary", "answer", "findings", "pipeline", "memory", "steps", "query", "analysis"} <= set(
         offered
     )
-    assert not [name for name in offered if name.startswith("_") or name in ("leave", "begin", "ask")]
+    within = ("leave", "begin", "ask", "watch")
+    assert not [name for name in offered if name.startswith("_") or name in within]
     # Completion looks at values, so it must neither decode nor fail on a closed trace.
     trace.close()
     assert "closed" in repr(trace)
@@ -116,14 +122,14 @@ def test_sections_by_name(trace: stepscope.Trace) -> None:
 
 @pytest.mark.parametrize("ending", [".html", ".md", ".json"])
 def test_saving(trace: stepscope.Trace, tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"r{ending}"
-    trace.summary().save(path)
+    path, summary = tmp_path / f"r{ending}", trace.summary()
+    summary.save(path)
     assert path.stat().st_size > 1000
     with pytest.raises(OutputError):
-        trace.summary().save(path)
-    trace.summary().save(str(path), force=True)
+        summary.save(path)
+    summary.save(str(path), force=True)
     with pytest.raises(UsageError, match="what kind"):
-        trace.summary().save(tmp_path / "r.xyz")
+        summary.save(tmp_path / "r.xyz")
 
 
 def test_html_of_everything(trace: stepscope.Trace) -> None:

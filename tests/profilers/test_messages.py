@@ -66,6 +66,7 @@ def test_a_request_says_what_is_asked(kinds: dict[str, Any]) -> None:
     assert len(read.SerializeToString()) == len(data)
 
 
+@pytest.mark.repeats("it imports TensorFlow for numbers that are written down")
 def test_numbers_are_those_of_tensorflow() -> None:
     """The options come from a module of TensorFlow itself."""
     theirs = pytest.importorskip("tensorflow.tsl.profiler.protobuf.profiler_options_pb2")

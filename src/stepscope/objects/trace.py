@@ -217,8 +217,8 @@ class Trace(OpenTrace):
         self._last = None
 
 
-_WITHIN = {"answers", "ask", "begin", "keep", "lanes", "leave", "stream"}
-"""Methods for reports and exporters."""
+_WITHIN = {"answers", "ask", "begin", "keep", "lanes", "leave", "stream", "watch"}
+"""Methods for reports, exporters and the page."""
 
 
 def open(
