@@ -77,13 +77,8 @@ def _until(browser: Browser, expression: str) -> None:
 
 
 def _show(browser: Browser, view: str, until: str) -> None:
-    """Goes to a view. Once more where the timeline, left before its window had rested, put its own address in
-    the place of the view's."""
-    name = json.dumps(f"#{view.partition('?')[0]}")
     browser.value(f"location.hash = {json.dumps(view)}")
-    _until(
-        browser, f"(location.hash.startsWith({name}) || !(location.hash = {json.dumps(view)})) && ({until})"
-    )
+    _until(browser, until)
 
 
 def test_the_token_leaves_the_address(tab: Browser, address: str) -> None:

@@ -14,6 +14,11 @@ export function go(to: string): void {
   else location.hash = to;
 }
 
+/** Where the reader has gone by now: the address changes before `place` hears of it. */
+export function here(): string {
+  return framed ? place.peek() : location.hash;
+}
+
 /** Keeps the place in the address for a reload, without going anywhere. */
 export function note(to: string): void {
   if (!framed) history.replaceState(null, "", to);

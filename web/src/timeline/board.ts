@@ -1,6 +1,6 @@
 // The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it.
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
-import { note, place } from "../address";
+import { here, note, place } from "../address";
 import { get, getBytes } from "../api";
 import { keep, recall } from "../theme";
 import type { Catalog } from "../types";
@@ -263,15 +263,15 @@ export class Board {
   private settle(): void {
     clearTimeout(this.later);
     this.later = window.setTimeout(() => {
-      const here = write({
+      const found = write({
         window: this.window.value,
         slice: this.selected.value,
         range: this.range.value,
         search: this.text.value,
       });
-      if (place.peek().startsWith("#timeline")) {
-        this.noted = here;
-        note(here);
+      if (here().startsWith("#timeline")) {
+        this.noted = found;
+        note(found);
       }
       void this.readCounters();
     }, 250);
