@@ -18,7 +18,7 @@ from tests.server.asking import RECORDINGS, Served
 
 ENDLESS = "SELECT count(*) AS n FROM range(100000000) AS a, range(100000000) AS b"
 MEMORY = "/api/report/memory"
-HANG_SECONDS = 100
+HANG_SECONDS = 240
 """Nothing here takes as long, however busy the machine is: a bound on a hang."""
 
 
@@ -60,15 +60,7 @@ def test_a_long_answer_holds_up_no_other(page: Served, monkeypatch: pytest.Monke
         first = pool.submit(page.get, MEMORY)
         assert slow.begun.wait(HANG_SECONDS)
         try:
-            others = (
-                "report/first",
-                "ops",
-                "sides",
-                "analysis/op_types",
-                "search?q=a&limit=1",
-                "graphs",
-            )
-            for other in others:
+            for other in ("ops", "analysis/op_types", "graphs", "search?q=a&limit=1"):
                 assert page.get(f"/api/{other}").status == 200, other
                 assert not slow.ended.is_set()
             assert page.sql("SELECT 1 AS a").json["rows"] == [[1]]
