@@ -4,7 +4,7 @@
 //! fields that fit count for a message, fields that contradict it count ten times against it.
 
 use super::messages::{
-    GRAPH_DEF, Kind, META_GRAPH_DEF, Message, RUN_METADATA, SAVED_MODEL, STEP_STATS,
+    GRAPH_DEF, Kind, META_GRAPH_DEF, Message, RUN_METADATA, SAVED_MODEL, STEP_STATS, many, one,
 };
 use super::probe::first_name;
 use super::wire;
@@ -19,14 +19,36 @@ const CONTRADICTION: i32 = -10;
 /// What a field costs whose number is beyond all that the message has: newer versions add such fields.
 const NEWER: i32 = -1;
 
-/// The messages that files of TensorFlow are; of equals the first is taken.
-static ROOTS: [&Message; 5] = [
+/// The messages that files of TensorFlow are; of equals the first is taken. The last is read elsewhere.
+static ROOTS: [&Message; 6] = [
     &RUN_METADATA,
     &STEP_STATS,
     &GRAPH_DEF,
     &META_GRAPH_DEF,
     &SAVED_MODEL,
+    &OP_LOG_PROTO,
 ];
+
+/// tfprof's op log, which nothing here decodes; what reads as one is no statistics of steps.
+static OP_LOG_PROTO: Message = Message {
+    name: "OpLogProto",
+    container: true,
+    fields: &[
+        many(1, "log_entries", Kind::Message(&OP_LOG_ENTRY)),
+        many(2, "id_to_string", Kind::Unread),
+    ],
+};
+
+static OP_LOG_ENTRY: Message = Message {
+    name: "OpLogEntry",
+    container: false,
+    fields: &[
+        one(1, "name", Kind::Text),
+        one(2, "float_ops", Kind::Int),
+        many(3, "types", Kind::Text),
+        one(4, "code_def", Kind::Unread),
+    ],
+};
 
 /// Names that a text begins with, and the message that has them.
 static FIRST_NAMES: [(&str, &Message); 11] = [
@@ -58,7 +80,7 @@ pub fn root(head: &[u8]) -> Option<&'static Message> {
             best = (Some(root), points);
         }
     }
-    best.0
+    best.0.filter(|root| !std::ptr::eq(*root, &OP_LOG_PROTO))
 }
 
 /// True for the messages with the statistics of steps; the others are graphs.

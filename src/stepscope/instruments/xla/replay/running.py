@@ -164,8 +164,8 @@ class Runner:
                 path=program,
             ) from error
         errors = done.stderr.decode("utf-8", "replace")
-        told = strict_json.members(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
-        if not told:
+        told = strict_json.told(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        if not isinstance(told, dict):
             return Failed("process", _last_words(done.returncode, errors))
         if "missing" in told:
             raise StepscopeError(
