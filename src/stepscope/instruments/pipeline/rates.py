@@ -112,7 +112,7 @@ class _Seen:
         if call.kind == "next":
             self.own += () if ahead else call.own
             self.asked += [whole] if ahead else ()
-            self.threads.add(call.track_id)
+            self.threads.add(-1 if call.is_lane else call.track_id)
         elif call.kind in ("ahead", "make"):
             self.own += call.own
             self.fetching += [whole] if call.kind == "ahead" else ()

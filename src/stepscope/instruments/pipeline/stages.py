@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from stepscope.instruments.pipeline import unnumbered
 from stepscope.instruments.pipeline.calls import Call
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -146,6 +147,11 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
         if call.kind == "next" and call.stage is not None:
             names.setdefault(call.stage, _RUN_INDEX.sub("", call.name))
             parents.setdefault(call.stage, call.consumer)
+            above = call.consumer if call.is_unnumbered else None
+            while above is not None and above not in names:
+                # A call that lasts longer than the recording is not in it.
+                names[above], parents[above] = _RUN_INDEX.sub("", above), unnumbered.consumer(above)
+                above = parents[above]
     pipelines = _pipelines(calls, names, parents)
     stages: dict[tuple[int, str], Stage] = {}
     for call in calls:
@@ -168,6 +174,8 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
     ordered = _ordered(stages.values())
     for number, stage in enumerate(ordered):
         stage.number = number
+    if all(call.is_unnumbered for call in calls if call.kind == "next"):
+        unnumbered.name(ordered)
     _feed(ordered)
     for stage in ordered:
         _place(stage)
@@ -328,6 +336,9 @@ def _find_ahead(stages: Collection[Stage], of: dict[str, Stage]) -> None:
         for call in stage.calls:
             consumer = of.get(call.consumer or "")
             if consumer is None:
+                continue
+            if call.is_unnumbered:
+                # The call around it may have begun before the recording, so only kinds tell.
                 continue
             above = call.above
             while above is not None and above.kind != "next":
