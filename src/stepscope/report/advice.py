@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from stepscope import library, units
@@ -110,9 +109,36 @@ def _where(trace: Trace) -> str | None:
     paths = list(dict.fromkeys(trace.given))
     if not paths or any(path == "-" or path.startswith(("/dev/", "/proc/")) for path in paths):
         return None
-    if len(paths) > _MOST_PATHS and not any("://" in path for path in paths):
-        # A shell wrote them out, as for logs/*.json; the folder that holds them all is what was meant.
-        same = len({Path(path).is_absolute() for path in paths}) == 1
-        common = os.path.commonpath(paths) if same else ""
-        paths = [common] if common not in ("", "/") else paths
-    return " ".join(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths)
+    if len(paths) > _MOST_PATHS and (short := _pattern(paths)) is not None:
+        return short
+    return " ".join(map(_typed, paths))
+
+
+def _typed(path: str) -> str:
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
+
+
+def _pattern(paths: Sequence[str]) -> str | None:
+    """What a shell wrote out to these paths, as logs/*.json; None where no pattern stands for them and no others."""
+    folders = {os.path.dirname(path) for path in paths}
+    if len(folders) != 1 or any("://" in path for path in paths):
+        return None
+    (folder,) = folders
+    bases = [os.path.basename(path) for path in paths]
+    before = os.path.commonprefix(bases)
+    after = os.path.commonprefix([base[len(before) :][::-1] for base in bases])[::-1]
+    try:
+        there = {one.name for one in os.scandir(folder or ".")}
+    except OSError:  # gone since it was read, or inside of an archive
+        return None
+    meant = {
+        name
+        for name in there
+        if name.startswith(before) and name[len(before) :].endswith(after)
+        # A shell's star leaves out hidden files.
+        and (before or not name.startswith("."))
+    }
+    if meant != set(bases):
+        return None
+    head = _typed(os.path.join(folder, before)) if folder or before else ""
+    return f"{head}*{shlex.quote(after) if after else ''}"
