@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 
 from stepscope.presenters.plain import shorten
@@ -27,6 +28,29 @@ def shorten_cells(text: str, most: int) -> str:
     while length > 0 and cells(cut := shorten(text, length)) > most:
         length -= 1
     return cut if length > 0 else ""
+
+
+_AROUND = 12
+"""Characters that are shown before a change, where a line is too long to be shown whole."""
+
+
+def around_change(before: str, after: str, most: int) -> tuple[str, str]:
+    """Two versions of a line, each cut to `most` columns so that what differs is shown."""
+    if max(cells(before), cells(after)) <= most:
+        return before, after
+    same = len(os.path.commonprefix([before, after]))
+    begin = max(same - max(min(_AROUND, most // 4), 1), 0)
+    return _from(before, begin, most), _from(after, begin, most)
+
+
+def _from(text: str, begin: int, most: int) -> str:
+    """`text` from a character on, and from there as much as finds room; an ellipsis where something is left out."""
+    shown = ("…" if begin else "") + text[begin:]
+    if cells(shown) <= most:
+        return shown
+    while shown and cells(shown) >= most:
+        shown = shown[:-1]
+    return f"{shown}…"
 
 
 def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:

@@ -177,6 +177,7 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
     if all(call.is_unnumbered for call in calls if call.kind == "next"):
         unnumbered.name(ordered)
     _feed(ordered)
+    _count_from_source(ordered)
     for stage in ordered:
         _place(stage)
         stage.lane = _lane(stage)
@@ -293,6 +294,27 @@ def _ordered(stages: Collection[Stage]) -> list[Stage]:
         found += sorted(level, key=lambda s: s.branch_name)
         level = [one for stage in level for one in below[id(stage)]]
     return sorted(found, key=lambda s: s.pipeline)
+
+
+_SOURCES = frozenset(
+    ("Range", "Tensor", "TensorSlice", "SparseTensorSlice", "Generator", "MatchingFiles", "Random")
+    + ("TFRecord", "TextLine", "FixedLengthRecord", "DataService")
+)
+
+
+def _count_from_source(stages: Sequence[Stage]) -> None:
+    """Numbers each pipeline's transformations from its own source on. TensorFlow counts the datasets of a process,
+    so those of a second chain go on where the first one ends."""
+    least: dict[int, tuple[int, str]] = {}
+    for stage in stages:
+        for kind, number in placed(stage.user_stage):
+            least[stage.pipeline] = min(least.get(stage.pipeline, (number, kind)), (number, kind))
+    for stage in stages:
+        number, kind = least.get(stage.pipeline, (0, ""))
+        if stage.user_stage and number and kind in _SOURCES:
+            stage.user_stage = re.sub(
+                r":(\d+)", lambda found, less=number: f":{int(found[1]) - less}", stage.user_stage
+            )
 
 
 def _place(stage: Stage) -> None:

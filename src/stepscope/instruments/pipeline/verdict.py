@@ -146,7 +146,7 @@ def diagnose(
     now = fitting.fit(loads, waited, cores, device, beside.machine, measured_ps)
     gains = {load.stage: gain_without(now, [load], measured_ps) for load in loads}
     ranked = tuple(sorted(loads, key=lambda load: (-gains[load.stage], -load.service_ps, load.stage.number)))
-    keeps_up = _keeps_up(loads, waited)
+    keeps_up = bool(loads) and _keeps_up(loads, waited)
     if keeps_up and verdict == "partly_input_bound":
         verdict = "not_input_bound"
     bound = verdict != "not_input_bound"
