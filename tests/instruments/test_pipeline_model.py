@@ -9,8 +9,8 @@ import pytest
 from stepscope.formats import _model
 from stepscope.instruments.pipeline import accounting, captures
 from stepscope.instruments.pipeline.accounting import Node
-from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.calls import read
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place, code, locate
 from stepscope.instruments.pipeline.stages import Stage, build
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
@@ -233,9 +233,9 @@ def test_prefetch_goes_to_the_end_of_the_chain() -> None:
 
 
 SESSION = [
-    Place(0, 0, "list_files", "TensorSliceDataset", "mon.py", 6, 'ds=tf.data.Dataset.list_files("a").prefetch(1)'),
-    Place(0, 1, "prefetch", "PrefetchDataset", "mon.py", 6, 'ds=tf.data.Dataset.list_files("a").prefetch(1)'),
-    Place(
+    Place(0, 0, "list_files", "TensorSliceDataset", "mon.py", 6,
+    'ds=tf.data.Dataset.list_files("a").prefetch(1)'), Place(0, 1, "prefetch", "PrefetchDataset", "mon.py",
+    6, 'ds=tf.data.Dataset.list_files("a").prefetch(1)'), Place(
         0, 2, "make_one_shot_iterator", "PrefetchDataset", "mon.py", 7,
         "x,y=v1.data.make_one_shot_iterator(ds).get_next()",
     ),
@@ -243,7 +243,8 @@ SESSION = [
 
 
 def test_an_edit_is_valid_code() -> None:
-    """Never of the line that makes the iterator; a prefetch that is there gets another size, and none is added."""
+    """Never of the line that makes the iterator; a prefetch that is there gets another size, and none is
+    added."""
     found = code("prefetch", SESSION[0], SESSION)
     assert found is not None
     assert found.line == 6
@@ -266,7 +267,7 @@ def test_a_prefetch_is_where_it_was_written() -> None:
 def test_numbers_count_from_the_chains_own_source() -> None:
     """TensorFlow counts all datasets of a process: a third chain of three begins at 9."""
     drawn = Drawn()
-    for number, (kind, user) in enumerate((("Batch", "BatchDatasetV2:11"), ("Map", "MapDataset:10"))):
+    for number, user in enumerate(("BatchDatasetV2:11", "MapDataset:10")):
         name = "Root::" + "::".join(("Batch", "Map")[: number + 1])
         drawn.call(LOOP, name, number, 10 - 2 * number, id=number + 2, parent=number + 1, user=user)
     drawn.call(LOOP, "Root::Batch::Map::Range", 2, 5, id=4, parent=3, user="RangeDataset:9")

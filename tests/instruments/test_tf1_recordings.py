@@ -1,7 +1,8 @@
-"""Real recordings of TensorFlow 1.15: what the BigQuery article's programs leave, against what they really did.
+"""Real recordings of TensorFlow 1.15: what the BigQuery article's programs leave, against what they really
+did.
 
-The truths were worked out from the JSON timelines alone: time in `IteratorGetNext` and the union of all other ops, as
-parts of the span of the device's ops, without the first run.
+The truths were worked out from the JSON timelines alone: time in `IteratorGetNext` and the union of all
+other ops, as parts of the span of the device's ops, without the first run.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ def shares(paths: Sequence[str]) -> dict[str, float]:
     ],
 )
 def test_a_step_is_its_own_run(tmp_path, kind, pattern, waiting, ops, steps):
-    """From the first op of the executor to the last, whatever threads of the input do around it, and however far
-    apart the recorded steps are."""
+    """From the first op of the executor to the last, whatever threads of the input do around it, and however
+    far apart the recorded steps are."""
     paths = unpack(tmp_path / "in", kind, pattern)
     found = shares(paths)
     assert found["input"] == pytest.approx(waiting, abs=0.15)

@@ -62,7 +62,9 @@ def test_forms_of_the_same_runs_count_once(tmp_path, forms):
     assert runs == len(RUNS)
     assert share == pytest.approx(asked(tmp_path / "alone")[1], abs=0.002)
     formats = stepscope.open(str(tmp_path / "out")).query("SELECT DISTINCT format FROM source").rows()
-    assert formats == ([("run_metadata",)] if {"run_meta", "step_stats"} & set(forms) else [("chrome_trace",)])
+    assert formats == (
+        [("run_metadata",)] if {"run_meta", "step_stats"} & set(forms) else [("chrome_trace",)]
+    )
 
 
 def test_a_merge_of_more_runs_is_fuller(tmp_path):

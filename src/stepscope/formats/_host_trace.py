@@ -1,8 +1,9 @@
 """The rows `/host:CPU` of a run of a session, as TensorFlow 1.12 to 2.3 writes them.
 
-Threads of the host say there what they do: calls of tf.data iterators, which go on before and after a run, and ops
-a second time, as `node:Type`. The executor's own rows of a device tell when each op ran. So beside these the
-host's rows annotate: they are stages of an input pipeline to be read by name, and no ops to be counted again.
+Threads of the host say there what they do: calls of tf.data iterators, which go on before and after a run,
+and ops a second time, as `node:Type`. The executor's own rows of a device tell when each op ran. So beside
+these the host's rows annotate: they are stages of an input pipeline to be read by name, and no ops to be
+counted again.
 """
 
 from __future__ import annotations

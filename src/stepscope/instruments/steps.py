@@ -177,8 +177,8 @@ def _mark(row: dict[str, Any]) -> Mark:
 
 
 def _executed(store: Store) -> list[dict[str, Any]] | None:
-    """The slices of a small store that execute something, without what only annotates it: threads of the host,
-    which go on before and after a run. None for a large one."""
+    """The slices of a small store that execute something, without what only annotates it: threads of the
+    host, which go on before and after a run. None for a large one."""
     if store.tables().get("slice", 0) > MOST_MERGED:
         return None
     beside = {row["id"] for row in _rows(store, "track") if row["records"] == "annotation"}
@@ -186,8 +186,8 @@ def _executed(store: Store) -> list[dict[str, Any]] | None:
 
 
 def _own_runs(store: Store, steps: list[Step]) -> list[Step]:
-    """The steps, each as long as its own run: from the first op that an executor ran to the last. What threads of
-    the host do meanwhile begins before it and ends after it, and makes it no longer."""
+    """The steps, each as long as its own run: from the first op that an executor ran to the last. What
+    threads of the host do meanwhile begins before it and ends after it, and makes it no longer."""
     annotated = any(
         row["records"] == "annotation" and not str(row["process"]).endswith(" Tensors")
         for row in _rows(store, "track")

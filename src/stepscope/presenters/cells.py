@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 
 from stepscope.presenters.plain import shorten
@@ -38,13 +37,15 @@ def around_change(before: str, after: str, most: int) -> tuple[str, str]:
     """Two versions of a line, each cut to `most` columns so that what differs is shown."""
     if max(cells(before), cells(after)) <= most:
         return before, after
-    same = len(os.path.commonprefix([before, after]))
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((at for at, (one, two) in pairs if one != two), min(len(before), len(after)))
     begin = max(same - max(min(_AROUND, most // 4), 1), 0)
     return _from(before, begin, most), _from(after, begin, most)
 
 
 def _from(text: str, begin: int, most: int) -> str:
-    """`text` from a character on, and from there as much as finds room; an ellipsis where something is left out."""
+    """`text` from a character on, and from there as much as finds room; an ellipsis where something is left
+    out."""
     shown = ("…" if begin else "") + text[begin:]
     if cells(shown) <= most:
         return shown

@@ -119,26 +119,32 @@ def _typed(path: str) -> str:
 
 
 def _pattern(paths: Sequence[str]) -> str | None:
-    """What a shell wrote out to these paths, as logs/*.json; None where no pattern stands for them and no others."""
-    folders = {os.path.dirname(path) for path in paths}
+    """What a shell wrote out to these paths, as logs/*.json; None where no pattern stands for them and no
+    others."""
+    parts = [path.rpartition("/") for path in paths]
+    folders = {folder + slash for folder, slash, _ in parts}
     if len(folders) != 1 or any("://" in path for path in paths):
         return None
     (folder,) = folders
-    bases = [os.path.basename(path) for path in paths]
-    before = os.path.commonprefix(bases)
-    after = os.path.commonprefix([base[len(before) :][::-1] for base in bases])[::-1]
+    bases = [base for *_, base in parts]
+    before = _shared(bases)
+    after = _shared([base[len(before) :][::-1] for base in bases])[::-1]
     try:
         there = {one.name for one in os.scandir(folder or ".")}
     except OSError:  # gone since it was read, or inside of an archive
         return None
-    meant = {
-        name
-        for name in there
-        if name.startswith(before) and name[len(before) :].endswith(after)
-        # A shell's star leaves out hidden files.
-        and (before or not name.startswith("."))
-    }
-    if meant != set(bases):
+    named = {name for name in there if name.startswith(before) and name[len(before) :].endswith(after)}
+    # A shell's star leaves out hidden files.
+    if {name for name in named if before or not name.startswith(".")} != set(bases):
         return None
-    head = _typed(os.path.join(folder, before)) if folder or before else ""
+    head = _typed(folder + before) if folder or before else ""
     return f"{head}*{shlex.quote(after) if after else ''}"
+
+
+def _shared(texts: Sequence[str]) -> str:
+    """What all texts begin with."""
+    first, last = min(texts), max(texts)
+    same = next(
+        (at for at, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first)
+    )
+    return first[:same]

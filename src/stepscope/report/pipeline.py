@@ -24,8 +24,8 @@ NOTHING = (
 )
 _TODO = {
     "tensorflow": "record with tf.profiler.experimental.start(…) around some steps of the loop, in the "
-    "process that makes the batches; since TensorFlow 2, RunMetadata and timelines of a session do not contain "
-    "these events",
+    "process that makes the batches; since TensorFlow 2, RunMetadata and timelines of a session do not "
+    "contain these events",
     "kineto": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
     "other": "run `stepscope PATH`, which says what the recording holds",
 }
@@ -268,8 +268,8 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         )
     if not diagnosis.loads:
         yield (
-            "The recording does not tell the stages of the pipeline: since TensorFlow 2, RunMetadata and timelines "
-            "of a session do not contain them. Record with tf.profiler.experimental.start(…)."
+            "The recording does not tell the stages of the pipeline: since TensorFlow 2, RunMetadata and "
+            "timelines of a session do not contain them. Record with tf.profiler.experimental.start(…)."
         )
         return
     worst = diagnosis.bottleneck

@@ -1,8 +1,9 @@
-"""The runs of a session that a file holds, judged by content: each begins with the node `_SOURCE` of its graph.
+"""The runs of a session that a file holds, judged by content: each begins with the node `_SOURCE` of its
+graph.
 
-RunMetadata, bare StepStats, event files and timelines, one run in a file or many, all keep of each node its name
-and its start in microseconds. No two runs begin in the same one, so these starts tell whether two files hold
-the same runs, whatever the files are called, and which of them is fuller.
+RunMetadata, bare StepStats, event files and timelines, one run in a file or many, all keep of each node its
+name and its start in microseconds. No two runs begin in the same one, so these starts tell whether two files
+hold the same runs, whatever the files are called, and which of them is fuller.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def twins(folder: Sequence[Source]) -> Iterator[Twin]:
     runs = {one.path: found for one in candidates if (found := of(one))}
     held = [one for one in candidates if one.path in runs]
     everything = set().union(*runs.values())
-    # Of the forms that together have all runs, those that say most of each; of these the files with most runs.
+    # Of the forms that together have all runs, those that say most of each; of these the files with most
+    # runs.
     for rank in sorted({_rank(one) or 0 for one in held}):
         tried = [one for one in held if (_rank(one) or 0) <= rank]
         if set().union(*(runs[one.path] for one in tried)) == everything:

@@ -48,8 +48,8 @@ class Found:
 
 
 def find(query: Query) -> list[Found]:
-    """The diagnosis of each source that has tf.data events, in the order of the sources; of sources that hold single
-    runs of one program, of all together."""
+    """The diagnosis of each source that has tf.data events, in the order of the sources; of sources that
+    hold single runs of one program, of all together."""
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
     there = query(statement("pipeline_sources")).rows()
     counted = query(statement("pipeline_event_counts")).rows() if there else []

@@ -14,7 +14,8 @@ AUTOTUNE = "tf.data.AUTOTUNE"
 CUT = 200
 """Characters of a line that a capture keeps; of a longer one it is not known how it goes on."""
 _ITERATES = re.compile(r"_?make_\w*iterator|_?(get_)?next|__(iter|next)__|iter")
-"""What takes batches of a dataset. TensorFlow puts datasets of its own in front there, on a line that makes none."""
+"""What takes batches of a dataset. TensorFlow puts datasets of its own in front there, on a line that makes
+none."""
 
 _Edit = Callable[[str, int, int, int], str]
 """Makes a new line of one, and where in it a call's name, opening and closing parenthesis are."""

@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from stepscope.instruments.pipeline import unnumbered
 from stepscope.instruments.pipeline.calls import Call
@@ -297,24 +298,28 @@ def _ordered(stages: Collection[Stage]) -> list[Stage]:
 
 
 _SOURCES = frozenset(
-    ("Range", "Tensor", "TensorSlice", "SparseTensorSlice", "Generator", "MatchingFiles", "Random")
-    + ("TFRecord", "TextLine", "FixedLengthRecord", "DataService")
-)
+    {
+        "Range", "Tensor", "TensorSlice", "SparseTensorSlice", "Generator", "MatchingFiles", "Random",
+        "TFRecord", "TextLine", "FixedLengthRecord", "DataService",
+    }
+)  # fmt: skip
 
 
 def _count_from_source(stages: Sequence[Stage]) -> None:
-    """Numbers each pipeline's transformations from its own source on. TensorFlow counts the datasets of a process,
-    so those of a second chain go on where the first one ends."""
+    """Numbers each pipeline's transformations from its own source on. TensorFlow counts the datasets of a
+    process, so those of a second chain go on where the first one ends."""
     least: dict[int, tuple[int, str]] = {}
     for stage in stages:
         for kind, number in placed(stage.user_stage):
             least[stage.pipeline] = min(least.get(stage.pipeline, (number, kind)), (number, kind))
     for stage in stages:
-        number, kind = least.get(stage.pipeline, (0, ""))
-        if stage.user_stage and number and kind in _SOURCES:
-            stage.user_stage = re.sub(
-                r":(\d+)", lambda found, less=number: f":{int(found[1]) - less}", stage.user_stage
-            )
+        less, kind = least.get(stage.pipeline, (0, ""))
+        if stage.user_stage and less and kind in _SOURCES:
+            stage.user_stage = re.sub(r"(?<=:)\d+", partial(_lowered, less=less), stage.user_stage)
+
+
+def _lowered(number: re.Match[str], less: int) -> str:
+    return str(int(number[0]) - less)
 
 
 def _place(stage: Stage) -> None:

@@ -1,7 +1,7 @@
 """Recordings of single runs that belong together: RunMetadata, timelines, and what ProfilerHook writes.
 
-Each file holds one run of a session, or a few that are far apart. Asked one by one they give as many answers as
-there are files, each from a step or two; together they are the steps of one program.
+Each file holds one run of a session, or a few that are far apart. Asked one by one they give as many answers
+as there are files, each from a step or two; together they are the steps of one program.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Together(NamedTuple):
 
 
 def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
-    """The sources that are wanted, in their order: those whose steps are files' with the others of their run and
-    host, each other one by itself."""
+    """The sources that are wanted, in their order: those whose steps are files' with the others of their run
+    and host, each other one by itself."""
     recovered: dict[int, set[str]] = {}
     for row in query(statement("timed_steps")).rows():
         recovered.setdefault(row[0], set()).add(row[-1])

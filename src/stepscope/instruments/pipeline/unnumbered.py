@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _INSTANCE = re.compile(r"\[\d+\]$")
 _SLACK_PS = 10**6
-"""Start and duration are cut to whole microseconds each, so that a call may seem to end one after what is around
-it."""
+"""Start and duration are cut to whole microseconds each, so that a call may seem to end one after what is
+around it."""
 _begin = attrgetter("ts_ps")
 _MADE_BY = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]::[^:]+$")
 """A name whose iterator was made by the function of its consumer, as flat_map and interleave do."""
@@ -39,8 +39,8 @@ def consumer(name: str) -> str | None:
 
 
 def nest(calls: Iterable[Call]) -> None:
-    """Sets what each call of an iterator is inside of: a call of its consumer, or at the root the op that takes the
-    batch. One of a stage that works ahead is inside of nothing."""
+    """Sets what each call of an iterator is inside of: a call of its consumer, or at the root the op that
+    takes the batch. One of a stage that works ahead is inside of nothing."""
     around: defaultdict[str | None, list[Call]] = defaultdict(list)
     ordered = sorted(calls, key=lambda call: (call.ts_ps, -call.end_ps, len(call.name)))
     for call in ordered:
@@ -70,8 +70,8 @@ def _within(call: Call, others: Sequence[Call]) -> Call | None:
 
 
 def name(stages: Sequence[Stage]) -> None:
-    """Names the user's transformations by what ran, with their places from the source on; those inside of functions
-    come after all others, as in recordings that tell. stages: consumers first."""
+    """Names the user's transformations by what ran, with their places from the source on; those inside of
+    functions come after all others, as in recordings that tell. stages: consumers first."""
     nested: set[Stage] = set()
     for stage in stages:
         if stage.above is not None and (stage.above in nested or _MADE_BY.search(stage.calls[0].name)):

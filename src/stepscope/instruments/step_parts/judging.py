@@ -50,8 +50,8 @@ def judge(query: Query) -> list[Judgement]:
 
 
 def by_source(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
-    """What labels take of the steps of each source, or of several by the first of them. first: of sources that are
-    judged together. Reads neither ops nor the input pipeline, so that what is
+    """What labels take of the steps of each source, or of several by the first of them. first: of sources
+    that are judged together. Reads neither ops nor the input pipeline, so that what is
     said of the pipeline can follow it."""
     groups: dict[int, list[Step]] = defaultdict(list)
     for step in steps(query):

@@ -190,7 +190,8 @@ _PURPOSES = (
         r"|(^|/)ops\.py:.*(\.numpy$|^numpy$|_numpy|__array__)|(^|/)constant_op\.py:.*convert_to_eager_tensor",
         True,
     ),
-    # Where a session converts what it is fed. The calls further in run the graph, whether anything is fed or not.
+    # Where a session converts what it is fed. The calls further in run the graph, whether anything is fed or
+    # not.
     _rule("copy", r"(^|/)session\.py:(.*\.)?(np_val|_run)$"),
     _rule("dispatch", r"(^|/)session\.py:.*(_call_tf_sessionrun|_run_fn|_do_run)"),
     _rule("idle", r":.*block_until_ready", True),
