@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -150,3 +152,40 @@ def test_nothing_is_lost(tmp_path):
         assert trace.query("SELECT count(scheduled_ps) FROM op_run WHERE scheduled_ps > start_ps").rows() == [
             (0,)
         ]
+
+
+def test_the_articles_sql_answers_over_a_merge(tmp_path):
+    """An event file is read in place of the timelines beside it; node, type and category are there all the
+    same."""
+    paths = unpack(tmp_path / "in", "estimator", "events.*", "timeline-*.json")
+    merged = tmp_path / "merged.json"
+    run("export", str(tmp_path / "in"), "-o", str(merged))
+    wanted: Counter[tuple[str, ...]] = Counter()
+    for path in paths[1:]:
+        wanted += ops(Path(path))
+    assert sum(wanted.values()) > 900
+    assert not wanted - ops(merged)
+    assert all(None not in key for key in ops(merged))
+
+
+def ops(path: Path) -> Counter[tuple[str, ...]]:
+    """Category, node and type of the ops of a trace."""
+    events = json.loads(path.read_text())["traceEvents"]
+    told = [(one.get("cat"), one.get("args", {})) for one in events if one["ph"] == "X"]
+    return Counter((category, args.get("name"), args.get("op")) for category, args in told)
+
+
+@pytest.mark.parametrize("name", ["run_meta_0.pb", "timeline-0.json"])
+def test_listing_files_is_found(tmp_path, name):
+    """69 of 225 ms of the first run, in an op inside of the one that makes the dataset."""
+    found = stepscope.open(unpack(tmp_path, "session", name)).findings
+    (listing,) = [one for one in found if one.slug == "matching-files"]
+    assert listing.severity == "high"
+    assert "69.0 ms, 30.7 % of the window" in listing.impact
+
+
+def test_the_next_command_asks_the_same_files(tmp_path):
+    paths = unpack(tmp_path / "in", "session", "run_meta_*.pb")
+    unpack(tmp_path / "in", "session", "timeline-*.json")
+    text = run(*paths)
+    assert f"stepscope pipeline {tmp_path}/in/run_meta_*.pb" in text
