@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepscope import units
-from stepscope.instruments.pipeline import changes
+from stepscope.instruments.pipeline import changes, rates
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.host import Machine
@@ -278,7 +278,7 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     else:
         yield from _no_stage(diagnosis, waited)
     yield from _prefetched(ranked, waited)
-    if diagnosis.machine is not None or any(load.stage.args for load in diagnosis.loads):
+    if diagnosis.machine is not None or rates.tells_cores([load.stage for load in diagnosis.loads]):
         yield _cpu(ranked, waited, diagnosis.machine, diagnosis.cores)
     if diagnosis.ceiling is not None:
         yield _ceiling(diagnosis.ceiling, waited)

@@ -164,7 +164,7 @@ def diagnose(
         made = changes.propose(
             loads, tried, now, measured_ps, where, beside.places, beside.machine, even, bound
         )
-    if worst is not None:
+    if worst is not None and (beside.machine is not None or rates.tells_cores(found)):
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
     sure = "low" if odd else _confidence(waited, other)
