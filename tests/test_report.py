@@ -129,7 +129,7 @@ def test_nothing_at_all():
     [
         (("a b/x.pb",), "'a b/x.pb'"),
         (("z.zip", "z.zip"), "z.zip"),
-        (("logs/1.pb", "logs/2.pb", "logs/3.pb", "logs/4.pb"), "logs"),
+        (("logs/1.pb", "logs/2.pb", "logs/3.pb", "logs/4.pb"), "logs/1.pb logs/2.pb logs/3.pb logs/4.pb"),
         (("logs/1.pb", "logs/2.pb", "logs/3.pb", "/4.pb"), "logs/1.pb logs/2.pb logs/3.pb /4.pb"),
         (("b.pb", "a.pb"), "b.pb a.pb"),
         (("-x.pb",), "./-x.pb"),
@@ -139,6 +139,17 @@ def test_next_commands_can_be_pasted(paths, shown):
     first, second = report(draw(WAITING), *paths).next_commands
     assert first == f"stepscope query {shown} @waits"
     assert second == f"stepscope report {shown} -o report.html"
+
+
+def test_a_pattern_stands_for_the_files_that_it_names_and_no_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("run_0.pb", "run_1.pb", "run_2.pb", "run_10.pb", "timeline.json"):
+        (tmp_path / name).touch()
+    given = ["run_0.pb", "run_1.pb", "run_2.pb", "run_10.pb"]
+    assert report(draw(WAITING), *given).next_commands[1] == "stepscope report run_*.pb -o report.html"
+    (tmp_path / "run_3.pb").touch()
+    first, _ = report(draw(WAITING), *given).next_commands
+    assert first == "stepscope query run_0.pb run_1.pb run_2.pb run_10.pb @waits"
 
 
 @pytest.mark.parametrize("path", ["-", "/dev/fd/63"])

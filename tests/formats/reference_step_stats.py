@@ -62,6 +62,8 @@ def add_run_metadata(into: Reading, message: Any, prefix: str = "") -> None:
             op_end = _nanos(node.op_end_rel_nanos, node.op_end_rel_micros)
             op_start = _nanos(node.op_start_rel_nanos, node.op_start_rel_micros)
             scheduled = _nanos(node.scheduled_nanos, node.scheduled_micros)
+            if scheduled > start:  # what was in memory: nothing is scheduled after it began
+                scheduled = 0
             key = (device.device, node.node_name, start)
             into.slices[(*key, max(end, 0))] += 1
             stats = node.HasField("memory_stats")

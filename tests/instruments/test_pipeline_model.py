@@ -9,8 +9,10 @@ import pytest
 from stepscope.formats import _model
 from stepscope.instruments.pipeline import accounting, captures
 from stepscope.instruments.pipeline.accounting import Node
+from stepscope.instruments.pipeline.calls import read
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.places import Place, code
+from stepscope.instruments.pipeline.places import Place, code, locate
+from stepscope.instruments.pipeline.stages import Stage, build
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence
@@ -228,6 +230,51 @@ def test_prefetch_goes_to_the_end_of_the_chain() -> None:
     assert found is not None
     assert found.after == TWO_MAPS + ".prefetch(tf.data.AUTOTUNE)"
     assert code("prefetch", None, PLACES) is None
+
+
+SESSION = [
+    Place(0, 0, "list_files", "TensorSliceDataset", "mon.py", 6,
+    'ds=tf.data.Dataset.list_files("a").prefetch(1)'), Place(0, 1, "prefetch", "PrefetchDataset", "mon.py",
+    6, 'ds=tf.data.Dataset.list_files("a").prefetch(1)'), Place(
+        0, 2, "make_one_shot_iterator", "PrefetchDataset", "mon.py", 7,
+        "x,y=v1.data.make_one_shot_iterator(ds).get_next()",
+    ),
+]  # fmt: skip
+
+
+def test_an_edit_is_valid_code() -> None:
+    """Never of the line that makes the iterator; a prefetch that is there gets another size, and none is
+    added."""
+    found = code("prefetch", SESSION[0], SESSION)
+    assert found is not None
+    assert found.line == 6
+    assert found.after == 'ds=tf.data.Dataset.list_files("a").prefetch(tf.data.AUTOTUNE)'
+    assert code("prefetch", SESSION[2], SESSION[2:]) is None
+
+
+def test_a_line_that_was_cut_is_not_edited() -> None:
+    text = "d = d.map(f).batch(" + "x" * 300
+    found = code("cache_here", Place(0, 0, "map", "MapDataset", "t.py", 1, text[:200]), [])
+    assert found is not None
+    assert (found.line, found.after) == (1, None)
+
+
+def test_a_prefetch_is_where_it_was_written() -> None:
+    stage = Stage(0, 0, "Iterator::Root::Prefetch", "PrefetchDataset:1")
+    assert [one.line for one in locate([stage], SESSION)[stage]] == [6]
+
+
+def test_numbers_count_from_the_chains_own_source() -> None:
+    """TensorFlow counts all datasets of a process: a third chain of three begins at 9."""
+    drawn = Drawn()
+    for number, user in enumerate(("BatchDatasetV2:11", "MapDataset:10")):
+        name = "Root::" + "::".join(("Batch", "Map")[: number + 1])
+        drawn.call(LOOP, name, number, 10 - 2 * number, id=number + 2, parent=number + 1, user=user)
+    drawn.call(LOOP, "Root::Batch::Map::Range", 2, 5, id=4, parent=3, user="RangeDataset:9")
+    stages, _ = build(read(drawn.rows))
+    assert sorted(one.spoken for one in stages if one.user_stage) == [
+        "batch (transformation 2)", "map (transformation 1)", "range (transformation 0)",
+    ]  # fmt: skip
 
 
 def test_a_capture_names_the_line_and_the_machine(tmp_path: Path) -> None:

@@ -145,8 +145,22 @@ cpu/pool   thread :     [take......]
 """,
         take="IteratorGetNextOp::DoCompute",
     )
-    sample(tables, 1, 22, ("tensorflow/python/client/session.py", "_call_tf_sessionrun", "library"))
+    sample(tables, 1, 22, ("tensorflow/python/client/session.py", "_run", "library"))
     assert parts(tables) == {0: {"copy": 9, "input": 12}}
+
+
+@pytest.mark.parametrize("called", ["_do_run", "_run_fn", "_call_tf_sessionrun", "BaseSession._do_run"])
+def test_a_session_that_is_fed_nothing_copies_nothing(called):
+    """`run(train_op)` neither feeds nor fetches an array; a stack that ends in the call that runs the graph is no
+    sign of a copy. Where a session converts what it is fed, the stack ends in `_run`."""
+    tables = drawn("""
+step       train  : [0..................]
+cpu/python thread : [SessionRun.........]
+cpu/pool   thread :     [a:MatMul]
+""")
+    session = "tensorflow/python/client/session.py"
+    sample(tables, 1, 22, (session, "_run", "library"), (session, called, "library"))
+    assert parts(tables) == {0: {"compute": 10, "dispatch": 11}}
 
 
 def test_a_jitted_call_that_compiles_does_nothing_else():

@@ -40,6 +40,18 @@ _OPS = """CASE WHEN spot.ops THEN
     concat(',"op_name":' || to_json(slice.op_name), ',"op_type":' || to_json(slice.op_type)) END"""
 
 
+_SESSIONS = ("run_metadata", "event_file")
+"""Formats of runs of sessions, which TensorFlow's Timeline draws."""
+_CATEGORY = """',"cat":' || to_json(coalesce(slice.category, CASE WHEN spot.of_session THEN 'Op' END))"""
+
+
+_SESSION_ARGS = """concat(',"args":{"name":', to_json(coalesce(slice.op_name, slice.name)),
+      ',"op":', to_json(coalesce(slice.op_type, 'unknown')),
+      CASE WHEN slice.args_json IS NULL OR slice.args_json = '{}' THEN '}'
+        ELSE concat(',', substr(slice.args_json, 2)) END)"""
+"""Node and type in front of the named values; Timeline calls a type that it does not know so, too."""
+
+
 def leaving(parts: frozenset[str]) -> Callable[[Trace, Path, str | None], Written]:
     """A write() without the arrows ("dataflow") or the counters and blocks of memory ("memory")."""
     return partial(write, dataflow="dataflow" not in parts, memory="memory" not in parts)
@@ -111,6 +123,7 @@ class _Text:
         flows = trace.query(statement("arrow_numbers")).rows()
         self._args = {name: args_sql(name, self._several) for name in ("slice", "instant", "flow")}
         number = "concat(spot.ordinal, ':', {})" if self._several else "{}"
+        self._args["slice"] = f"CASE WHEN spot.of_session THEN {_SESSION_ARGS} ELSE {self._args['slice']} END"
         self._sequence = f"to_json({number.format('coalesce(spot.own_id, spot.tid::VARCHAR)')})"
         self._object = f"to_json({number.format('instant.object_id')})"
         following = 1
@@ -127,6 +140,8 @@ class _Text:
                     "shift_ps": f"{place.shift_ps}{wide}",
                     "flow_shift": f"{shifts.get(place.source_id, 0)}::BIGINT",
                     # In a Chrome trace the arguments tell op and type; they are written as they were.
+                    # As TensorFlow's Timeline has them, for those who read these.
+                    "of_session": "true" if place.format in _SESSIONS else "false",
                     "ops": "false" if place.format == "chrome_trace" else "true",
                 }
                 for place in layout.places
@@ -182,7 +197,7 @@ FROM spot WHERE thread ORDER BY tid"""
         return f"""
 SELECT concat(',{{"ph":"X",', {_AT}, {_us("(slice.ts_ps + spot.shift_ps)")},
     ',"dur":', slice.dur_ps // 1000000, {_decimals("slice.dur_ps")},
-    ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
+    ',"name":', to_json(slice.name), {_CATEGORY},
     {_OPS}, {self._args["slice"]}, '}}')
 FROM {self.track_ids.of("slice")} AS slice WHERE spot.kind <> 'async'"""
 
@@ -193,7 +208,7 @@ FROM {self.track_ids.of("slice")} AS slice WHERE spot.kind <> 'async'"""
 SELECT line FROM (
   SELECT track_id, ts_ps AS moment, 1 AS place, slice.id AS nth, 0 AS part, concat(
     ',{{"ph":"b","pid":', {common}, {_us("(slice.ts_ps + spot.shift_ps)")},
-    ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
+    ',"name":', to_json(slice.name), {_CATEGORY},
     {_OPS}, {self._args["slice"]}, '}}') AS line
   FROM {self.track_ids.of("slice")} AS slice WHERE spot.kind = 'async'
   UNION ALL

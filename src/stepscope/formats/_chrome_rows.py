@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
+from stepscope.formats import _host_trace
 from stepscope.formats._exported import restore_devices
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ class _File:
     processes: dict[str, dict[str, Any]]
     properties: list[dict[str, Any]]
     devices: dict[str, _Device] = field(default_factory=dict)
+
+    def names(self) -> set[str]:
+        """Names of the devices whose ops the processes show."""
+        told = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
+        return {name.removesuffix(" Compute") for name in told if name.endswith(" Compute")}
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
         """Number of a device, which is added when it is new."""
@@ -155,7 +161,8 @@ def _tf_compute(track: Track, name: str, file: _File) -> None:
     if stream := _STREAM.match(name):
         _set(track, "device_stream", "execution", _tf_device(stream[1], file))
     elif device_kind(name) == "cpu":
-        _set(track, "lane", "execution", _tf_device(name, file))
+        records = "annotation" if _host_trace.annotates(name, file.names()) else "execution"
+        _set(track, "lane", records, _tf_device(name, file))
     else:
         # The executor's own rows for an accelerator show when it launched, not when work ran.
         _set(track, "lane", "dispatch", _tf_device(name, file))

@@ -20,4 +20,8 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """The native core reads all that the file holds."""
-    return pieces.decode(NAME)
+    from stepscope.formats import _host_trace
+
+    store = pieces.decode(NAME)
+    _host_trace.finish(store)
+    return store

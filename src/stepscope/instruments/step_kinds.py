@@ -46,6 +46,9 @@ def classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
             share = round(100 * compile_ps / length)
             step = step._replace(kind="compile", averaged=False, reason=f"compiling takes {share} % of it")
         done.append(step)
+    if done and all(step.recovered_from == "file" for step in done):
+        # Each is a recording of its own, so that none is cut off; the base view step finds the warm-up.
+        return done
     if done and done[-1].averaged:
         kind = done[-1].kind
         done[-1] = _cut_off(done[-1], [step for step in done[:-1] if step.averaged and step.kind == kind])

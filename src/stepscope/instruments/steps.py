@@ -62,7 +62,8 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
         steps = _counted(steps, _recorded(told, facts.get("origin_unix_ns"), start, end, marks))
     if source.format in ("run_metadata", "event_file"):
         # The marks are the decoder's own: one for each StepStats, named after its tag.
-        steps = [step._replace(recovered_from="file") for step in steps]
+        alone = [Step(step.name, step.number, step.ts_ps, step.end_ps, "file") for step in steps]
+        steps = numbered(classify(alone, compiling(marks)))
     if not steps and start is not None and end is not None:
         steps = _recorded(told, facts.get("origin_unix_ns"), start, end, marks)
     if not steps and start is not None and end is not None:
@@ -72,6 +73,8 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
         steps = _merged(store, sources) or [_one_step(source, facts["producer"], start, end, marks)]
         if steps[0].recovered_from == "whole_capture":
             _note(store, "no-steps", "nothing in the recording shows where a step begins")
+    if steps and all(step.recovered_from == "file" for step in steps):
+        steps = _own_runs(store, steps)
     store.replace(
         "step_stored",
         {
@@ -173,15 +176,50 @@ def _mark(row: dict[str, Any]) -> Mark:
     return Mark(*place, row["step"], bool(how), how.startswith("traced"))
 
 
+def _executed(store: Store) -> list[dict[str, Any]] | None:
+    """The slices of a small store that execute something, without what only annotates it: threads of the
+    host, which go on before and after a run. None for a large one."""
+    if store.tables().get("slice", 0) > MOST_MERGED:
+        return None
+    beside = {row["id"] for row in _rows(store, "track") if row["records"] == "annotation"}
+    return [row for row in store.rows("slice") if row["track_id"] not in beside]
+
+
+def _own_runs(store: Store, steps: list[Step]) -> list[Step]:
+    """The steps, each as long as its own run: from the first op that an executor ran to the last. What
+    threads of the host do meanwhile begins before it and ends after it, and makes it no longer."""
+    annotated = any(
+        row["records"] == "annotation" and not str(row["process"]).endswith(" Tensors")
+        for row in _rows(store, "track")
+    )
+    executed = _executed(store) if annotated else None
+    if not executed:
+        return steps
+    ordered = sorted(steps, key=lambda step: step.ts_ps)
+    starts = [step.ts_ps for step in ordered]
+    spans: dict[int, tuple[int, int]] = {}
+    for row in executed:
+        at = bisect_right(starts, row["ts_ps"]) - 1
+        if at < 0 or row["ts_ps"] > ordered[at].end_ps:
+            continue
+        begin, end = spans.get(at, (row["ts_ps"], row["ts_ps"]))
+        spans[at] = min(begin, row["ts_ps"]), max(end, row["ts_ps"] + row["dur_ps"])
+    return [
+        step._replace(ts_ps=spans[at][0], end_ps=spans[at][1]) if at in spans else step
+        for at, step in enumerate(ordered)
+    ]
+
+
 def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
     """The sessions of a timeline that somebody merged from several: each begins with the node `_SOURCE` of
     its graph and runs the same ops, and nothing runs in two of them. Nothing for one session's timeline."""
     starts = sorted(mark.ts_ps for mark in busiest_track(sources))
-    if len(starts) < 2 or store.tables().get("slice", 0) > MOST_MERGED:
+    executed = _executed(store) if len(starts) > 1 else None
+    if executed is None:
         return []
     runs: list[Counter[str]] = [Counter() for _ in starts]
     ends = list(starts)
-    for row in store.rows("slice"):
+    for row in executed:
         if row["op_name"] is None:
             continue
         at = max(0, bisect_right(starts, row["ts_ps"]) - 1)

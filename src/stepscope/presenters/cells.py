@@ -29,6 +29,31 @@ def shorten_cells(text: str, most: int) -> str:
     return cut if length > 0 else ""
 
 
+_AROUND = 12
+"""Characters that are shown before a change, where a line is too long to be shown whole."""
+
+
+def around_change(before: str, after: str, most: int) -> tuple[str, str]:
+    """Two versions of a line, each cut to `most` columns so that what differs is shown."""
+    if max(cells(before), cells(after)) <= most:
+        return before, after
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((at for at, (one, two) in pairs if one != two), min(len(before), len(after)))
+    begin = max(same - max(min(_AROUND, most // 4), 1), 0)
+    return _from(before, begin, most), _from(after, begin, most)
+
+
+def _from(text: str, begin: int, most: int) -> str:
+    """`text` from a character on, and from there as much as finds room; an ellipsis where something is left
+    out."""
+    shown = ("…" if begin else "") + text[begin:]
+    if cells(shown) <= most:
+        return shown
+    while shown and cells(shown) >= most:
+        shown = shown[:-1]
+    return f"{shown}…"
+
+
 def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
     """Widths of the columns that fit into `room` with two blanks between them: the widest give way
     first, none below its least width; the columns at the end that still find no room are left out."""

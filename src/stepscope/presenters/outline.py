@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from stepscope import units
-from stepscope.presenters.cells import Grid, shorten_cells
+from stepscope.presenters.cells import Grid, around_change, shorten_cells
 from stepscope.presenters.plain import plain
 from stepscope.report import Change, Column, Diff, Node, Tree
 
@@ -111,6 +111,7 @@ def _edit(change: Change, room: int, paint: Paint) -> list[str]:
         return []
     lines = [paint("dim", shorten_cells(plain(f"{edit.at.file}:{edit.at.line}", 400), room))]
     if edit.after is not None:
-        for mark, text, style in (("-", edit.before, "hot"), ("+", edit.after, "mild")):
-            lines.append(paint(style, shorten_cells(f"{mark} {plain(text, 400)}", room)))
+        shown = around_change(plain(edit.before, 400), plain(edit.after, 400), max(room - 2, 8))
+        for mark, text, style in zip("-+", shown, ("hot", "mild"), strict=True):
+            lines.append(paint(style, f"{mark} {text}"))
     return lines

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from stepscope import library, units
@@ -110,9 +109,42 @@ def _where(trace: Trace) -> str | None:
     paths = list(dict.fromkeys(trace.given))
     if not paths or any(path == "-" or path.startswith(("/dev/", "/proc/")) for path in paths):
         return None
-    if len(paths) > _MOST_PATHS and not any("://" in path for path in paths):
-        # A shell wrote them out, as for logs/*.json; the folder that holds them all is what was meant.
-        same = len({Path(path).is_absolute() for path in paths}) == 1
-        common = os.path.commonpath(paths) if same else ""
-        paths = [common] if common not in ("", "/") else paths
-    return " ".join(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths)
+    if len(paths) > _MOST_PATHS and (short := _pattern(paths)) is not None:
+        return short
+    return " ".join(map(_typed, paths))
+
+
+def _typed(path: str) -> str:
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
+
+
+def _pattern(paths: Sequence[str]) -> str | None:
+    """What a shell wrote out to these paths, as logs/*.json; None where no pattern stands for them and no
+    others."""
+    parts = [path.rpartition("/") for path in paths]
+    folders = {folder + slash for folder, slash, _ in parts}
+    if len(folders) != 1 or any("://" in path for path in paths):
+        return None
+    (folder,) = folders
+    bases = [base for *_, base in parts]
+    before = _shared(bases)
+    after = _shared([base[len(before) :][::-1] for base in bases])[::-1]
+    try:
+        there = {one.name for one in os.scandir(folder or ".")}
+    except OSError:  # gone since it was read, or inside of an archive
+        return None
+    named = {name for name in there if name.startswith(before) and name[len(before) :].endswith(after)}
+    # A shell's star leaves out hidden files.
+    if {name for name in named if before or not name.startswith(".")} != set(bases):
+        return None
+    head = _typed(folder + before) if folder or before else ""
+    return f"{head}*{shlex.quote(after) if after else ''}"
+
+
+def _shared(texts: Sequence[str]) -> str:
+    """What all texts begin with."""
+    first, last = min(texts), max(texts)
+    same = next(
+        (at for at, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first)
+    )
+    return first[:same]

@@ -48,7 +48,7 @@ Severity = Literal["high", "medium", "low", "info"]
 _OF = {
     "input-wait": ("input",),
     "python-in-pipeline": ("input", "python"),
-    "matching-files": ("input",),
+    "matching-files": ("input", "compute"),
     "recompilation": ("compile",),
     "retraced-functions": ("compile",),
     "copies-in-steps": ("copy",),

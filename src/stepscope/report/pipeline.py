@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepscope import units
-from stepscope.instruments.pipeline import changes
+from stepscope.instruments.pipeline import changes, rates
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.host import Machine
@@ -24,7 +24,8 @@ NOTHING = (
 )
 _TODO = {
     "tensorflow": "record with tf.profiler.experimental.start(…) around some steps of the loop, in the "
-    "process that makes the batches; RunMetadata and timelines of a session do not contain these events",
+    "process that makes the batches; since TensorFlow 2, RunMetadata and timelines of a session do not "
+    "contain these events",
     "kineto": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
     "other": "run `stepscope PATH`, which says what the recording holds",
 }
@@ -265,13 +266,20 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
             f"A step took {_ps(measured_ps)} without the profiler and {_ps(waited.step_ps)} with it: "
             "predictions are for steps without it."
         )
+    if not diagnosis.loads:
+        yield (
+            "The recording does not tell the stages of the pipeline: since TensorFlow 2, RunMetadata and "
+            "timelines of a session do not contain them. Record with tf.profiler.experimental.start(…)."
+        )
+        return
     worst = diagnosis.bottleneck
     if worst is not None:
         yield from _about(worst, diagnosis, waited)
     else:
         yield from _no_stage(diagnosis, waited)
     yield from _prefetched(ranked, waited)
-    yield _cpu(ranked, waited, diagnosis.machine, diagnosis.cores)
+    if diagnosis.machine is not None or rates.tells_cores([load.stage for load in diagnosis.loads]):
+        yield _cpu(ranked, waited, diagnosis.machine, diagnosis.cores)
     if diagnosis.ceiling is not None:
         yield _ceiling(diagnosis.ceiling, waited)
     if diagnosis.share_seen < 1:

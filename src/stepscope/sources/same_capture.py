@@ -98,6 +98,13 @@ def _profile_folder(folder: list[Source]) -> Iterator[Twin]:
             yield one, best, "made from" if best.decoder == "xplane" else "the same recording as"
 
 
+def _session_runs(folder: list[Source]) -> Iterator[Twin]:
+    """Runs of sessions that are in several files, whatever these are called."""
+    from stepscope.sources.session_runs import twins
+
+    yield from twins(folder)
+
+
 def _timelines(folder: list[Source]) -> Iterator[Twin]:
     """timeline-15.json, made from the run metadata of step 15 in a file or an event file beside it."""
     timelines = [
@@ -141,6 +148,7 @@ _RULES: tuple[Callable[[list[Source]], Iterator[Twin]], ...] = (
     _packed_twins,
     _text_twins,
     _profile_folder,
+    _session_runs,
     _timelines,
     _renamed_timelines,
 )

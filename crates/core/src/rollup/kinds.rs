@@ -57,6 +57,15 @@ fn is_op(texts: &Texts<'_>, place: Place, names_none: bool) -> bool {
                 | "overhead"
                 | "python_function"
         ),
+        // A call of an iterator makes input; what it runs is recorded by itself.
+        Place::Host | Place::Launch
+            if texts
+                .op_type
+                .or(texts.name)
+                .is_some_and(|called| called.starts_with("Iterator::")) =>
+        {
+            false
+        }
         Place::Host | Place::Launch => {
             texts.op_name.is_some()
                 || texts.op_type.is_some()

@@ -4,6 +4,8 @@ TensorFlow records each GetNext of each iterator as a slice `Iterator::Root::…
 the id of the iterator that consumes it. A stage that works ahead (prefetch, parallel map) calls its input
 on a thread of its own, inside a `…Produce` slice. The function of a map may run on further threads: the
 call of the function (`InstantiatedCapturedFunction::…`) and the executor's slices share an id.
+
+TensorFlow 1 writes no ids, but an iterator's whole way to the root in its name; see unnumbered.py.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stepscope import strict_json
+from stepscope.instruments.pipeline import unnumbered
 
 Interval = tuple[int, int]
 """From and to, in picoseconds."""
@@ -46,6 +49,8 @@ class Call:
     """What calls right below it take."""
     self_ps: int | None = None
     """Of `execute`: its time without any slice on top of it, and so without kernels that were recorded."""
+    is_lane: bool = False
+    """Its track is no thread, but a lane that slices were packed into."""
 
     @property
     def own(self) -> Iterator[Interval]:
@@ -61,12 +66,17 @@ class Call:
     @property
     def iterator(self) -> str | None:
         """The iterator's id as text; ids are unsigned and take 64 bits."""
-        return _id(self.args.get("id"))
+        return self.name if self.is_unnumbered else _id(self.args.get("id"))
 
     @property
     def consumer(self) -> str | None:
         """Id of the iterator that consumes this one; None at the root."""
-        return _id(self.args.get("parent_id"))
+        return unnumbered.consumer(self.name) if self.is_unnumbered else _id(self.args.get("parent_id"))
+
+    @property
+    def is_unnumbered(self) -> bool:
+        """It is a call of an iterator that has no id: its name stands for it."""
+        return self.kind == "next" and "id" not in self.args
 
 
 def kind_of(name: str) -> Kind:
@@ -91,7 +101,15 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
     """
     calls: list[Call] = []
     stack: list[Call] = []
+    apart: list[Call] = []
     for slice_id, track_id, track, ts_ps, dur_ps, name, text, *more in rows:
+        is_lane = len(more) > 1 and more[1] == "lane"
+        if is_lane or (name.startswith("Iterator::") and '"id"' not in (text or "")):
+            # Neither lanes nor times in whole microseconds tell what is inside what; names do.
+            call = Call(slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind_of(name), _args(text))
+            call.is_lane = is_lane
+            apart.append(call)
+            continue
         while stack and (stack[-1].track_id != track_id or stack[-1].end_ps <= ts_ps):
             stack.pop()
         above = stack[-1] if stack else None
@@ -105,6 +123,8 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
             above.inside.append((ts_ps, end_ps))
         calls.append(call)
         stack.append(call)
+    unnumbered.nest(apart)
+    calls += apart
     _attribute(calls)
     return calls
 

@@ -7,12 +7,13 @@ them and no lake keeps them, so that nobody pays for them who does not ask.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from stepscope.instruments.pipeline import together
 from stepscope.instruments.pipeline.calls import Call, read
-from stepscope.instruments.pipeline.captures import beside
+from stepscope.instruments.pipeline.captures import beside, missing
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
@@ -31,9 +32,10 @@ _PARTS = 4096
 
 @dataclass(frozen=True)
 class Found:
-    """The pipelines of one source."""
+    """The pipelines of one source, or of several that hold single runs of one program."""
 
     source_id: int
+    """The source, or the first of them."""
     run_id: str
     host_id: str
     path: str
@@ -41,47 +43,95 @@ class Found:
     diagnosis: Diagnosis
     places: Sequence[Place] = ()
     """The chains of datasets that the user wrote, where a capture tells them."""
+    sources: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """By track: the source it is of, and by how much times of it were moved to lie beside the others."""
 
 
 def find(query: Query) -> list[Found]:
-    """The diagnosis of each source that has tf.data events, in the order of the sources."""
+    """The diagnosis of each source that has tf.data events, in the order of the sources; of sources that
+    hold single runs of one program, of all together."""
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
     there = query(statement("pipeline_sources")).rows()
     counted = query(statement("pipeline_event_counts")).rows() if there else []
-    judged = judging.by_source(query) if there else {}
-    numbers = {int(source_id): int(number) for source_id, number in counted}
+    numbers = {int(source_id): int(number) for source_id, number in counted if number}
+    groups = together.groups(query, numbers) if numbers else []
+    judged = judging.by_source(query, together.first_of(groups)) if groups else {}
     found = []
-    for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
-        number = numbers.get(source_id, 0)
-        if not number:
+    for group in groups:
+        read = _read(query, group.sources, numbers)
+        if not any(call.kind in ("next", "fetch") for call in read.calls):
             continue
-        calls, steps, seen = _source(query, source_id, number)
-        if not any(call.kind in ("next", "fetch") for call in calls):
-            continue
+        source_id = group.sources[0]
         device = query(statement("accelerators", source_id=source_id)).rows()
-        window = (min((s.ts_ps for s in steps), default=0), max((s.end_ps for s in steps), default=0))
-        held = beside(query, source_id, run_id, host_id, window)
+        window = read.window
+        held = beside(query, source_id, group.run_id, group.host_id, window)
+        odd = [*held.missing, *(one for other in group.sources[1:] for one in missing(query, other))]
         diagnosis = diagnose(
-            calls,
-            steps,
+            read.calls,
+            read.steps,
             device=bool(device[0][0]),
-            share_seen=seen,
-            beside=held,
+            share_seen=read.seen,
+            beside=replace(held, missing=odd),
             judged=judged.get(source_id),
         )
-        found.append(Found(source_id, run_id, host_id, path, calls, diagnosis, held.places))
+        found.append(
+            Found(
+                source_id, group.run_id, group.host_id, group.path, read.calls, diagnosis, held.places,
+                read.sources,
+            )
+        )  # fmt: skip
     return found
 
 
-def _source(query: Query, source_id: int, number: int) -> tuple[list[Call], list[StepTime], float]:
-    """Calls and steps of a source, and the part of its events that was read."""
+class _Read(NamedTuple):
+    """What sources that belong together hold, put side by side in time."""
+
+    calls: list[Call]
+    steps: list[StepTime]
+    seen: float
+    """Part of their events that was read."""
+    window: tuple[int, int]
+    """Of the steps of the first source, in its own time."""
+    sources: Mapping[int, tuple[int, int]]
+    """By track: the source it is of, and by how much its times were moved."""
+
+
+def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _Read:
+    calls: list[Call] = []
+    steps: list[StepTime] = []
+    of: dict[int, tuple[int, int]] = {}
+    window: tuple[int, int] | None = None
+    total = sum(numbers[source_id] for source_id in sources)
+    held, reached = 0.0, 0
+    for source_id in sources:
+        if held and held + numbers[source_id] > MOST_EVENTS:
+            break
+        rows, times, seen = _source(query, source_id, numbers[source_id])
+        held += seen * numbers[source_id]
+        begins = [row[3] for row in rows] + [step.ts_ps for step in times]
+        if window is None:
+            window = (
+                min((step.ts_ps for step in times), default=0),
+                max((step.end_ps for step in times), default=0),
+            )
+        shift = reached + together.APART_PS - min(begins) if calls and begins else 0
+        of |= dict.fromkeys({row[1] for row in rows}, (source_id, shift))
+        more = read([(*row[:3], row[3] + shift, *row[4:]) for row in rows] if shift else rows)
+        calls += more
+        steps += [replace(s, ts_ps=s.ts_ps + shift, end_ps=s.end_ps + shift) for s in times]
+        reached = max([reached, *(call.end_ps for call in more), *(step.end_ps for step in steps)])
+    return _Read(calls, steps, held / total if total else 1.0, window or (0, 0), of)
+
+
+def _source(query: Query, source_id: int, number: int) -> tuple[list[tuple[Any, ...]], list[StepTime], float]:
+    """Rows of events and steps of a source, and the part of its events that was read."""
     seen, until = 1.0, LAST_PS
     if number > MOST_EVENTS:
         until, read_events = _cut(query, source_id)
         seen = read_events / number
     rows = query(statement("pipeline_events", source_id=source_id, until_ps=until)).rows()
     steps = query(statement("pipeline_steps", source_id=source_id, until_ps=until)).rows()
-    return read(rows), [StepTime(*row) for row in steps], seen
+    return rows, [StepTime(*row) for row in steps], seen
 
 
 def _cut(query: Query, source_id: int) -> tuple[int, int]:
@@ -169,18 +219,19 @@ def call_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
         base = first_id(one.source_id)
         for load in one.diagnosis.loads:
             for call in load.stage.calls:
+                source_id, shift_ps = one.sources.get(call.track_id, (one.source_id, 0))
                 rows.append(
                     {
-                        "id": base + len(rows),
+                        "id": first_id(source_id) + len(rows),
                         "run_id": one.run_id,
                         "host_id": one.host_id,
-                        "source_id": one.source_id,
+                        "source_id": source_id,
                         "iterator_id": base + load.stage.number,
                         "slice_id": call.slice_id,
                         "track_id": call.track_id,
                         "instance": call.iterator,
                         "consumer": call.consumer,
-                        "ts_ps": call.ts_ps,
+                        "ts_ps": call.ts_ps - shift_ps,
                         "dur_ps": call.end_ps - call.ts_ps,
                         "own_ps": length(call.own),
                         "program_waits": is_taken(call),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,12 @@ from dataclasses import dataclass
 from stepscope.instruments.pipeline.stages import Stage, placed, words
 
 AUTOTUNE = "tf.data.AUTOTUNE"
+
+CUT = 200
+"""Characters of a line that a capture keeps; of a longer one it is not known how it goes on."""
+_ITERATES = re.compile(r"_?make_\w*iterator|_?(get_)?next|__(iter|next)__|iter")
+"""What takes batches of a dataset. TensorFlow puts datasets of its own in front there, on a line that makes
+none."""
 
 _Edit = Callable[[str, int, int, int], str]
 """Makes a new line of one, and where in it a call's name, opening and closing parenthesis are."""
@@ -44,6 +51,7 @@ def locate(stages: Sequence[Stage], places: Sequence[Place]) -> dict[Stage, list
     kind, or of its kind at that position; where several could be meant, none is. What a function made has the
     place of the transformation whose function it is."""
     found: dict[Stage, list[Place]] = {}
+    places = [one for one in places if not _ITERATES.fullmatch(one.transformation)]
     for stage in stages:
         if stage.nested_in is not None:
             continue
@@ -72,10 +80,15 @@ def code(change: str, place: Place | None, places: Sequence[Place]) -> Code | No
     """The line to change for a change of changes.py; None when the capture does not know it."""
     if change == "prefetch" and place is not None:
         same = [one for one in places if one.iterator == place.iterator]
-        place = max(same, key=lambda one: one.position)
+        made = [one for one in same if not _ITERATES.fullmatch(one.transformation)]
+        place = max(made, key=lambda one: one.position, default=None)
     if place is None or place.file is None or place.line is None or not place.text:
         return None
     edit = _EDITS.get(change)
+    if change == "prefetch" and place.transformation == "prefetch":
+        edit = _buffer
+    if len(place.text) >= CUT:
+        edit = None
     which = sum(
         one.file == place.file
         and one.line == place.line
@@ -86,7 +99,18 @@ def code(change: str, place: Place | None, places: Sequence[Place]) -> Code | No
     )
     span = _call(place.text, place.transformation, which)
     after = edit(place.text, *span) if edit is not None and span is not None else None
-    return Code(place.file, place.line, place.text, after if after != place.text else None)
+    if after is not None and (after == place.text or (_is_code(place.text) and not _is_code(after))):
+        after = None
+    return Code(place.file, place.line, place.text, after)
+
+
+def _is_code(line: str) -> bool:
+    """Whether a line is whole by itself; one in the middle of a call is not."""
+    try:
+        ast.parse(line.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _call(text: str, name: str, which: int) -> tuple[int, int, int] | None:
@@ -138,6 +162,11 @@ def _interleave(text: str, name: int, opened: int, closed: int) -> str:
 
 def _behind(addition: str) -> _Edit:
     return lambda text, name, opened, closed: text[: closed + 1] + addition + text[closed + 1 :]
+
+
+def _buffer(text: str, name: int, opened: int, closed: int) -> str:
+    """Another size for a prefetch that is there."""
+    return f"{text[: opened + 1]}{AUTOTUNE}{text[closed:]}"
 
 
 def _listed_once(text: str, name: int, opened: int, closed: int) -> str:

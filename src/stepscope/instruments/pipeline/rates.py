@@ -79,9 +79,17 @@ class Load:
         return self.work_ps // self.width
 
 
+_CORES = ("threadpool_size", "cpu_budget")
+
+
+def tells_cores(stages: Sequence[Stage]) -> bool:
+    """Whether the recording says how large tf.data's pool is."""
+    return any(str(stage.args.get(key)).isdigit() for stage in stages for key in _CORES)
+
+
 def cores_of(stages: Sequence[Stage]) -> int:
     """Threads of tf.data's pool, which are as many as there are cores unless options say otherwise."""
-    told = [stage.args.get(key) for stage in stages for key in ("threadpool_size", "cpu_budget")]
+    told = [stage.args.get(key) for stage in stages for key in _CORES]
     return max((int(str(value)) for value in told if str(value).isdigit()), default=0) or 1
 
 
@@ -112,7 +120,7 @@ class _Seen:
         if call.kind == "next":
             self.own += () if ahead else call.own
             self.asked += [whole] if ahead else ()
-            self.threads.add(call.track_id)
+            self.threads.add(-1 if call.is_lane else call.track_id)
         elif call.kind in ("ahead", "make"):
             self.own += call.own
             self.fetching += [whole] if call.kind == "ahead" else ()

@@ -12,7 +12,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from stepscope.instruments.pipeline import unnumbered
 from stepscope.instruments.pipeline.calls import Call
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -146,6 +148,11 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
         if call.kind == "next" and call.stage is not None:
             names.setdefault(call.stage, _RUN_INDEX.sub("", call.name))
             parents.setdefault(call.stage, call.consumer)
+            above = call.consumer if call.is_unnumbered else None
+            while above is not None and above not in names:
+                # A call that lasts longer than the recording is not in it.
+                names[above], parents[above] = _RUN_INDEX.sub("", above), unnumbered.consumer(above)
+                above = parents[above]
     pipelines = _pipelines(calls, names, parents)
     stages: dict[tuple[int, str], Stage] = {}
     for call in calls:
@@ -168,7 +175,10 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
     ordered = _ordered(stages.values())
     for number, stage in enumerate(ordered):
         stage.number = number
+    if all(call.is_unnumbered for call in calls if call.kind == "next"):
+        unnumbered.name(ordered)
     _feed(ordered)
+    _count_from_source(ordered)
     for stage in ordered:
         _place(stage)
         stage.lane = _lane(stage)
@@ -287,6 +297,31 @@ def _ordered(stages: Collection[Stage]) -> list[Stage]:
     return sorted(found, key=lambda s: s.pipeline)
 
 
+_SOURCES = frozenset(
+    {
+        "Range", "Tensor", "TensorSlice", "SparseTensorSlice", "Generator", "MatchingFiles", "Random",
+        "TFRecord", "TextLine", "FixedLengthRecord", "DataService",
+    }
+)  # fmt: skip
+
+
+def _count_from_source(stages: Sequence[Stage]) -> None:
+    """Numbers each pipeline's transformations from its own source on. TensorFlow counts the datasets of a
+    process, so those of a second chain go on where the first one ends."""
+    least: dict[int, tuple[int, str]] = {}
+    for stage in stages:
+        for kind, number in placed(stage.user_stage):
+            least[stage.pipeline] = min(least.get(stage.pipeline, (number, kind)), (number, kind))
+    for stage in stages:
+        less, kind = least.get(stage.pipeline, (0, ""))
+        if stage.user_stage and less and kind in _SOURCES:
+            stage.user_stage = re.sub(r"(?<=:)\d+", partial(_lowered, less=less), stage.user_stage)
+
+
+def _lowered(number: re.Match[str], less: int) -> str:
+    return str(int(number[0]) - less)
+
+
 def _place(stage: Stage) -> None:
     """Finds the place of a stage in the user's chain; its consumer's place is known.
 
@@ -328,6 +363,9 @@ def _find_ahead(stages: Collection[Stage], of: dict[str, Stage]) -> None:
         for call in stage.calls:
             consumer = of.get(call.consumer or "")
             if consumer is None:
+                continue
+            if call.is_unnumbered:
+                # The call around it may have begun before the recording, so only kinds tell.
                 continue
             above = call.above
             while above is not None and above.kind != "next":

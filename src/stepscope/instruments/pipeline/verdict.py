@@ -146,7 +146,7 @@ def diagnose(
     now = fitting.fit(loads, waited, cores, device, beside.machine, measured_ps)
     gains = {load.stage: gain_without(now, [load], measured_ps) for load in loads}
     ranked = tuple(sorted(loads, key=lambda load: (-gains[load.stage], -load.service_ps, load.stage.number)))
-    keeps_up = _keeps_up(loads, waited)
+    keeps_up = bool(loads) and _keeps_up(loads, waited)
     if keeps_up and verdict == "partly_input_bound":
         verdict = "not_input_bound"
     bound = verdict != "not_input_bound"
@@ -164,7 +164,7 @@ def diagnose(
         made = changes.propose(
             loads, tried, now, measured_ps, where, beside.places, beside.machine, even, bound
         )
-    if worst is not None:
+    if worst is not None and (beside.machine is not None or rates.tells_cores(found)):
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
     sure = "low" if odd else _confidence(waited, other)

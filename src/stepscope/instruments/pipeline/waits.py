@@ -109,6 +109,13 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
     else it does in its loop: what is waiting, and of how much, is then seen between the marks only.
     """
     ordered = sorted(steps, key=lambda step: step.ts_ps)
+    if all(step.recovered_from == "file" for step in ordered):
+        # Each is a recording of its own; of the steps between two of them nothing is known.
+        return (
+            [(s.ts_ps, s.end_ps) for s in ordered],
+            [(s.ts_ps, s.end_ps) for s in ordered if s.averaged],
+            False,
+        )
     starts = [step.ts_ps for step in ordered]
     periods = [after - before for before, after in pairwise(starts)]
     typical = median_low(periods) if periods else 0

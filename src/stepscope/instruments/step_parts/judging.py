@@ -49,12 +49,13 @@ def judge(query: Query) -> list[Judgement]:
     return sorted(found, key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id))
 
 
-def by_source(query: Query) -> dict[int, Weighed]:
-    """What labels take of the steps of each source. Reads neither ops nor the input pipeline, so that what is
+def by_source(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
+    """What labels take of the steps of each source, or of several by the first of them. first: of sources
+    that are judged together. Reads neither ops nor the input pipeline, so that what is
     said of the pipeline can follow it."""
     groups: dict[int, list[Step]] = defaultdict(list)
     for step in steps(query):
-        groups[step.source_id].append(step)
+        groups[first.get(step.source_id, step.source_id)].append(step)
     asking = Asking(query)
     return {
         source_id: _weighed(chosen(mine), _contention(asking.of_host(mine[0].run_id, mine[0].host_id)))

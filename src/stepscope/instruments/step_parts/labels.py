@@ -186,10 +186,14 @@ _PURPOSES = (
     _rule(
         "copy",
         r"(^|/)api\.py:.*(device_get|device_put)|(^|/)array\.py:.*(__array__|_value|_copy_single|copy_to_host)"
-        r"|(^|/)dispatch\.py:.*device_put|(^|/)session\.py:.*(_call_tf_sessionrun|_run_fn|_do_run|np_val|_run$)"
+        r"|(^|/)dispatch\.py:.*device_put"
         r"|(^|/)ops\.py:.*(\.numpy$|^numpy$|_numpy|__array__)|(^|/)constant_op\.py:.*convert_to_eager_tensor",
         True,
     ),
+    # Where a session converts what it is fed. The calls further in run the graph, whether anything is fed or
+    # not.
+    _rule("copy", r"(^|/)session\.py:(.*\.)?(np_val|_run)$"),
+    _rule("dispatch", r"(^|/)session\.py:.*(_call_tf_sessionrun|_run_fn|_do_run)"),
     _rule("idle", r":.*block_until_ready", True),
     # Lists become arrays element by element, in C.
     _rule("copy", r"(^|/)jax/_src/numpy/\w+\.py:(array|asarray)$", True),

@@ -1,19 +1,29 @@
 -- Slices of input pipelines
 --
 -- question: Which slices are calls of tf.data iterators, or run their functions?
--- reads: slice
--- notes: The statement pipeline_event_counts looks for the same names in rollup_op.
+-- reads: slice, track
+-- notes: The statement pipeline_event_counts looks for the same names in rollup_op. Of lanes, into which runs of a
+--   session are packed, only the ops that take a batch count, under their types.
 -- columns:
 --   slice_id | int | Slice | number of the slice
 --   source_id | int | Source | source it was read from
 --   track_id | int | Track | thread it lies on
---   name | text | Name | name as found
+--   name | text | Name | name as found, or type of the op that takes a batch
 --   ts_ps | ps | Start | start, from the capture's origin
 --   dur_ps | ps | Duration | duration with children
 --   self_ps | ps | Self time | duration without what lies on top of it
 --   args_json | text | Values | every named value, as a JSON object
-SELECT s.id AS slice_id, s.source_id, s.track_id, s.name, s.ts_ps, s.dur_ps, s.self_ps, s.args_json
+SELECT
+  s.id AS slice_id,
+  s.source_id,
+  s.track_id,
+  CASE WHEN t.kind = 'lane' AND s.op_type LIKE 'IteratorGetNext%' THEN s.op_type ELSE s.name END AS name,
+  s.ts_ps,
+  s.dur_ps,
+  s.self_ps,
+  s.args_json
 FROM slice AS s
+INNER JOIN track AS t ON t.id = s.track_id
 WHERE
   (
     s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
@@ -22,4 +32,5 @@ WHERE
     OR s.name IN (
       'ExecutorState::Process', 'EagerPyFunc:EagerPyFunc', 'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless'
     )
+    OR (t.kind = 'lane' AND t.records <> 'annotation' AND s.op_type LIKE 'IteratorGetNext%')
   )

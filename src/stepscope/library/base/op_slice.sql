@@ -115,6 +115,7 @@ judged AS (
     n.step,
     n.op,
     n.type_or_name,
+    n.called,
     n.category_or_none,
     n.names_op,
     CASE
@@ -170,6 +171,8 @@ WHERE
   )
   OR (
     p.place IN ('host', 'launch')
+    -- A call of an iterator makes input, and what it runs is recorded by itself.
+    AND n.called NOT LIKE 'Iterator::%'
     AND (
       n.names_op = 1
       OR n.category_or_none IN ('cpu_op', 'Op')

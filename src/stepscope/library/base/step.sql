@@ -2,8 +2,8 @@
 --
 -- question: When did each step run, what kind of step is it, and do averages include it?
 -- reads: step_stored
--- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own,
---   its first step is judged here, together with the others of the run, host and kind: it is warm-up when
+-- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own, in
+--   one file or in many, its first step is judged here, together with the others of the run, host and kind: it is warm-up when
 --   it takes more than twice the median of at least three others. So a lake that grows is judged like one
 --   made at once.
 -- columns:
@@ -46,7 +46,7 @@ alone AS (
       ORDER BY c.step NULLS LAST, c.dur_ps DESC NULLS LAST, c.id NULLS LAST
     ) AS place
   FROM counted AS c
-  WHERE c.of_source = 1 AND c.averaged AND c.step IS NOT NULL AND c.recovered_from <> 'whole_capture'
+  WHERE (c.of_source = 1 OR c.recovered_from = 'file') AND c.averaged AND c.step IS NOT NULL AND c.recovered_from <> 'whole_capture'
 ),
 
 others AS (

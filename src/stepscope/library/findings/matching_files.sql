@@ -1,4 +1,4 @@
--- Listing files takes time in every pass
+-- Listing files takes time
 --
 -- question: How much time goes into ops that list or match files?
 -- reads: slice, rollup_op, track_place, observed, step_window
@@ -6,11 +6,13 @@
 -- impact: Files are listed {runs} {runs:time|times}, which takes {impact_ps}, {share} of the window.
 -- action: List the files once, before the pipeline: files = tf.io.gfile.glob(pattern), or keep the list in a
 --   file; with many small files, pack them into fewer TFRecords.
--- notes: Slices are cut at the edges of the window; what runs at the same time counts once.
+-- notes: Slices are cut at the edges of the window; what runs at the same time counts once. TensorFlow 1 runs the
+--   op inside of another, which makes the dataset, and shows it on the host's threads only.
 -- weakened_by: lost, capped, truncated
--- reasoning: Dataset.list_files and tf.io.matching_files ask the file system for all names each time the
---   pipeline starts over, and nothing is read meanwhile. On remote storage or with many small files this
---   takes seconds in each pass. The list rarely changes, so it can be made once.
+-- reasoning: Dataset.list_files asks the file system for all names once, when the dataset is made, and in a graph
+--   of TensorFlow 1 each time its iterator is initialised; MatchingFilesDataset, and list_files inside of the
+--   function of an interleave, ask again whenever they start over. Nothing is read meanwhile. On remote storage
+--   or with many small files this takes seconds. The list rarely changes, so it can be made once.
 -- formula: impact = length of the union of slices of MatchingFiles ops and MatchingFiles stages, cut at the
 --   edges of the window; share = impact / window; reported from 0.05, high from 0.3.
 -- columns:
@@ -22,11 +24,11 @@
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
 WITH labels AS (
-  SELECT r.id
+  SELECT r.id, CASE WHEN p.place = 'none' THEN 0 ELSE 1 END AS runs
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE
-    p.place <> 'none'
+    (p.place <> 'none' OR p.track_kind IN ('thread', 'lane'))
     AND (r.op_type = 'MatchingFiles' OR r.name LIKE '%MatchingFiles' OR r.name LIKE '%MatchingFilesDataset')
 ),
 
@@ -34,6 +36,7 @@ cut AS (
   SELECT
     s.id,
     s.source_id,
+    l.runs,
     w.piece_id,
     CASE WHEN s.ts_ps < w.open_ps THEN w.open_ps ELSE s.ts_ps END AS from_ps,
     CASE WHEN s.ts_ps + s.dur_ps > w.close_ps THEN w.close_ps ELSE s.ts_ps + s.dur_ps END AS to_ps
@@ -46,6 +49,7 @@ cut AS (
 ordered AS (
   SELECT
     c.source_id,
+    c.runs,
     c.from_ps,
     c.to_ps,
     MAX(c.to_ps) OVER (
@@ -59,7 +63,8 @@ ordered AS (
 listings AS (
   SELECT
     o.source_id,
-    COUNT(*) AS number,
+    -- What only annotates an op that is there as well is the same listing.
+    CASE WHEN SUM(o.runs) > 0 THEN SUM(o.runs) ELSE COUNT(*) END AS number,
     CAST(SUM(CASE
       WHEN o.covered_ps IS NULL OR o.covered_ps <= o.from_ps THEN o.to_ps - o.from_ps
       WHEN o.covered_ps >= o.to_ps THEN 0
@@ -75,7 +80,7 @@ SELECT
   w.run_id,
   w.host_id,
   w.source_id,
-  l.number AS runs,
+  CAST(l.number AS BIGINT) AS runs,
   CAST(l.listing_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS share
 FROM listings AS l
 INNER JOIN step_window AS w ON w.source_id = l.source_id

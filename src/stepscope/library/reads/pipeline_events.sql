@@ -14,7 +14,8 @@
 --   name | text | name as found
 --   args_json | text | its values, as a JSON object
 --   self_ps | ps | duration without what lies on top of it
-SELECT s.slice_id, s.track_id, k.name AS track, s.ts_ps, s.dur_ps, s.name, s.args_json, s.self_ps
+--   track_kind | text | what the track really is: lanes are no threads
+SELECT s.slice_id, s.track_id, k.name AS track, s.ts_ps, s.dur_ps, s.name, s.args_json, s.self_ps, k.kind AS track_kind
 FROM _pipeline_slice AS s
 INNER JOIN track AS k ON k.id = s.track_id
 WHERE s.source_id = $source_id AND s.ts_ps + s.dur_ps <= $until_ps

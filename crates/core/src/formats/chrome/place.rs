@@ -242,11 +242,22 @@ impl Scanner {
         };
         let reach = piece.reach.get_or_insert((ts, end));
         *reach = (reach.0.min(ts), reach.1.max(end));
-        let name = self.word(event.name, found);
+        let nameless = nameless(event, found);
+        let name = self.word(
+            if nameless {
+                event.args.name
+            } else {
+                event.name
+            },
+            found,
+        );
         let category = self.word(event.category, found);
         let class = self.class(category, event);
         let track = self.track(event, class, found);
-        let (op_name, op_type) = self.op(event, found, rules, name);
+        let (op_name, mut op_type) = self.op(event, found, rules, name);
+        if nameless {
+            op_type = NONE;
+        }
         if event.args.step != MISSING {
             piece
                 .steps
@@ -419,6 +430,18 @@ impl Scanner {
         piece.records.push(record);
         Ok(())
     }
+}
+
+/// What TensorFlow's Timeline calls the type of a row whose label it cannot take apart.
+const UNKNOWN: &[u8] = b"unknown";
+
+/// True for a row of TensorFlow's Timeline that has a name in its arguments only: calls of iterators
+/// (`Iterator::Model::Map`) and what annotates threads (`node:Type`).
+#[inline]
+fn nameless(event: &Event, found: &Found<'_>) -> bool {
+    found.text(event.name) == UNKNOWN
+        && event.args.name.present()
+        && found.text(event.args.op) == UNKNOWN
 }
 
 /// True for PyTorch's own marks, which had the category of ops before they had one of their own.

@@ -168,7 +168,11 @@ impl Emitter<'_> {
                 .and_then(|ps| placed.ts_ps.checked_add(ps))
         };
         let before = |ns: i128| i64::try_from((ns - i128::from(self.plan.origin_ns)) * 1000).ok();
-        let scheduled = times.scheduled_ns.map_or(Cell::Null, |ns| cell(before(ns)));
+        // TensorFlow 1.15 leaves what was in memory there: nothing is scheduled after it began.
+        let began = times.start_ns.map(i128::from);
+        let sound = |ns: &i128| began.is_none_or(|began| *ns <= began);
+        let told = times.scheduled_ns.filter(sound);
+        let scheduled = told.map_or(Cell::Null, |ns| cell(before(ns)));
         let op_start = cell(after(times.op_start_ns));
         let op_end = if times.op_end_ns == 0 {
             Cell::Null
@@ -185,6 +189,13 @@ impl Emitter<'_> {
                 Some(offset),
                 detail,
             );
+        }
+        if told.is_none() && times.scheduled_ns.is_some() {
+            let detail =
+                "executions say that they were scheduled after they began, which is left out";
+            let offset = self.found.execs[placed.exec as usize].offset;
+            self.writer
+                .note("moment-out-of-range", Effect::Info, 1, Some(offset), detail);
         }
         let sum = |of: fn(&Memory<'_>) -> i64| match memories {
             [] => Cell::Null,

@@ -1,0 +1,48 @@
+"""The rows `/host:CPU` of a run of a session, as TensorFlow 1.12 to 2.3 writes them.
+
+Threads of the host say there what they do: calls of tf.data iterators, which go on before and after a run,
+and ops a second time, as `node:Type`. The executor's own rows of a device tell when each op ran. So beside
+these the host's rows annotate: they are stages of an input pipeline to be read by name, and no ops to be
+counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
+HOST = "/host:CPU"
+
+
+def annotates(name: str, others: Collection[str]) -> bool:
+    """Whether a device of a run is the host's threads, beside executors. others: names of all devices."""
+    return name == HOST and any(other and not other.startswith(HOST) for other in others)
+
+
+def mark(tracks: Iterable[dict[str, Any]], devices: Collection[str]) -> bool:
+    """Says of the host's rows that they annotate; False when there are none. devices: names of all."""
+    found = False
+    if annotates(HOST, devices):
+        for track in tracks:
+            # The process is the device, and the tag of the run where a file holds several.
+            if str(track["process"]).partition(" [")[0] == HOST and track["records"] in (
+                "execution",
+                "unknown",
+            ):
+                track["records"] = "annotation"
+                found = True
+    return found
+
+
+def finish(store: Store) -> None:
+    """The same for a store of RunMetadata or StepStats."""
+    tables = store.tables()
+    if "track" not in tables or "device" not in tables:
+        return
+    devices = {str(row["name"]) for row in store.rows("device")}
+    if HOST in devices and mark(tracks := store.rows("track"), devices):
+        columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
+        store.replace("track", {column: [track[column] for track in tracks] for column in columns})

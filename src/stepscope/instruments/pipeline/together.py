@@ -1,0 +1,61 @@
+"""Recordings of single runs that belong together: RunMetadata, timelines, and what ProfilerHook writes.
+
+Each file holds one run of a session, or a few that are far apart. Asked one by one they give as many answers
+as there are files, each from a step or two; together they are the steps of one program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from stepscope.library.statements import Query, statement
+
+APART_PS = 10**9
+"""What lies between two recordings when they are put side by side: how long it really was plays no part."""
+
+
+class Together(NamedTuple):
+    """Sources that are read as one."""
+
+    sources: tuple[int, ...]
+    run_id: str
+    host_id: str
+    path: str
+    """Of the file, or of the folder with the number of files."""
+
+
+def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
+    """The sources that are wanted, in their order: those whose steps are files' with the others of their run
+    and host, each other one by itself."""
+    recovered: dict[int, set[str]] = {}
+    for row in query(statement("timed_steps")).rows():
+        recovered.setdefault(row[0], set()).add(row[-1])
+    asked = set(wanted)
+    found: dict[Any, list[tuple[int, str, str, str]]] = {}
+    for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
+        if source_id in asked:
+            of_files = recovered.get(source_id) == {"file"}
+            key = (run_id, host_id) if of_files else source_id
+            found.setdefault(key, []).append((source_id, run_id, host_id, path))
+    return [
+        Together(tuple(one[0] for one in own), own[0][1], own[0][2], _path([one[3] for one in own]))
+        for own in found.values()
+    ]
+
+
+def _path(paths: Sequence[str]) -> str:
+    if len(paths) == 1:
+        return paths[0]
+    around = list(PurePosixPath(paths[0]).parent.parts)
+    for path in paths[1:]:
+        other = PurePosixPath(path).parent.parts
+        same = [one for one, two in zip(around, other, strict=False) if one == two]
+        around = around[: len(same)] if around[: len(same)] == list(other[: len(same)]) else []
+    return f"{PurePosixPath(*around)} ({len(paths)} files)" if around else f"{len(paths)} files"
+
+
+def first_of(together: Iterable[Together]) -> Mapping[int, int]:
+    """The first source of each group, by source."""
+    return {source_id: one.sources[0] for one in together for source_id in one.sources}

@@ -1,0 +1,90 @@
+"""Calls of iterators without ids, as TensorFlow 1 records them.
+
+The name of an iterator is its whole way from the root: `Iterator::Model::Prefetch::FlatMap[39]::TFRecord` is
+consumed by `Iterator::Model::Prefetch::FlatMap`, and the index tells the instance. So names nest the calls:
+threads are not always told, a Timeline packs its slices into lanes, and times are whole microseconds, in
+which several short calls begin at once.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stepscope.instruments.pipeline.calls import Call
+    from stepscope.instruments.pipeline.stages import Stage
+
+_INSTANCE = re.compile(r"\[\d+\]$")
+_SLACK_PS = 10**6
+"""Start and duration are cut to whole microseconds each, so that a call may seem to end one after what is
+around it."""
+_begin = attrgetter("ts_ps")
+_MADE_BY = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]::[^:]+$")
+"""A name whose iterator was made by the function of its consumer, as flat_map and interleave do."""
+_VERSION = re.compile(r"(V\d+)?$")
+_REPEATS = re.compile(r"^(Forever|Finite|Empty)Repeat$")
+_ADDED = frozenset({"Model", "Root", "Optimize", "MaxIntraOpParallelism", "PrivateThreadPool"})
+"""Stages that TensorFlow puts around the user's."""
+
+
+def consumer(name: str) -> str | None:
+    """The name of the iterator that consumes the one of this name; None at the root."""
+    above, _, _ = name.rpartition("::")
+    return None if above == "Iterator" or not above else _INSTANCE.sub("", above)
+
+
+def nest(calls: Iterable[Call]) -> None:
+    """Sets what each call of an iterator is inside of: a call of its consumer, or at the root the op that
+    takes the batch. One of a stage that works ahead is inside of nothing."""
+    around: defaultdict[str | None, list[Call]] = defaultdict(list)
+    ordered = sorted(calls, key=lambda call: (call.ts_ps, -call.end_ps, len(call.name)))
+    for call in ordered:
+        if call.kind == "next":
+            around[call.iterator].append(call)
+        elif call.kind == "fetch":
+            around[None].append(call)
+    for call in ordered:
+        if call.kind != "next":
+            continue
+        above = _within(call, around.get(call.consumer, ()))
+        if above is not None:
+            call.end_ps = max(min(call.end_ps, above.end_ps), call.ts_ps)
+            call.above = above
+            above.inside.append((call.ts_ps, call.end_ps))
+
+
+def _within(call: Call, others: Sequence[Call]) -> Call | None:
+    """The one of the calls, which are in order of time, that holds a call."""
+    at = bisect_right(others, call.ts_ps, key=_begin) - 1
+    # Of those that begin in the same microsecond, the longest holds it.
+    while at > 0 and others[at - 1].ts_ps == others[at].ts_ps:
+        at -= 1
+    if at < 0 or others[at].end_ps + _SLACK_PS < call.end_ps:
+        return None
+    return others[at]
+
+
+def name(stages: Sequence[Stage]) -> None:
+    """Names the user's transformations by what ran, with their places from the source on; those inside of
+    functions come after all others, as in recordings that tell. stages: consumers first."""
+    nested: set[Stage] = set()
+    for stage in stages:
+        if stage.above is not None and (stage.above in nested or _MADE_BY.search(stage.calls[0].name)):
+            nested.add(stage)
+    height: dict[Stage, int] = {}
+    for stage in reversed(stages):
+        own = height.setdefault(stage, 0)
+        if stage.above is not None and (stage in nested) == (stage.above in nested):
+            height[stage.above] = max(height.get(stage.above, 0), own + 1)
+    behind = max(height.values(), default=0) + 1
+    for stage in stages:
+        if stage.short not in _ADDED:
+            kind = _VERSION.sub("", stage.short)
+            version = stage.short[len(kind) :]
+            place = height[stage] + (behind if stage in nested else 0)
+            stage.user_stage = f"{_REPEATS.sub('Repeat', kind)}Dataset{version}:{place}"

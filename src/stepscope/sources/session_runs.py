@@ -1,0 +1,134 @@
+"""The runs of a session that a file holds, judged by content: each begins with the node `_SOURCE` of its
+graph.
+
+RunMetadata, bare StepStats, event files and timelines, one run in a file or many, all keep of each node its
+name and its start in microseconds. No two runs begin in the same one, so these starts tell whether two files
+hold the same runs, whatever the files are called, and which of them is fuller.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from stepscope.sources.source import Source
+
+_HEAD_BYTES = 1 << 16
+_MOST_BYTES = 64 << 20
+"""Files that are larger are not searched: they are read beside others, as if they held runs of their own."""
+_PROCESSES = re.compile(rb" (?:Compute|Tensors)\"|\"Allocators\"")
+"""The names of processes, with which every timeline begins."""
+_NODE = b"\x0a\x07_SOURCE\x10"
+"""node_name and the key of all_start_micros of a NodeExecStats, as written."""
+_EVENT_BYTES = 4096
+_QUOTED = b'"_SOURCE"'
+
+Twin = tuple[Source, Source, str]
+"""The one not read, the one read instead, and why."""
+
+
+def twins(folder: Sequence[Source]) -> Iterator[Twin]:
+    """Files of which every run is in another file as well, or in several."""
+    candidates = [one for one in folder if _rank(one) is not None]
+    if len(candidates) < 2:
+        return
+    runs = {one.path: found for one in candidates if (found := of(one))}
+    held = [one for one in candidates if one.path in runs]
+    everything = set().union(*runs.values())
+    # Of the forms that together have all runs, those that say most of each; of these the files with most
+    # runs.
+    for rank in sorted({_rank(one) or 0 for one in held}):
+        tried = [one for one in held if (_rank(one) or 0) <= rank]
+        if set().union(*(runs[one.path] for one in tried)) == everything:
+            break
+    else:
+        return
+    keeper: dict[int, Source] = {}
+    for one in sorted(tried, key=lambda one: (-len(runs[one.path]), _rank(one) or 0, -one.size, one.path)):
+        if runs[one.path] - keeper.keys():
+            for run in runs[one.path]:
+                keeper.setdefault(run, one)
+    kept = {one.path for one in keeper.values()}
+    for one in held:
+        if one.path not in kept:
+            yield one, keeper[min(runs[one.path])], "the same run of a session as in"
+
+
+def of(source: Source) -> frozenset[int]:
+    """When the runs in a file began, in microseconds; nothing for other files, and for those that cannot be
+    searched."""
+    data = _read(source)
+    if source.decoder == "chrome_trace":
+        return frozenset(_of_timeline(data)) if _PROCESSES.search(data, 0, _HEAD_BYTES) else frozenset()
+    return frozenset(_of_stats(data))
+
+
+def _rank(source: Source) -> int | None:
+    """How much a form leaves out; None for files that hold no runs."""
+    if source.decoder == "event_file":
+        return 0
+    if source.decoder.startswith("run_metadata"):
+        return 0
+    return 2 if source.decoder == "chrome_trace" else None
+
+
+def _read(source: Source) -> bytes:
+    """The bytes of a file; nothing for a large one, and for what lies in archives."""
+    where = source.bytes
+    if where.unpack or source.size > _MOST_BYTES:
+        return b""
+    with Path(where.path).open("rb") as file:
+        file.seek(where.offset)
+        if where.codec == "plain":
+            data = file.read(_HEAD_BYTES)
+            if source.decoder == "chrome_trace" and not _PROCESSES.search(data):
+                return b""
+            return data + file.read((where.length or source.size) - len(data))
+        if where.codec != "gzip" or where.length is not None:
+            return b""
+        try:
+            with gzip.open(file) as packed:
+                return packed.read(_MOST_BYTES)
+        except (OSError, EOFError, zlib.error):  # damaged: whoever decodes it says so
+            return b""
+
+
+def _of_stats(data: bytes) -> Iterator[int]:
+    at = data.find(_NODE)
+    while at >= 0:
+        value = shift = 0
+        for byte in data[at + len(_NODE) : at + len(_NODE) + 10]:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if value:
+            yield value
+        at = data.find(_NODE, at + 1)
+
+
+def _of_timeline(data: bytes) -> Iterator[int]:
+    at = data.find(_QUOTED)
+    while at >= 0:
+        event = _around(data, at)
+        ts = event.get("ts")
+        if event.get("ph") == "X" and isinstance(ts, int) and ts > 0:
+            yield ts
+        at = data.find(_QUOTED, at + 1)
+
+
+def _around(data: bytes, at: int) -> dict[str, object]:
+    """The event whose arguments are around a place of the text; nothing where none is."""
+    begin = data.rfind(b"{", max(0, at - _EVENT_BYTES), at)
+    begin = data.rfind(b"{", max(0, at - _EVENT_BYTES), max(begin, 0))
+    # Arguments are behind or before the time, so the object is read as it stands.
+    text = data[max(begin, 0) : at + _EVENT_BYTES].decode("utf-8", "replace")
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("args"), dict) else {}

@@ -1,0 +1,191 @@
+"""Real recordings of TensorFlow 1.15: what the BigQuery article's programs leave, against what they really
+did.
+
+The truths were worked out from the JSON timelines alone: time in `IteratorGetNext` and the union of all
+other ops, as parts of the span of the device's ops, without the first run.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope.cli import main
+from tests.corpus import SAMPLES
+
+TF1 = SAMPLES / "tf1"
+SESSION, ESTIMATOR = ("timeline-*.json", "run_meta_*.pb", "timeline.json"), ("events.*", "timeline-*.json")
+MADE = ["map", "prefetch", "map", "batch", "repeat", "flat_map", "shuffle"]
+"""What both programs wrote, from the end to the source, but for the names of files."""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def unpack(folder: Path, kind: str, *patterns: str) -> list[str]:
+    """The files of a kind of recording as TensorFlow wrote them."""
+    folder.mkdir(exist_ok=True)
+    found = [one for pattern in patterns for one in sorted((TF1 / kind).glob(f"{pattern}.gz"))]
+    assert found
+    for one in found:
+        (folder / one.name.removesuffix(".gz")).write_bytes(gzip.decompress(one.read_bytes()))
+    return [str(folder / one.name.removesuffix(".gz")) for one in found]
+
+
+def run(*words: str) -> str:
+    """What a command prints."""
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(io.StringIO()):
+        code = main(list(words))
+    assert code in (0, None), words
+    return " ".join(out.getvalue().split())
+
+
+def shares(paths: Sequence[str]) -> dict[str, float]:
+    """Parts of the averaged steps by label, in percent."""
+    rows = (
+        stepscope.open(paths)
+        .query(
+            "SELECT p.label, sum(p.dur_ps) / sum(sum(p.dur_ps)) OVER () FROM step_part p "
+            "JOIN step s ON s.id = p.step_id WHERE s.averaged GROUP BY 1"
+        )
+        .rows()
+    )
+    return {label: round(100 * share, 1) for label, share in rows}
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "waiting", "ops", "steps"),
+    [
+        ("session", "run_meta_*.pb", 77.5, 12.7, 6),
+        ("session", "timeline-*.json", 77.5, 12.7, 6),
+        ("session", "timeline.json", 78.5, 11.6, 12),
+        ("estimator", "events.*", 81.6, 11.1, 10),
+    ],
+)
+def test_a_step_is_its_own_run(tmp_path, kind, pattern, waiting, ops, steps):
+    """From the first op of the executor to the last, whatever threads of the input do around it, and however
+    far apart the recorded steps are."""
+    paths = unpack(tmp_path / "in", kind, pattern)
+    found = shares(paths)
+    assert found["input"] == pytest.approx(waiting, abs=0.15)
+    assert found["compute"] == pytest.approx(ops, abs=0.15)
+    rows = stepscope.open(paths).query("SELECT averaged FROM step ORDER BY ts_ps, source_id").rows()
+    assert len(rows) == steps
+    assert sum(not averaged for (averaged,) in rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "waiting"),
+    [
+        ("session", "run_meta_*.pb", "77.5 %"),
+        ("session", "timeline-*.json", "77.5 %"),
+        ("session", "timeline.json", "78.5 %"),
+        ("estimator", "events.*", "81.6 %"),
+    ],
+)
+def test_the_pipeline_is_one_and_names_its_stages(tmp_path, kind, pattern, waiting):
+    paths = unpack(tmp_path / "in", kind, pattern)
+    text = run("pipeline", *paths)
+    assert text.count("The input is the bottleneck") == 1
+    assert "not the bottleneck" not in text
+    assert f"{waiting} of the step time is spent waiting for input" in text
+    assert "unknown" not in text.replace("is unknown", "")
+    found = stepscope.open(paths).query(
+        "SELECT name, user_stage, works_ahead, consumer_id IS NULL FROM iterator ORDER BY id"
+    )
+    rows = found.rows()
+    assert [name for name, *_, root in rows if root] == ["Iterator::Model"]
+    chain = "Iterator::Model::Map::Prefetch::Map::BatchV2::ForeverRepeat::FlatMap"
+    assert f"{chain}::FlatMap::TFRecord" in [name for name, *_ in rows]
+    assert [name.rpartition("::")[2] for name, _, ahead, _ in rows if ahead] == ["Prefetch"]
+    words = [one.removesuffix(")").split(" (")[0] for one in MADE]
+    assert all(f"{word} (" in text for word in words)
+    assert "TFRecordDataset inside flat_map" in text
+
+
+def test_calls_keep_their_source_and_time(tmp_path):
+    """Files are put side by side to be judged; the table has each call where it was recorded."""
+    paths = unpack(tmp_path / "in", "session", "run_meta_*.pb")
+    rows = stepscope.open(paths).query(
+        "SELECT count(*), count(DISTINCT c.source_id) FROM iterator_call c JOIN slice s ON s.id = c.slice_id "
+        "AND s.source_id = c.source_id AND s.ts_ps = c.ts_ps"
+    )
+    ((calls, sources),) = rows.rows()
+    ((all_,),) = (
+        stepscope.open(paths).query("SELECT count(*) FROM slice WHERE name LIKE 'Iterator::%'").rows()
+    )
+    assert (calls, sources) == (all_, 6)
+
+
+def test_the_summary_names_stage_and_ops(tmp_path):
+    for kind, pattern in (
+        ("session", "run_meta_*.pb"),
+        ("session", "timeline.json"),
+        ("estimator", "events.*"),
+    ):
+        text = run(*unpack(tmp_path / f"{kind}{len(pattern)}", kind, pattern))
+        assert "Waiting for input takes" in text
+        assert "unknown takes" not in text
+        assert "unknown for" not in text
+        assert "hosts: unknown" not in text
+        assert "Iterator::" not in text.partition("Ops Op")[2].partition("Complete")[0]
+
+
+def test_nothing_is_lost(tmp_path):
+    """1.15 leaves what was in memory as the time at which an op was scheduled; all events are read."""
+    for kind, pattern in (("session", "run_meta_*.pb"), ("estimator", "events.*")):
+        paths = unpack(tmp_path / kind, kind, pattern)
+        trace = stepscope.open(paths)
+        assert trace.query("SELECT path FROM source WHERE NOT complete OR events_lost > 0").rows() == []
+        assert "is not complete" not in run(*paths)
+        assert trace.query("SELECT count(scheduled_ps) FROM op_run WHERE scheduled_ps > start_ps").rows() == [
+            (0,)
+        ]
+
+
+def test_the_articles_sql_answers_over_a_merge(tmp_path):
+    """An event file is read in place of the timelines beside it; node, type and category are there all the
+    same."""
+    paths = unpack(tmp_path / "in", "estimator", "events.*", "timeline-*.json")
+    merged = tmp_path / "merged.json"
+    run("export", str(tmp_path / "in"), "-o", str(merged))
+    wanted: Counter[tuple[str, ...]] = Counter()
+    for path in paths[1:]:
+        wanted += ops(Path(path))
+    assert sum(wanted.values()) > 900
+    assert not wanted - ops(merged)
+    assert all(None not in key for key in ops(merged))
+
+
+def ops(path: Path) -> Counter[tuple[str, ...]]:
+    """Category, node and type of the ops of a trace."""
+    events = json.loads(path.read_text())["traceEvents"]
+    told = [(one.get("cat"), one.get("args", {})) for one in events if one["ph"] == "X"]
+    return Counter((category, args.get("name"), args.get("op")) for category, args in told)
+
+
+@pytest.mark.parametrize("name", ["run_meta_0.pb", "timeline-0.json"])
+def test_listing_files_is_found(tmp_path, name):
+    """69 of 225 ms of the first run, in an op inside of the one that makes the dataset."""
+    found = stepscope.open(unpack(tmp_path, "session", name)).findings
+    (listing,) = [one for one in found if one.slug == "matching-files"]
+    assert listing.severity == "high"
+    assert "69.0 ms, 30.7 % of the window" in listing.impact
+
+
+def test_the_next_command_asks_the_same_files(tmp_path):
+    paths = unpack(tmp_path / "in", "session", "run_meta_*.pb")
+    unpack(tmp_path / "in", "session", "timeline-*.json")
+    text = run(*paths)
+    assert f"stepscope pipeline {tmp_path}/in/run_meta_*.pb" in text

@@ -1,0 +1,23 @@
+"""Two versions of a line on a screen that is too narrow for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepscope.presenters.cells import around_change, cells
+
+BEFORE = "ds = tf.data.Dataset.list_files(pattern).flat_map(tf.data.TFRecordDataset).batch(32).map(parse)"
+AFTER = BEFORE.replace("map(parse)", "map(parse, num_parallel_calls=tf.data.AUTOTUNE)")
+
+
+@pytest.mark.parametrize("most", [8, 20, 40, 60])
+def test_what_differs_is_shown(most):
+    before, after = around_change(BEFORE, AFTER, most)
+    assert before != after
+    assert max(cells(before), cells(after)) <= most
+    assert before.startswith("…")
+    assert after.startswith(before.split(")")[0][:-1])
+
+
+def test_lines_that_fit_are_left_alone():
+    assert around_change(BEFORE, AFTER, 200) == (BEFORE, AFTER)

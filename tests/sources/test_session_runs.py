@@ -1,0 +1,95 @@
+"""Runs of a session that a folder has in several forms count once, in the fullest of them."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope.formats._protobuf import fields
+from tests.corpus import SAMPLES
+
+SESSION = SAMPLES / "tf1" / "session"
+FORMS = ("run_meta", "step_stats", "timeline", "merged")
+RUNS = (2, 4, 6, 8, 10)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def write(folder: Path, form: str) -> None:
+    """The runs in one form; no name tells that two files hold the same."""
+    folder.mkdir(exist_ok=True)
+    merged = []
+    for number, run in enumerate(RUNS):
+        stats = gzip.decompress((SESSION / f"run_meta_{run}.pb.gz").read_bytes())
+        timeline = gzip.decompress((SESSION / f"timeline-{run}.json.gz").read_bytes())
+        merged += json.loads(timeline)["traceEvents"]
+        if form == "run_meta":
+            (folder / f"r{number}.pb").write_bytes(stats)
+        elif form == "step_stats":
+            inner = next(value for field, _, value, _ in fields(memoryview(stats)) if field == 1)
+            (folder / f"s{number}.pb").write_bytes(bytes(inner))
+        elif form == "timeline":
+            (folder / f"t{number}.json").write_bytes(timeline)
+    if form == "merged":
+        (folder / "all.json").write_text(json.dumps({"traceEvents": merged}).replace("\n", " "))
+
+
+def asked(folder: Path) -> tuple[int, float]:
+    """Runs, and the part of them that is input."""
+    trace = stepscope.open(str(folder))
+    ((runs,),) = trace.query("SELECT count(*) FROM step").rows()
+    ((share,),) = trace.query(
+        "SELECT sum(dur_ps) FILTER (label = 'input') / sum(dur_ps) FROM step_part"
+    ).rows()
+    return runs, round(share, 3)
+
+
+@pytest.mark.parametrize("forms", [*itertools.combinations(FORMS, 2), FORMS])
+def test_forms_of_the_same_runs_count_once(tmp_path, forms):
+    for form in forms:
+        write(tmp_path / "out", form)
+    write(tmp_path / "alone", "run_meta")
+    runs, share = asked(tmp_path / "out")
+    assert runs == len(RUNS)
+    assert share == pytest.approx(asked(tmp_path / "alone")[1], abs=0.002)
+    formats = stepscope.open(str(tmp_path / "out")).query("SELECT DISTINCT format FROM source").rows()
+    assert formats == (
+        [("run_metadata",)] if {"run_meta", "step_stats"} & set(forms) else [("chrome_trace",)]
+    )
+
+
+def test_a_merge_of_more_runs_is_fuller(tmp_path):
+    """The merge has twelve runs, the files beside it six of them."""
+    for one in SESSION.glob("*.gz"):
+        (tmp_path / one.name.removesuffix(".gz")).write_bytes(gzip.decompress(one.read_bytes()))
+    trace = stepscope.open(str(tmp_path))
+    assert trace.query("SELECT path FROM source").rows() == [(str(tmp_path / "timeline.json"),)]
+    assert len(trace.query("SELECT 1 FROM step").rows()) == 12
+
+
+def test_packed_files_are_compared_as_well(tmp_path):
+    shutil.copytree(SESSION, tmp_path / "packed")
+    assert len(stepscope.open(str(tmp_path / "packed")).query("SELECT 1 FROM step").rows()) == 12
+
+
+def test_other_runs_are_all_read(tmp_path):
+    write(tmp_path / "out", "run_meta")
+    timeline = gzip.decompress((SESSION / "timeline-0.json.gz").read_bytes())
+    (tmp_path / "out" / "other.json").write_bytes(timeline)
+    assert asked(tmp_path / "out")[0] == len(RUNS) + 1
+
+
+def test_named_files_are_read_whatever_is_beside_them(tmp_path):
+    write(tmp_path / "out", "run_meta")
+    write(tmp_path / "out", "merged")
+    paths = [str(tmp_path / "out" / name) for name in ("r0.pb", "all.json")]
+    assert len(stepscope.open(paths).query("SELECT 1 FROM source").rows()) == 2
