@@ -57,13 +57,25 @@ _AHEAD = [_load(one, stage=replace(one.stage, ahead=True, lane="thread:1")) for 
 _HALF = [_load(_MAP, stage=replace(_MAP.stage, ahead=True, lane="thread:1", taken=True)),
          _load(_BATCH, stage=replace(_BATCH.stage, lane="program", taken=True))]  # fmt: skip
 _IDLE = Machine(2, 0.4, 0.5, None)
+
+
+def _told(*loads: Load) -> tuple[Load, ...]:
+    """Loads of a recording that says how many cores tf.data may use."""
+    args = {"cpu_budget": "1"}
+    return tuple(_load(one, stage=replace(one.stage, args={**one.stage.args, **args})) for one in loads)
+
+
+_CORES = _told(_MAP, _BATCH)
 PIPELINES: dict[str, Diagnosis] = {
     "one stage limits": _BOUND,
     "the program limits": _FREE,
     "the program limits, cores are shared": replace(_FREE, contends=_MAP),
     "no stage limits, much waiting": _with(verdict="not_input_bound", bottleneck=None),
     "in part, no stage limits": _with(verdict="partly_input_bound", bottleneck=None),
-    "no stage at work": _with(bottleneck=None, loads=()),
+    "no stages": _with(bottleneck=None, loads=()),
+    "no stage at work": _with(bottleneck=None, loads=(_load(_MAP, work_ps=0),)),
+    "cores are told": _with(ranked=_CORES, loads=_CORES, bottleneck=_CORES[0]),
+    "cores are hardly used": replace(_FREE, ranked=_told(*_FREE.ranked), loads=_told(*_FREE.loads)),
     "no call for a batch": _with(verdict="unknown", confidence="low", waits=None, bottleneck=None),
     "no call for a batch, read in part": _with(
         verdict="unknown", waits=None, bottleneck=None, share_seen=0.25
