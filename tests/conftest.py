@@ -10,8 +10,8 @@ import pytest
 from tests import corpus, cost, tiers
 from tests.tiers import cases
 
-# A busy machine is no mistake of the code: nothing here is a timed test. pytest-timeout ends what hangs. The first tier
-# draws the same cases each time, so that it fails for a change only; the second finds new ones.
+# A busy machine is no mistake of the code: nothing here is a timed test. pytest-timeout ends what hangs. The
+# first tier draws the same cases each time, so that it fails for a change only; the second finds new ones.
 hypothesis.settings.register_profile(
     "stepscope", deadline=None, max_examples=cases(40, 100), derandomize=not tiers.ALL
 )

@@ -151,8 +151,8 @@ cpu/pool   thread :     [take......]
 
 @pytest.mark.parametrize("called", ["_do_run", "_run_fn", "_call_tf_sessionrun", "BaseSession._do_run"])
 def test_a_session_that_is_fed_nothing_copies_nothing(called):
-    """`run(train_op)` neither feeds nor fetches an array; a stack that ends in the call that runs the graph is
-    not a sign of a copy. Where a session converts what it is fed, the stack ends in `_run`."""
+    """`run(train_op)` neither feeds nor fetches an array; a stack that ends in the call that runs the graph
+    is not a sign of a copy. Where a session converts what it is fed, the stack ends in `_run`."""
     tables = drawn("""
 step       train  : [0..................]
 cpu/python thread : [SessionRun.........]

@@ -30,6 +30,7 @@ MADE = ["map", "prefetch", "map", "batch", "repeat", "flat_map", "shuffle"]
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")  # room for whole names
 
 
 def unpack(folder: Path, kind: str, *patterns: str) -> list[str]:

@@ -185,13 +185,25 @@ def test_a_graph_is_of_every_run_that_has_it(tmp_path: Path) -> None:
     assert alone[0] in whole
 
 
+def another_run(sample: bytes, number: int) -> bytes:
+    """A RunMetadata whose runs begin some microseconds later: the start of `_SOURCE` tells runs apart."""
+    changed = bytearray(sample)
+    key = b"\x0a\x07_SOURCE\x10"
+    at = changed.find(key)
+    assert at >= 0
+    while at >= 0:
+        low = at + len(key)
+        changed[low] = (changed[low] & 0x80) | ((changed[low] + number) & 0x7F)
+        at = changed.find(key, low)
+    return bytes(changed)
+
+
 def with_op_log(folder: Path, count: int) -> Path:
     """Recordings of one run beside an op log."""
     sample = (SAMPLES / "run_metadata" / "two_servers.pb").read_bytes()
     folder.mkdir(parents=True)
     for number in range(count):
-        # A field that nobody knows makes the bytes others.
-        (folder / f"run_meta_{number}.pb").write_bytes(sample + b"\xfa\x3f\x01" + bytes([number]))
+        (folder / f"run_meta_{number}.pb").write_bytes(another_run(sample, number))
     log = message_of({f"op{at}": [("train.py", 10 + at, "main")] for at in range(5)})
     (folder / "tfprof_log").write_bytes(log.SerializeToString())
     return folder
@@ -205,7 +217,7 @@ def test_one_source_of_a_run_has_its_op_logs(tmp_path: Path) -> None:
         for item in reversed(todo.items):
             ingest_one(item, lake)
     # Sources that come later find that the run has them.
-    (folder / "run_meta_9.pb").write_bytes((folder / "run_meta_0.pb").read_bytes() + b"\xfa\x3f\x01\x09")
+    (folder / "run_meta_9.pb").write_bytes(another_run((folder / "run_meta_0.pb").read_bytes(), 9))
     with plan([folder], lake) as todo:
         assert [(item.source.name, item.op_logs) for item in todo.items] == [("run_meta_9.pb", ())]
         assert len(todo.known) == 4

@@ -13,24 +13,28 @@
 --   dur_ps | ps | Duration | duration with children
 --   self_ps | ps | Self time | duration without what lies on top of it
 --   args_json | text | Values | every named value, as a JSON object
-SELECT
-  s.id AS slice_id,
-  s.source_id,
-  s.track_id,
-  CASE WHEN t.kind = 'lane' AND s.op_type LIKE 'IteratorGetNext%' THEN s.op_type ELSE s.name END AS name,
-  s.ts_ps,
-  s.dur_ps,
-  s.self_ps,
-  s.args_json
-FROM slice AS s
-INNER JOIN track AS t ON t.id = s.track_id
-WHERE
-  (
-    s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
-    OR s.name LIKE 'MakeIterator::%' OR s.name LIKE 'IteratorGetNext%::DoCompute'
-    OR s.name LIKE '%/EagerPyFunc:EagerPyFunc' OR s.name LIKE '%/PyFunc:PyFunc'
-    OR s.name IN (
-      'ExecutorState::Process', 'EagerPyFunc:EagerPyFunc', 'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless'
+WITH found AS (
+  SELECT
+    s.id AS slice_id,
+    s.source_id,
+    s.track_id,
+    CASE WHEN t.kind = 'lane' AND s.op_type LIKE 'IteratorGetNext%' THEN s.op_type ELSE s.name END AS spoken,
+    s.ts_ps,
+    s.dur_ps,
+    s.self_ps,
+    s.args_json
+  FROM slice AS s
+  INNER JOIN track AS t ON t.id = s.track_id
+  WHERE
+    (
+      s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
+      OR s.name LIKE 'MakeIterator::%' OR s.name LIKE 'IteratorGetNext%::DoCompute'
+      OR s.name LIKE '%/EagerPyFunc:EagerPyFunc' OR s.name LIKE '%/PyFunc:PyFunc'
+      OR s.name IN (
+        'ExecutorState::Process', 'EagerPyFunc:EagerPyFunc', 'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless'
+      )
+      OR (t.kind = 'lane' AND t.records <> 'annotation' AND s.op_type LIKE 'IteratorGetNext%')
     )
-    OR (t.kind = 'lane' AND t.records <> 'annotation' AND s.op_type LIKE 'IteratorGetNext%')
-  )
+)
+SELECT f.slice_id, f.source_id, f.track_id, f.spoken AS name, f.ts_ps, f.dur_ps, f.self_ps, f.args_json
+FROM found AS f

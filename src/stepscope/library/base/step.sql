@@ -2,10 +2,10 @@
 --
 -- question: When did each step run, what kind of step is it, and do averages include it?
 -- reads: step_stored
--- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own, in
---   one file or in many, its first step is judged here, together with the others of the run, host and kind: it is warm-up when
---   it takes more than twice the median of at least three others. So a lake that grows is judged like one
---   made at once.
+-- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own, in one
+--   file or in many, its first step is judged here, together with the others of the run, host and kind: it is
+--   warm-up when it takes more than twice the median of at least three others. So a lake that grows is judged like
+--   one made at once.
 -- columns:
 --   id | int | Step row | number of the row
 --   run_id | text | Run | run of the source
@@ -46,7 +46,8 @@ alone AS (
       ORDER BY c.step NULLS LAST, c.dur_ps DESC NULLS LAST, c.id NULLS LAST
     ) AS place
   FROM counted AS c
-  WHERE (c.of_source = 1 OR c.recovered_from = 'file') AND c.averaged AND c.step IS NOT NULL AND c.recovered_from <> 'whole_capture'
+  WHERE (c.of_source = 1 OR c.recovered_from = 'file') AND c.averaged AND c.step IS NOT NULL
+    AND c.recovered_from <> 'whole_capture'
 ),
 
 others AS (
