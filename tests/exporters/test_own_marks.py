@@ -19,6 +19,7 @@ from stepscope.exporters import own_marks
 from stepscope.instruments.exported_steps import exported
 from stepscope.session import trace
 from tests import corpus
+from tests.tiers import some
 
 STEPS = "s.step, s.name, s.kind, s.recovered_from, s.dur_ps, s.averaged, s.reason"
 
@@ -53,7 +54,10 @@ def again(path: Path, folder: Path) -> Path:
     return folder / "merged.json"
 
 
-@pytest.mark.parametrize("name", ["profiler_hook", "tf_data/map_py_function.xplane.pb", "event_file"])
+SAMPLED = ("profiler_hook", "tf_data/map_py_function.xplane.pb", "event_file")
+
+
+@pytest.mark.parametrize("name", some(SAMPLED, SAMPLED[:1], "three formats"))
 def test_samples(tmp_path: Path, name: str) -> None:
     path = corpus.SAMPLES / name
     before = facts(path, absolute=True)
@@ -62,6 +66,7 @@ def test_samples(tmp_path: Path, name: str) -> None:
     assert facts(again(path, tmp_path), absolute=True) == before
 
 
+@pytest.mark.repeats("not among the samples")
 @pytest.mark.parametrize("name", ["torch/trace_full.json", "tf1/dist_ps/run_meta.pb", "tf1/resnet14_ref"])
 def test_corpus(tmp_path: Path, name: str) -> None:
     path = corpus.path(name)
@@ -129,7 +134,7 @@ LIES = [
 ]
 
 
-@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("lie", some(LIES, list(LIES)[:2], "every lie"))
 def test_a_file_that_lies_is_read(tmp_path: Path, lie: str) -> None:
     text = again(corpus.SAMPLES / "profiler_hook" / "timeline-5.json", tmp_path).read_text()
     text = re.sub(r'"stepscopeSteps0": \{.*?\]\]\}, ', "", text, count=1)

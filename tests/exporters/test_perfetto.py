@@ -14,6 +14,7 @@ import pytest
 from stepscope import exporters
 from stepscope.session import trace
 from tests import corpus
+from tests.tiers import some
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "perfetto.mjs"
 
@@ -29,7 +30,10 @@ def perfetto(file: Path, *queries: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
-@pytest.mark.parametrize("name", ["profiler_hook", "tf_data/map_py_function.xplane.pb", "run_metadata"])
+SAMPLED = ("tf_data/map_py_function.xplane.pb", "profiler_hook", "run_metadata")
+
+
+@pytest.mark.parametrize("name", some(SAMPLED, SAMPLED[:1], "three formats"))
 def test_perfetto_sees_every_slice_and_arrow(tmp_path: Path, name: str) -> None:
     out = tmp_path / "out.json"
     with trace.open(corpus.SAMPLES / name, cache=False) as opened:

@@ -167,6 +167,7 @@ def test_drawn_recordings_keep_their_times(tmp_path_factory: pytest.TempPathFact
 MERGED = "name, ts_ps, 'X' AS kind, dur_ps FROM slice", "name, ts_ps, kind, 0 AS dur_ps FROM instant"
 
 
+@pytest.mark.repeats("merges of recordings that are drawn")
 @given(st.lists(recordings, min_size=2, max_size=3))
 @settings(deadline=None, max_examples=cases(3, 12))
 def test_drawn_recordings_merged_lie_where_the_layout_says(

@@ -80,6 +80,7 @@ def test_what_is_known_is_not_read_again_and_what_is_new_is_added(lake: Path, tm
     assert everything(fresh) == every
 
 
+@pytest.mark.repeats("a lake made twice")
 def test_a_source_decoded_anew_takes_the_place_of_its_rows(lake: Path, tmp_path: Path) -> None:
     compact(lake)
     before = everything(lake)

@@ -133,6 +133,7 @@ def test_a_file_that_was_cut_is_written_again(tmp_path: Path) -> None:
     assert everything(tmp_path / LAKE) == rows
 
 
+@pytest.mark.repeats("files in another order")
 def test_order_does_not_matter(tmp_path: Path) -> None:
     paths = [chrome(tmp_path / "in" / f"{name}.json", name) for name in "abcd"]
     stepscope.ingest(paths, tmp_path / "one")

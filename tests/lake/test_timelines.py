@@ -110,6 +110,7 @@ def test_a_part_of_a_lake(lake: Path) -> None:
     assert compared(lake, (["fleet"], ["h0", "h2"])) == 82
 
 
+@pytest.mark.repeats("a lake made twice")
 def test_a_lake_without_timelines_is_drawn_from_its_tables(lake: Path, logs: Path) -> None:
     rewritten(lake, without_timeline)
     assert compared(lake, mapped=False) == 123
@@ -151,6 +152,7 @@ def test_compaction_keeps_timelines(lake: Path, logs: Path) -> None:
     assert len(list((lake / reader.MANIFESTS).iterdir())) == 0, "nothing was read again"
 
 
+@pytest.mark.repeats("a lake made twice")
 def test_a_source_decoded_anew_brings_its_timeline(tmp_path: Path) -> None:
     lake = compacted.with_a_source_decoded_anew(tmp_path)
     current = snapshot.current(lake)
@@ -166,6 +168,7 @@ def test_a_source_decoded_anew_brings_its_timeline(tmp_path: Path) -> None:
     assert len([one for one in old if old[one] is not None]) == compacted.HOSTS
 
 
+@pytest.mark.repeats("a lake made twice")
 def test_a_compacted_lake_without_timelines_is_drawn_from_its_tables(lake: Path) -> None:
     rewritten(lake, without_timeline)
     compact(lake)

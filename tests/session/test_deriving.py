@@ -102,6 +102,7 @@ def test_any_reader_of_parquet_finds_the_rows(filled, wanted):
         assert duckdb.sql(f"SELECT {names} FROM {files} ORDER BY id").fetchall() == rows
 
 
+@pytest.mark.repeats("three lakes")
 def test_what_an_older_version_made_is_made_again(lake, monkeypatch):
     before = read(lake)
     (run,) = (one for one in derived.read_all(lake) if one.paths("iterator") and one.run_id == "tf_data")
@@ -124,6 +125,7 @@ def test_what_an_older_version_made_is_made_again(lake, monkeypatch):
     assert read(lake) == before
 
 
+@pytest.mark.repeats("three lakes")
 def test_a_run_that_grows_is_derived_as_one_made_at_once(tmp_path):
     parts = [PIPELINE, corpus.SAMPLES / "run_metadata"]
     for part in parts:

@@ -77,6 +77,7 @@ def test_the_same_tree_here_and_there(tmp_path: Path, store: Any, part: str) -> 
     assert facts(f"file://{root / part}") == here
 
 
+@pytest.mark.repeats("a lake of remote runs")
 def test_a_lake_knows_remote_runs_by_their_folders(tmp_path: Path, store: Any) -> None:
     root = tree(tmp_path / "store")
     url = upload(store, root, "bucket/store")
