@@ -51,6 +51,7 @@ def test_perfetto_sees_every_slice_and_arrow(tmp_path: Path, name: str) -> None:
     }
 
 
+@pytest.mark.repeats("three steps merged")
 def test_arrows_of_merged_steps_stay_within_their_step(tmp_path: Path) -> None:
     out = tmp_path / "out.json.gz"
     with trace.open(corpus.SAMPLES / "profiler_hook", cache=False) as opened:

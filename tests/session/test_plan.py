@@ -77,6 +77,7 @@ def test_two_folders_of_one_name_are_two_runs_in_whatever_order(tmp_path: Path) 
         ]
 
 
+@pytest.mark.repeats("batches and processes in any order")
 @settings(
     max_examples=cases(2, 30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -235,6 +236,7 @@ def test_a_newer_decoder_keeps_the_op_logs(tmp_path: Path, monkeypatch: pytest.M
         assert trace.query("SELECT count(*), count(DISTINCT source_id) FROM op_line").rows() == [(5, 1)]
 
 
+@pytest.mark.repeats("batches and processes in any order")
 def test_items_can_be_done_by_other_processes_in_any_order(tmp_path: Path) -> None:
     folder = with_op_log(tmp_path / "in" / "tf", 3)
     recordings(tmp_path / "in")
