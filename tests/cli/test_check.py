@@ -123,6 +123,7 @@ def test_different_programs_are_no_pass(made: dict[str, list[str]], capsys: Any)
     assert "look like different programs" in " ".join(told["headline"])
 
 
+@pytest.mark.repeats("the same verdict of recordings kept otherwise")
 def test_a_folder_and_a_lake_hold_recordings(made: dict[str, list[str]], capsys: Any, tmp_path: Path) -> None:
     lake = str(tmp_path / "lake")
     for path in made["old"][:2]:
@@ -138,6 +139,7 @@ def test_a_folder_and_a_lake_hold_recordings(made: dict[str, list[str]], capsys:
     assert "20" in told["headline"][0]
 
 
+@pytest.mark.repeats("the same verdict of recordings kept otherwise")
 def test_two_jobs_of_one_name_stay_apart(capsys: Any, tmp_path: Path) -> None:
     """Folders called train on both sides, and twice on one."""
     more = {**OPS, "aten::add": 20}
@@ -201,6 +203,7 @@ def test_what_makes_no_comparison_is_refused(words: tuple[str, ...], seen: str, 
     assert not said.out
 
 
+@pytest.mark.repeats("the same verdict of recordings kept otherwise")
 def test_budgets_of_files(made: dict[str, list[str]], capsys: Any, tmp_path: Path) -> None:
     budget = tmp_path / "budget.toml"
     words = (

@@ -161,6 +161,7 @@ def test_slices_of_several_sources_a_host_are_in_order(
     assert rows == sorted(rows, key=lambda row: tuple(row.values()))
 
 
+@pytest.mark.repeats("a failure in each file in turn")
 def test_what_goes_wrong_in_one_file_ends_the_others(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(lake)
     monkeypatch.setattr(compacting, "_at_once", lambda: 3)

@@ -196,19 +196,27 @@ def _committed(lake: Path, commit: snapshot.Commit) -> None:
     snapshot._read.cache_clear()  # as another process finds it
 
 
+LISTED = '["timeline/run=fleet/host=h0/x.lod"]'
+OUTSIDE = '["../../x.lod", 1, 1, "00"]'
+
+
 @pytest.mark.parametrize(
     "told",
-    [
-        "7",
-        "[",
-        '["timeline/run=fleet/host=h0/x.lod"]',
-        '["{path}", 1, 1, 5]',
-        '["{path}", true, 1, "00"]',
-        '["{path}", -1, 1, "00"]',
-        '["../../x.lod", 1, 1, "00"]',
-        '["timeline/run=fleet/host=other/00000000000000000000000000000000-1.lod", 1, 1, "00"]',
-        '["slice/run=fleet/host=h0/00000000000000000000000000000000-1.parquet", 1, 1, "00"]',
-    ],
+    some(
+        (
+            "7",
+            "[",
+            LISTED,
+            '["{path}", 1, 1, 5]',
+            '["{path}", true, 1, "00"]',
+            '["{path}", -1, 1, "00"]',
+            OUTSIDE,
+            '["timeline/run=fleet/host=other/00000000000000000000000000000000-1.lod", 1, 1, "00"]',
+            '["slice/run=fleet/host=h0/00000000000000000000000000000000-1.parquet", 1, 1, "00"]',
+        ),
+        (LISTED, OUTSIDE),
+        "nine snapshots",
+    ),
 )
 def test_a_hostile_snapshot_names_no_timeline(lake: Path, told: str) -> None:
     compact(lake)

@@ -318,6 +318,7 @@ def test_what_runs_at_once_counts_once():
 EXECUTES = ("compute", "communication", "copy")
 
 
+@pytest.mark.repeats("every finding on drawn worlds")
 @settings(max_examples=cases(6, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds(), crowd=st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30)), max_size=5))
 def test_no_share_is_more_than_the_whole(tables, crowd):

@@ -157,6 +157,7 @@ def test_a_file_that_vanishes_while_it_is_open(open_page: Open, tmp_path: Path) 
     assert page.sql("SELECT 1 AS a").status in (200, 400, 404, 409)  # its process looks for the file now
 
 
+@pytest.mark.repeats("files that are replaced under the page")
 def test_a_lake_that_vanishes_while_it_is_open(open_page: Open, tmp_path: Path) -> None:
     stepscope.ingest([SAMPLES / "chrome" / "kineto_cuda.json"], tmp_path / "lake")
     page = open_page(tmp_path / "lake")
