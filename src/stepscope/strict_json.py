@@ -72,6 +72,14 @@ def told(text: str | None) -> Any:
         return None
 
 
+def leading(text: str) -> Any:
+    """The value that a text begins with, whatever follows, read as told(); None where it begins with none."""
+    try:
+        return _LENIENT.raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
+
+
 def members(text: str | None) -> dict[str, Any]:
     """told() of an object; without members where it is anything else."""
     found = told(text)

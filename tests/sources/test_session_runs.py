@@ -93,3 +93,15 @@ def test_named_files_are_read_whatever_is_beside_them(tmp_path):
     write(tmp_path / "out", "merged")
     paths = [str(tmp_path / "out" / name) for name in ("r0.pb", "all.json")]
     assert len(stepscope.open(paths).query("SELECT 1 FROM source").rows()) == 2
+
+
+def test_an_event_that_is_nested_without_end_tells_no_run(tmp_path):
+    """What lies around `_SOURCE` is read as strangers' JSON: two timelines, so that they are compared."""
+    process = '{"ph":"M","name":"process_name","pid":1,"args":{"name":"/device:CPU:0 Compute"}}'
+    event = '{"ph":"X","pid":1,"tid":0,"ts":9,"dur":1,"name":"x","args":{"name":"_SOURCE","a":%s}}'
+    folder = tmp_path / "deep"
+    folder.mkdir()
+    for number in range(2):
+        whole = f'{{"traceEvents":[{process},{event % ("[" * 3900)}'
+        (folder / f"t{number}.json").write_text(whole)
+    assert stepscope.open(str(folder)).query("SELECT count(*) FROM source").rows() == [(2,)]

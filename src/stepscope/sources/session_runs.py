@@ -9,12 +9,12 @@ hold the same runs, whatever the files are called, and which of them is fuller.
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from stepscope import strict_json
 from stepscope.sources.source import Source
 
 _HEAD_BYTES = 1 << 16
@@ -127,8 +127,5 @@ def _around(data: bytes, at: int) -> dict[str, object]:
     begin = data.rfind(b"{", max(0, at - _EVENT_BYTES), max(begin, 0))
     # Arguments are behind or before the time, so the object is read as it stands.
     text = data[max(begin, 0) : at + _EVENT_BYTES].decode("utf-8", "replace")
-    try:
-        found, _ = json.JSONDecoder().raw_decode(text)
-    except ValueError:
-        return {}
+    found = strict_json.leading(text)
     return found if isinstance(found, dict) and isinstance(found.get("args"), dict) else {}
