@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+import functools
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from stepscope.engines.duckdb.parser import parse
 from stepscope.lake.schema import schema
 from stepscope.library import statements
 from tests.draw import Tables
+from tests.each import each
 from tests.library import lint
 
 SAMPLES = {"text": "x", "texts": ("x", "y"), "ints": (1, 2)}
@@ -41,28 +41,12 @@ TYPES = {
     "unix_ns": ("BIGINT",),
 }
 
-
-def every(check: Callable[..., None]) -> Callable[..., None]:
-    """One test of all entries, which says of each that fails how."""
-    signature = inspect.signature(check)
-
-    def whole(**fixtures: object) -> None:
-        wrong = []
-        for entry in ENTRIES:
-            try:
-                check(entry=entry, **fixtures)
-            except AssertionError as error:
-                wrong.append(f"{entry.name}: {error}")
-        assert not wrong, "\n".join(wrong)
-
-    asked = [one for name, one in signature.parameters.items() if name != "entry"]
-    whole.__signature__ = signature.replace(parameters=asked)  # type: ignore[attr-defined]
-    whole.__name__, whole.__doc__ = check.__name__, check.__doc__
-    return whole
+every = each("entry", ENTRIES)
 
 
-@pytest.fixture(scope="module")
+@functools.cache
 def empty():
+    """A lake with nothing in it."""
     return Tables().connect()
 
 
@@ -76,17 +60,17 @@ def test_there_is_something():
 
 
 @every
-def test_columns_are_those_of_the_header(entry, empty):
+def test_columns_are_those_of_the_header(entry):
     """Names, order and types; nothing comes out wider than the schema's types."""
-    described = empty.execute(entry.sql).description
+    described = empty().execute(entry.sql).description
     assert [column[0] for column in described] == [field.name for field in entry.columns]
     for (name, kind, *_), field in zip(described, entry.columns, strict=True):
         assert str(kind) in TYPES[field.unit], name
 
 
 @every
-def test_quiet_without_data(entry, empty):
-    rows = empty.execute(entry.sql).fetchall()
+def test_quiet_without_data(entry):
+    rows = empty().execute(entry.sql).fetchall()
     if (
         (entry.kind == "read" and ("COUNT(*)" in entry.sql or "ORDER BY" not in entry.sql))
         or entry.name.endswith("_span")
@@ -97,9 +81,9 @@ def test_quiet_without_data(entry, empty):
 
 
 @every
-def test_the_header_and_the_words_tell_what_it_reads(entry, empty):
+def test_the_header_and_the_words_tell_what_it_reads(entry):
     """The engine takes the library at its word: what its own parser finds must be among the words."""
-    parsed = parse(empty, entry.sql)
+    parsed = parse(empty(), entry.sql)
     said = entry.statement.reads
     assert parsed is not None
     assert not parsed.star
@@ -130,12 +114,12 @@ def test_weakened_by_known_slugs(entry):
 
 
 @every
-def test_all_but_views_have_a_total_order(entry, empty):
+def test_all_but_views_have_a_total_order(entry):
     """A single row needs none, nor do rows that go to the core."""
     if entry.unordered:
         assert "ORDER BY" not in entry.sql
     elif entry.kind == "read" and "ORDER BY" not in entry.sql:
-        assert len(empty.execute(entry.sql).fetchall()) == 1
+        assert len(empty().execute(entry.sql).fetchall()) == 1
     else:
         assert (entry.kind == "base") == ("ORDER BY" not in entry.sql.rpartition("FROM")[2])
 
