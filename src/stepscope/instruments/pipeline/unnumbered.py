@@ -9,7 +9,7 @@ which several short calls begin at once.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
@@ -61,10 +61,11 @@ def nest(calls: Iterable[Call]) -> None:
 def _within(call: Call, others: Sequence[Call]) -> Call | None:
     """The one of the calls, which are in order of time, that holds a call."""
     at = bisect_right(others, call.ts_ps, key=_begin) - 1
-    # Of those that begin in the same microsecond, the longest holds it.
-    while at > 0 and others[at - 1].ts_ps == others[at].ts_ps:
-        at -= 1
-    if at < 0 or others[at].end_ps + _SLACK_PS < call.end_ps:
+    if at < 0:
+        return None
+    # Of those that begin in the same microsecond, the longest, which comes first, holds it.
+    at = bisect_left(others, others[at].ts_ps, 0, at, key=_begin)
+    if others[at].end_ps + _SLACK_PS < call.end_ps:
         return None
     return others[at]
 
