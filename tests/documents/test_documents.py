@@ -1,0 +1,42 @@
+"""Each item of the five documents is answered as it is true of the sample, and the page in the docs shows all."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from .item import Item
+from .page import DOCUMENTS, PAGE, page
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+
+_ITEMS = [
+    pytest.param(item, id=f"{document.__name__.rpartition('.')[2]}-{number}")
+    for document in DOCUMENTS
+    for number, item in enumerate(document.ITEMS, 1)
+]
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the samples, as a reader of the page would have it, at 100 columns."""
+    for sample in SAMPLES.iterdir():
+        (tmp_path / sample.name).symlink_to(sample, target_is_directory=sample.is_dir())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+@pytest.mark.parametrize("item", _ITEMS)
+def test_an_item_is_answered(item: Item, reader: Path) -> None:
+    if item.kept_by:
+        module, _, test = item.kept_by.partition("::")
+        assert hasattr(importlib.import_module(module.removesuffix(".py").replace("/", ".")), test)
+        return
+    item.run(reader)
+
+
+def test_the_page_shows_all_items() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.documents.page"
