@@ -1,1 +1,1 @@
-"""The five documents that stepscope starts from, item by item: what each describes, the command, the true answer."""
+"""The five documents that stepscope starts from, item by item: the command for each, and its true answer."""

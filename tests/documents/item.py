@@ -1,4 +1,4 @@
-"""One thing that a document describes, the command that does it in stepscope, and what is true of the answer."""
+"""One thing that a document describes, the command that does it, and what is true of the answer."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ _HEAD = """\
 stepscope does what five documents describe. Each row is one thing that a document describes, the command that
 does it, and a piece of the answer. All commands are run by the tests, on the samples in `tests/samples`.
 """
+_COLUMNS = ("| | What it describes | Command | Answer |", "|--:|---|---|---|")
 
 
 def page() -> str:
@@ -34,16 +35,13 @@ def page() -> str:
 
 
 def _row(number: int, item: Item) -> str:
-    command = "<br>".join(f"`{line}`" for line in item.command.strip().splitlines() if line.strip())
-    answer = " … ".join(item.says)
-    cells = [str(number), item.asks, command, answer]
-    return (
-        "| "
-        + " | ".join(
-            cell.replace("|", "\\|").replace("<", "&lt;").replace("&lt;br>", "<br>") for cell in cells
-        )
-        + " |"
-    )
+    command = "<br>".join(f"`{_cell(line)}`" for line in item.command.strip().splitlines() if line.strip())
+    answer = " … ".join(_cell(piece).replace("<", "&lt;") for piece in item.says)
+    return f"| {number} | {_cell(item.asks)} | {command} | {answer} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Each item of the five documents is answered as it is true of the sample, and the page in the docs shows all."""
+"""Each item of the five documents is answered as it is true of the sample; the page in the docs shows all."""
 
 from __future__ import annotations
 
