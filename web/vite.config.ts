@@ -36,6 +36,7 @@ function alone(name: string, script: string, plugins: Plugin[] = []): Plugin {
           target,
           modulePreload: false,
           cssCodeSplit: false,
+          license: { fileName: "notices.md" },
           rollupOptions: {
             input: script,
             output: { format: "iife", entryFileNames: "page.js", assetFileNames: "page[extname]" },

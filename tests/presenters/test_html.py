@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from stepscope.presenters import frame, markdown
 from stepscope.presenters import html as presenter
-from stepscope.presenters import markdown
 from stepscope.presenters.plain import plain
 from stepscope.report import Chart, Column, Finding, Node, Note, Report, Section, Table, Tree
 from tests.presenters.browser import Browser
@@ -114,6 +114,17 @@ def test_the_page_is_one_file_and_its_policy_names_its_blocks() -> None:
         assert f"{tag}-src 'sha256-{digest}'" in policy
     outside = [a for _, a in page.tags if {"src", "srcset", "action", "style", "href"} & a.keys()]
     assert outside == []
+
+
+@pytest.mark.parametrize("page", ["page", "frame"])
+def test_the_notices_of_what_is_bundled_come_with_it(page: str) -> None:
+    text = presenter.render(REPORT) if page == "page" else frame.render("overview")
+    (comment,) = re.findall(r"</html>\n<!--(.*)-->\n\Z", text, re.DOTALL)
+    assert "--" not in comment
+    titles = {line[3:].partition(" - ")[0] for line in comment.splitlines() if line.startswith("## ")}
+    assert "preact" in titles
+    assert ("uplot" in titles) == ("uplot" in presenter.built(page, "page.js").lower())
+    assert comment.count("Copyright") >= len(titles)
 
 
 def test_the_data_are_not_executable_and_are_what_json_says() -> None:

@@ -6,11 +6,9 @@ nothing else: its policy lets it reach no network, and a sandbox keeps it from t
 
 from __future__ import annotations
 
-from functools import cache
 from html import escape
-from importlib import resources
 
-from stepscope.presenters.html import policy
+from stepscope.presenters.html import built, notices, policy
 
 VIEWS = ("overview", "timeline", "ops", "pipeline", "memory", "model", "graph", "compare")
 """Views of the page that the frame has: all but the editor of SQL."""
@@ -18,7 +16,7 @@ VIEWS = ("overview", "timeline", "ops", "pipeline", "memory", "model", "graph", 
 
 def render(view: str) -> str:
     """The page, which begins with a view."""
-    css, js = _built("page.css"), _built("page.js")
+    css, js = built("frame", "page.css"), built("frame", "page.js")
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -31,9 +29,5 @@ def render(view: str) -> str:
 <script>{js}</script>
 </body>
 </html>
+{notices("frame")}
 """
-
-
-@cache
-def _built(name: str) -> str:
-    return resources.files(__package__).joinpath("frame", name).read_text(encoding="utf-8").strip()

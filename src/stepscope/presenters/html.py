@@ -44,7 +44,7 @@ def part(title: str, *shown: Table | Finding, told: Sequence[str] = (), below: s
 
 
 def _page(title: str, route: str, report: Report) -> str:
-    css, js = _built("page.css"), _built("page.js")
+    css, js = built("page", "page.css"), built("page", "page.js")
     said = "".join(f"<p>{escape(plain(line, _LONGEST))}</p>" for line in report.headline[:20])
     return f"""<!doctype html>
 <html lang="en">
@@ -63,6 +63,7 @@ def _page(title: str, route: str, report: Report) -> str:
 <script>{js}</script>
 </body>
 </html>
+{notices("page")}
 """
 
 
@@ -98,8 +99,14 @@ def _short(value: Any, most: int = _LONGEST) -> Any:
 
 
 @cache
-def _built(name: str) -> str:
-    return resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8").strip()
+def built(page: str, name: str) -> str:
+    """A file of a page that `make web` built."""
+    return resources.files(__package__).joinpath(page, name).read_text(encoding="utf-8").strip()
+
+
+def notices(page: str) -> str:
+    """The licences of the libraries within a page's script, as a comment: they are passed on with it."""
+    return f"<!--\n{built(page, 'notices.md').replace('--', '- -')}\n-->"
 
 
 def _hash(block: str) -> str:
