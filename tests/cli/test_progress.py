@@ -41,6 +41,17 @@ def test_a_pipe_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written(where) == ""
 
 
+def test_work_without_an_end_shows_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
+    where = console(True)
+    with progress.working("reading stacks", where):
+        pass
+    shown = written(where)
+    assert "reading stacks" in shown
+    assert "0:00:00" in shown
+    assert "0/" not in shown
+
+
 def test_long_work_shows_bytes_and_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
     where = console(True)
@@ -79,9 +90,9 @@ def test_a_query_that_says_nothing_is_shown_in_time(monkeypatch: pytest.MonkeyPa
     shown = threading.Event()
     start = progress.Bar._start
 
-    def started(bar: progress.Bar, is_bytes: bool) -> Progress:
+    def started(bar: progress.Bar, unit: str) -> Progress:
         shown.set()
-        return start(bar, is_bytes)
+        return start(bar, unit)
 
     monkeypatch.setattr(progress.Bar, "_start", started)
     where = console(True)

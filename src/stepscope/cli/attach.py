@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv
 from stepscope.cli.console import Console
+from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UsageError
 
 if TYPE_CHECKING:
@@ -182,7 +183,8 @@ def _look(
 
     if options.seconds is not None:
         return _sample(pid, options, console, own=own)
-    seen = stacks.look(pid, options.timeout, quick=options.quick, own=own)
+    with working("reading stacks", console):
+        seen = stacks.look(pid, options.timeout, quick=options.quick, own=own)
     return _show(seen, f"process {pid}", sources, options, console)
 
 
@@ -223,7 +225,8 @@ def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: boo
         part = None
         if options.output is not None:
             part = stack.enter_context(staged(Path(options.output), force=options.force))
-        found = sampled.sample(pid, options.seconds, options.rate)
+        with working(f"sampling for {options.seconds:g} s", console):
+            found = sampled.sample(pid, options.seconds, options.rate)
         if isinstance(found, str):
             todo = "pip install py-spy" if "not installed" in found else "raise --seconds, or drop it"
             raise _refused(f"process {pid}", found, todo)

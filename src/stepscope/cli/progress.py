@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from stepscope.cli.console import Console
 from stepscope.presenters.plain import plain
@@ -26,7 +26,7 @@ class _Shown(NamedTuple):
     what: str
     done: int
     total: int
-    is_bytes: bool
+    unit: Literal["bytes", "things", "time"]
 
 
 class Bar:
@@ -42,20 +42,24 @@ class Bar:
         self._timer: threading.Timer | None = None
         self._latest: _Shown | None = None
         self._progress: Progress | None = None
-        self._is_bytes = False
+        self._unit = ""
         self._task: TaskID | None = None
 
     def update(self, what: str, done: int, total: int) -> None:
         """Shows how many bytes are read; the reader calls it about ten times a second."""
-        self._say(_Shown(what, done, total, True))
+        self._say(_Shown(what, done, total, "bytes"))
 
     def asking(self, name: str, done: int, total: int) -> None:
         """Shows which statement is asked, and how many of those that are asked with it are answered."""
-        self._say(_Shown(name.strip("_").replace("_", " ") or "a query", done, total, False))
+        self._say(_Shown(name.strip("_").replace("_", " ") or "a query", done, total, "things"))
 
     def counting(self, what: str, done: int, total: int) -> None:
         """Shows how many things are done."""
-        self._say(_Shown(what, done, total, False))
+        self._say(_Shown(what, done, total, "things"))
+
+    def waiting(self, what: str) -> None:
+        """Shows what is done by work that cannot tell how far it is, and how long it takes."""
+        self._say(_Shown(what, 0, 0, "time"))
 
     def _say(self, shown: _Shown) -> None:
         if not self._console.err_is_terminal:
@@ -77,9 +81,9 @@ class Bar:
                 self._show(self._latest)
 
     def _show(self, shown: _Shown) -> None:
-        if self._progress is None or self._is_bytes != shown.is_bytes:
+        if self._progress is None or self._unit != shown.unit:
             self._erase()
-            self._progress, self._is_bytes = self._start(shown.is_bytes), shown.is_bytes
+            self._progress, self._unit = self._start(shown.unit), shown.unit
             self._task = self._progress.add_task("", total=None)
         if self._task is not None:
             self._progress.update(
@@ -89,12 +93,14 @@ class Bar:
                 total=shown.total if shown.total > 0 else None,
             )
 
-    def _start(self, is_bytes: bool) -> Progress:
+    def _start(self, unit: str) -> Progress:
         from rich import progress
         from rich.console import Console as RichConsole
 
-        much: tuple[ProgressColumn, ...] = (progress.MofNCompleteColumn(), progress.TimeElapsedColumn())
-        if is_bytes:
+        much: tuple[ProgressColumn, ...] = (progress.TimeElapsedColumn(),)
+        if unit == "things":
+            much = (progress.MofNCompleteColumn(), *much)
+        if unit == "bytes":
             much = (
                 progress.DownloadColumn(binary_units=True),
                 progress.TransferSpeedColumn(),
@@ -138,3 +144,11 @@ def bar(console: Console) -> Iterator[Bar]:
         yield shown
     finally:
         shown.stop()
+
+
+@contextlib.contextmanager
+def working(what: str, console: Console) -> Iterator[None]:
+    """A bar without an end, for work that cannot tell how far it is. Nothing may be written meanwhile."""
+    with bar(console) as shown:
+        shown.waiting(what)
+        yield

@@ -7,6 +7,7 @@ import re
 
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
+from stepscope.cli.progress import working
 from stepscope.errors import UsageError
 
 ABOUT = "flops and bytes of a program by instruction, op, scope or line, and what binds"
@@ -68,7 +69,8 @@ def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
     from stepscope.instruments.xla import peaks as machine
     from stepscope.report import xla_ops
 
-    found = machine.measured()
+    with working("measuring this machine", console):
+        found = machine.measured()
     console.say(xla_ops.peaks(found))
     return found.flops, found.bytes
 
@@ -88,7 +90,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.sources.given import look_up
 
     look_up(options.paths)
-    program = costs.read(options.paths, options.module)
+    with working("reading the dump", console):
+        program = costs.read(options.paths, options.module)
     peak = None if options.peak is None else known(options.peak, console)
     rows = costs.rows(program, options.by, peak)
     columns: tuple[str, ...] = costs.COLUMNS

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
+from stepscope.cli.progress import working
 from stepscope.errors import NothingFound, UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.sources.given import look_up
 
     look_up(options.paths)
-    told = _compared(options)
+    with working("reading the dumps", console):
+        told = _compared(options)
     if options.format == "json":
         _write_json(told, console)
     elif options.format == "table":

@@ -8,6 +8,7 @@ from typing import Any
 
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
+from stepscope.cli.progress import working
 from stepscope.errors import UsageError
 
 ABOUT = "modules of a dump folder by stage and pass, with size, cost and memory"
@@ -48,7 +49,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.sources.given import look_up
 
     look_up(options.paths)
-    found = dumps.read(options.paths, fold=not options.all)
+    with working("reading the dump", console):
+        found = dumps.read(options.paths, fold=not options.all)
     rows = found.files if options.files else found.rows
     if options.module is not None:
         rows = [row for row in rows if options.module in (row["module"] or "")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import CommandParser, Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
+from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +92,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     look_up(options.paths)
     asked = _asked(options)
-    with tempfile.TemporaryDirectory(prefix="stepscope-replay-") as folder:
+    several = len(asked) > 1
+    waiting = contextlib.nullcontext() if several else working("running the program", console)
+    with tempfile.TemporaryDirectory(prefix="stepscope-replay-") as folder, waiting:
         runner = Runner(
             Path(folder),
             python=options.python,
@@ -105,7 +109,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 options.instruction,
                 runner,
                 options.tolerance,
-                (lambda title: console.say(f"running {title}")) if len(asked) > 1 else lambda _: None,
+                (lambda title: console.say(f"running {title}")) if several else lambda _: None,
             )
         )
     if all(row["verdict"] == "failed" for row in rows):
