@@ -14,7 +14,6 @@ import stepscope
 from stepscope.formats._op_log import CodeLine, innermost
 from stepscope.instruments import python_frame
 from stepscope.instruments.memory import moves
-from stepscope.library.statements import statement
 from tests.growth import calls
 
 NAMES = (
@@ -97,7 +96,7 @@ def test_drawn_threads(tmp_path: Path) -> None:
             by_track[track].append((number, *facts))
         wanted = [
             (int(json.loads(args)["Addr"]), *holder(by_track[track], ts))
-            for ts, track, args in opened.query(statement("memory_instants", source_id=0, most=9999)).rows()
+            for ts, track, args in opened.query("SELECT ts_ps, track_id, args_json FROM instant").rows()
         ]
     assert complete
     assert len(wanted) > 1000

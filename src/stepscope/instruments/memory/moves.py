@@ -8,6 +8,7 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -90,42 +91,59 @@ def _records(query: Query, source_id: int) -> list[Move]:
     ]
 
 
+class _Event(NamedTuple):
+    """A memory event of an XPlane; values as text, as they were recorded."""
+
+    ts_ps: int
+    name: str
+    size: str | None
+    address: str | None
+    allocator: str | None
+    op_name: str | None
+    region: str | None
+    dtype: str | None
+    shape: str | None
+    total: str | None
+    requested: str | None
+    fragmentation: str | None
+    available: str | None
+
+
 def _xplane(query: Query, source_id: int) -> list[Move]:
     moves = []
-    for ts, name, text in _rows(query, "memory_events", source_id):
-        args = _object(text)
-        size = _whole(args.get("allocation_bytes"))
-        address = _whole(args.get("addr"))
+    for event in map(_Event._make, _rows(query, "memory_events", source_id)):
+        size = _whole(event.size)
         if not size:
             continue
-        freed = name == "MemoryDeallocation"
+        freed = event.name == "MemoryDeallocation"
         moves.append(
             Move(
-                ts,
+                event.ts_ps,
                 -size if freed else size,
-                str(args.get("allocator_name", "unknown")),
+                event.allocator or "unknown",
                 "",
-                address or None,
+                _whole(event.address) or None,
                 None,
-                None if freed else str(args.get("tf_op") or "") or None,
+                None if freed else event.op_name,
                 None,
-                _KINDS.get(str(args.get("region_type", "")).lower()),
-                _whole(args.get("data_type")) or None,
-                _shape(args.get("shape")),
-                _whole(args.get("bytes_allocated")),
-                requested_bytes=_whole(args.get("requested_bytes")),
-                pool=_pool(ts, args),
+                _KINDS.get((event.region or "").lower()),
+                _whole(event.dtype) or None,
+                _shape(event.shape),
+                _whole(event.total),
+                requested_bytes=_whole(event.requested),
+                pool=_pool(event),
             )
         )
     return moves
 
 
-def _pool(ts_ps: int, args: dict[str, Any]) -> Pool | None:
+def _pool(event: _Event) -> Pool | None:
     """None where the event does not tell."""
-    share = args.get("fragmentation")
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+    try:
+        share = float(event.fragmentation or "")
+    except ValueError:
         return None
-    return Pool(ts_ps, float(share), _whole(args.get("bytes_available")))
+    return Pool(event.ts_ps, share, _whole(event.available)) if 0 <= share <= 1 else None
 
 
 _KINDS = {
@@ -142,21 +160,25 @@ def _kineto(query: Query, source_id: int) -> list[Move]:
         return []
     innermost = _Innermost(query(statement("memory_threads", source_id=source_id)).rows())
     moves = []
-    for ts, track, text in sorted(rows, key=lambda row: (row[1], row[0])):
-        args = _object(text)
-        delta = _whole(args.get("Bytes"))
+    for ts, track, size, kind, number, address, total in sorted(rows, key=lambda row: (row[1], row[0])):
+        delta = _whole(size)
         if not delta:
             continue
-        kind, number = _whole(args.get("Device Type")), _whole(args.get("Device Id"))
-        # 0 is the CPU and 1 a CUDA device in PyTorch's c10::DeviceType.
-        place = {0: "cpu", 1: "cuda"}.get(kind if kind is not None else 0, f"device type {kind}")
-        name = place if number is None or number < 0 else f"{place}:{number}"
+        name = _pytorch_device(kind, number)
         op, code = innermost.at(track, ts) if delta > 0 else (None, None)
-        total = _whole(args.get("Total Allocated"))
-        address = _whole(args.get("Addr"))
-        moves.append(Move(ts, delta, name, name, address, None, op, op, total_bytes=total, code=code))
+        moves.append(
+            Move(ts, delta, name, name, _whole(address), None, op, op, total_bytes=_whole(total), code=code)
+        )
     moves.sort(key=lambda move: move.ts_ps)
     return moves
+
+
+@functools.cache
+def _pytorch_device(kind: str | None, number: str | None) -> str:
+    """0 is the CPU and 1 a CUDA device in PyTorch's c10::DeviceType."""
+    place = {None: "cpu", 0: "cpu", 1: "cuda"}.get(_whole(kind), f"device type {kind}")
+    index = _whole(number)
+    return place if index is None or index < 0 else f"{place}:{index}"
 
 
 class _Open(NamedTuple):
@@ -217,24 +239,17 @@ class _Innermost:
         return _Open(end_ps, name, own, line)
 
 
-def _object(text: str | None) -> dict[str, Any]:
-    return strict_json.members(text)
-
-
-def _whole(value: object) -> int | None:
-    """A whole number, which some recorders write as text."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, int):
-        return value
+def _whole(text: str | None) -> int | None:
+    """A whole number; None for what is none."""
     try:
-        return int(str(value))
+        return None if text is None else int(text)
     except ValueError:
         return None
 
 
-def _shape(value: object) -> tuple[int, ...] | None:
-    sizes = strict_json.told(value) if isinstance(value, str) else value
+@functools.cache
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    sizes = strict_json.told(text)
     if isinstance(sizes, list) and all(isinstance(size, int) for size in sizes):
         return tuple(sizes)
     return None

@@ -8,8 +8,31 @@
 -- columns:
 --   ts_ps | ps | when
 --   name | text | MemoryAllocation or MemoryDeallocation
---   args_json | text | its values, as a JSON object
-SELECT s.ts_ps, s.name, s.args_json
+--   allocation_bytes | text | bytes of the block
+--   addr | text | where it begins
+--   allocator_name | text | allocator
+--   tf_op | text | op that it was for
+--   region_type | text | output, temp or persist/dynamic
+--   data_type | text | number of the element type
+--   shape | text | shape of the tensor, as a JSON array
+--   bytes_allocated | text | what the allocator holds after it
+--   requested_bytes | text | bytes asked for
+--   fragmentation | text | part of the free bytes that is not in the largest piece
+--   bytes_available | text | bytes that the allocator may still take
+SELECT
+  s.ts_ps,
+  s.name,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.allocation_bytes'), '') AS allocation_bytes,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.addr'), '') AS addr,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.allocator_name'), '') AS allocator_name,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.tf_op'), '') AS tf_op,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.region_type'), '') AS region_type,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.data_type'), '') AS data_type,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.shape'), '') AS shape,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes_allocated'), '') AS bytes_allocated,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.requested_bytes'), '') AS requested_bytes,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.fragmentation'), '') AS fragmentation,
+  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes_available'), '') AS bytes_available
 FROM slice AS s
 WHERE s.source_id = $source_id AND s.name IN ('MemoryAllocation', 'MemoryDeallocation')
 ORDER BY s.ts_ps NULLS LAST, s.id NULLS LAST

@@ -8,8 +8,19 @@
 -- columns:
 --   ts_ps | ps | when
 --   track_id | int | thread that did it
---   args_json | text | its values, as a JSON object
-SELECT i.ts_ps, i.track_id, i.args_json
+--   bytes | text | bytes given, negative for those taken back
+--   device_type | text | kind of device, a number of PyTorch's c10::DeviceType
+--   device_id | text | number of the device, negative for none
+--   address | text | where the block begins
+--   total_bytes | text | what the allocator holds after it
+SELECT
+  i.ts_ps,
+  i.track_id,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Bytes'), '') AS bytes,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Device Type"'), '') AS device_type,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Device Id"'), '') AS device_id,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Addr'), '') AS address,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Total Allocated"'), '') AS total_bytes
 FROM instant AS i
 WHERE i.source_id = $source_id AND i.name = '[memory]'
 ORDER BY i.ts_ps NULLS LAST, i.id NULLS LAST

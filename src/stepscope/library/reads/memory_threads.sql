@@ -1,6 +1,6 @@
 -- Slices of threads with memory events
 --
--- question: Which slices lie on the threads of a source that have memory events?
+-- question: Which slices lie around the memory events of a source?
 -- reads: slice, instant
 -- parameters:
 --   source_id | int | source to look at
@@ -10,13 +10,32 @@
 --   end_ps | ps | end
 --   depth | int | slices around it
 --   name | text | name as found
-SELECT s.track_id, s.ts_ps, s.ts_ps + s.dur_ps AS end_ps, s.depth, s.name
-FROM slice AS s
-WHERE
-  s.source_id = $source_id
-  AND s.track_id IN (
-    SELECT i.track_id
+WITH
+  memory AS (
+    SELECT i.track_id, i.ts_ps
     FROM instant AS i
     WHERE i.source_id = $source_id AND i.name = '[memory]'
+  ),
+  moment AS (
+    SELECT m.track_id, m.ts_ps, NULL AS end_ps, NULL AS depth, NULL AS name, NULL AS id, m.ts_ps AS memory_ps
+    FROM memory AS m
+    UNION ALL
+    SELECT s.track_id, s.ts_ps, s.ts_ps + s.dur_ps, s.depth, s.name, s.id, NULL
+    FROM slice AS s
+    WHERE s.source_id = $source_id AND s.track_id IN (SELECT m.track_id FROM memory AS m)
+  ),
+  -- The first memory event at or after the start of each: walked from the end.
+  ahead AS (
+    SELECT
+      m.*,
+      min(m.memory_ps) OVER (
+        PARTITION BY m.track_id
+        ORDER BY m.ts_ps DESC NULLS LAST, m.memory_ps NULLS LAST
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      ) AS next_ps
+    FROM moment AS m
   )
-ORDER BY s.track_id NULLS LAST, s.ts_ps NULLS LAST, s.depth NULLS LAST, s.id NULLS LAST
+SELECT a.track_id, a.ts_ps, a.end_ps, a.depth, a.name
+FROM ahead AS a
+WHERE a.next_ps <= a.end_ps
+ORDER BY a.track_id NULLS LAST, a.ts_ps NULLS LAST, a.depth NULLS LAST, a.id NULLS LAST
