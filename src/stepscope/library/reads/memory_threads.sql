@@ -27,7 +27,7 @@ WITH
   -- The first memory event at or after the start of each: walked from the end.
   ahead AS (
     SELECT
-      m.*,
+      m.track_id, m.ts_ps, m.end_ps, m.depth, m.name, m.id,
       min(m.memory_ps) OVER (
         PARTITION BY m.track_id
         ORDER BY m.ts_ps DESC NULLS LAST, m.memory_ps NULLS LAST
