@@ -59,6 +59,10 @@ class Answer(NamedTuple):
         return str(told["slug"])
 
 
+PATIENCE_SECONDS = 200.0
+"""What a statement may take where no test is about it: a busy machine takes long to start a process."""
+
+
 class Served:
     """A page over recordings. To be closed."""
 
@@ -68,7 +72,7 @@ class Served:
         self._thread.start()
         self.access = Access(PORT)
         self.assets: dict[str, Asset] = assets.manifest()
-        settings = Settings(paths, lake=lake, **limits)
+        settings = Settings(paths, lake=lake, **{"seconds": PATIENCE_SECONDS, **limits})
 
         async def make() -> app.Page:
             return app.Page(

@@ -18,6 +18,6 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="package")
 def served(own_cache: None) -> Iterator[Served]:
-    page = Served(*RECORDINGS, seconds=60.0)
+    page = Served(*RECORDINGS)
     yield page
     page.close()

@@ -221,7 +221,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(store: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     """A page over a lake, whose files DuckDB opens itself, or over the cache, of which it knows nothing."""
     opened = str(store / ("lake" if request.param == "lake" else "phases.json"))
-    made = Served(opened, processes=1, seconds=60.0)
+    made = Served(opened, processes=1)
     assert made.sql("SELECT count(*) AS n FROM slice").json["rows"][0][0] > 0
     yield made
     made.close()

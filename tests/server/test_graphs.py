@@ -94,7 +94,7 @@ def test_a_way_to_nowhere_is_refused(graph: Served) -> None:
 def test_programs_of_a_dump_are_graphs() -> None:
     """Those that `stepscope graph` lists, each with its level; their files stay unknown to the page."""
     dump = str(SAMPLES / "xla_dump")
-    page = Served(dump, seconds=60.0)
+    page = Served(dump)
     try:
         listed = json.loads(page.get("/api/graphs").body)["graphs"]
         wanted = programs.found([dump])
@@ -115,7 +115,7 @@ def test_programs_of_a_dump_are_graphs() -> None:
 )
 def test_programs_of_a_recording_are_graphs_with_times(name: str) -> None:
     path = str(SAMPLES / "xplane" / name)
-    page = Served(path, seconds=60.0)
+    page = Served(path)
     try:
         listed = json.loads(page.get("/api/graphs").body)["graphs"]
         with trace.open(path, cache=False) as opened:
@@ -149,7 +149,7 @@ def test_programs_of_a_lake_are_those_of_what_was_ingested(name: str, tmp_path: 
 
     def levels(given: str) -> dict[int, tuple[set[Any], set[Any]]]:
         found = {}
-        with closing(Served(given, seconds=60.0)) as page:
+        with closing(Served(given)) as page:
             for number, one in enumerate(page.get("/api/graphs").json["graphs"]):
                 asked = {"graph": number, "open": [], "fold": False, "flat": True}
                 level = page.post("/api/graph", asked).json
@@ -174,7 +174,7 @@ def test_programs_of_a_lake_are_those_of_what_was_ingested(name: str, tmp_path: 
 def test_a_dump_is_told_of_as_in_the_terminal() -> None:
     """Nothing ran, so reports say what was compiled; its folder stays unknown to the page."""
     dump = str(SAMPLES / "xla_dump")
-    with closing(Served(dump, seconds=60.0)) as page, trace.open(dump, cache=False) as opened:
+    with closing(Served(dump)) as page, trace.open(dump, cache=False) as opened:
         for name, made in (("summary", dumps.summary), ("memory", dumps.memory)):
             wanted = made(opened, "xla_dump")
             assert wanted is not None

@@ -29,7 +29,7 @@ def lake(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def page(lake: Path) -> Iterator[Served]:
-    served = Served(lake=str(lake), seconds=60.0)
+    served = Served(lake=str(lake))
     yield served
     served.close()
 

@@ -170,7 +170,7 @@ def test_a_lake_that_vanishes_while_it_is_open(open_page: Open, tmp_path: Path) 
 
 
 def test_who_leaves_frees_the_thread(open_page: Open) -> None:
-    page = open_page(SAMPLES / "chrome" / "kineto_cuda.json", seconds=60.0)
+    page = open_page(SAMPLES / "chrome" / "kineto_cuda.json")
     assert page.get("/api/catalog").status == 200
     assert page.sql("SELECT 1 AS a").status == 200
     endless = "SELECT count(*) AS n FROM range(100000000) AS a, range(100000000) AS b"
