@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import pytest
 
 from stepscope.report import Report, build, sentences
+from stepscope.report.advice import next_commands
 from tests.draw import UNIT_PS, Tables, draw
-from tests.fakes import drawn_trace
+from tests.fakes import FakeTrace, drawn_trace
 from tests.report import made_ranks
 from tests.report.recordings import derived
 
@@ -27,8 +29,31 @@ cpu/lane    lane          : [c:Relu]
 """
 
 
+@functools.cache
+def waiting() -> Report:
+    """The report of WAITING, made once: it is never changed."""
+    return report(draw(WAITING))
+
+
+@functools.cache
+def _waiting_trace() -> FakeTrace:
+    return drawn_trace(draw(WAITING))
+
+
+def commands(*paths: str) -> tuple[str, ...]:
+    """What the report of WAITING offers next, had it been read from these paths."""
+    trace = _waiting_trace()
+    trace.given = paths
+    told = {"runs_and_hosts": [{"sources": 1}], "completeness": [{"format": "xspace"}], "pipeline_stages": []}
+    return next_commands(trace, waiting().findings, told)
+
+
+def test_commands_are_those_of_the_report():
+    assert commands("trace.pb") == waiting().next_commands
+
+
 def test_sections_and_sentences():
-    found = report(draw(WAITING))
+    found = waiting()
     names = [section.name for section in found.sections]
     assert names[:4] == ["runs_and_hosts", "step_list", "op_types", "ops"]
     assert names[-1] == "completeness"
@@ -77,12 +102,12 @@ def test_ranks_have_no_columns_in_which_nothing_was_recorded():
 
 
 def test_all_shows_more():
-    brief, whole = report(draw(WAITING)), report(draw(WAITING), all=True)
+    brief, whole = waiting(), report(draw(WAITING), all=True)
     assert {s.name for s in brief.sections} < {s.name for s in whole.sections}
 
 
 def test_findings_come_by_weight():
-    order = [finding.severity for finding in report(draw(WAITING)).findings]
+    order = [finding.severity for finding in waiting().findings]
     assert order == sorted(order, key=["high", "medium", "low", "info"].index)
 
 
@@ -136,7 +161,7 @@ def test_nothing_at_all():
     ],
 )
 def test_next_commands_can_be_pasted(paths, shown):
-    first, second = report(draw(WAITING), *paths).next_commands
+    first, second = commands(*paths)
     assert first == f"stepscope query {shown} @waits"
     assert second == f"stepscope report {shown} -o report.html"
 
@@ -146,15 +171,15 @@ def test_a_pattern_stands_for_the_files_that_it_names_and_no_others(tmp_path, mo
     for name in ("run_0.pb", "run_1.pb", "run_2.pb", "run_10.pb", "timeline.json"):
         (tmp_path / name).touch()
     given = ["run_0.pb", "run_1.pb", "run_2.pb", "run_10.pb"]
-    assert report(draw(WAITING), *given).next_commands[1] == "stepscope report run_*.pb -o report.html"
+    assert commands(*given)[1] == "stepscope report run_*.pb -o report.html"
     (tmp_path / "run_3.pb").touch()
-    first, _ = report(draw(WAITING), *given).next_commands
+    first, _ = commands(*given)
     assert first == "stepscope query run_0.pb run_1.pb run_2.pb run_10.pb @waits"
 
 
 @pytest.mark.parametrize("path", ["-", "/dev/fd/63"])
 def test_a_pipe_cannot_be_asked_again(path):
-    assert report(draw(WAITING), path).next_commands == ()
+    assert commands(path) == ()
 
 
 def test_names_of_a_file_are_not_templates():
@@ -182,7 +207,7 @@ def test_views_are_kept_once():
 
 
 def test_report_is_plain_data():
-    assert dataclasses.asdict(report(draw(WAITING)))["title"] == "r: 1 run, 1 host, 3 steps"
+    assert dataclasses.asdict(waiting())["title"] == "r: 1 run, 1 host, 3 steps"
 
 
 def test_several_runs_are_told_apart():
