@@ -50,10 +50,10 @@ def listed() -> str:
 
 
 def brief() -> Iterator[str]:
-    """What every third judgement and finding says; all of them, and whole reports, take minutes."""
-    for name, tables in islice(recordings.judged(), 0, None, 3):
+    """What every sixth judgement and finding says; all of them, and whole reports, take minutes."""
+    for name, tables in islice(recordings.judged(), 0, None, 6):
         yield from _judgement(name, tables)
-    for name, tables in islice(recordings.problems(), 0, None, 3):
+    for name, tables in islice(recordings.problems(), 0, None, 6):
         yield from _finding(name, tables)
 
 
