@@ -23,6 +23,11 @@ FLIPS = cases(40, 300)
 
 
 @pytest.fixture(scope="module")
+def nothing_is_derived() -> None:
+    """Files of derived tables are damaged, too."""
+
+
+@pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four sources whose args hardly shrink: 70 MB of Parquet in a second."""
     folder = tmp_path_factory.mktemp("large")
