@@ -1,4 +1,4 @@
-"""Lakes here lack the tables that are derived from whole runs, as those of an ingest in parts do until it ends."""
+"""Lakes here lack the tables that are derived from whole runs, as those of an ingest do until it ends."""
 
 from __future__ import annotations
 
