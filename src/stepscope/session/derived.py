@@ -165,7 +165,8 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
         if table.name not in made:
             compute = partial(_rows_of, table.name, engine)
             made.update(remembered(table.name, compute) if remembered else compute())
-        return [Rows([[row[name] for name in table.names] for row in made[table.name]])]
+        names = table.names
+        return [Rows([[row[name] for name in names] for row in made[table.name]])]
 
     def tfprof() -> Sequence[Part]:
         from stepscope.instruments.tfprof import table

@@ -296,7 +296,8 @@ class DecodedTables:
         from stepscope.session.derived import FROM_FILES
 
         rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
-        made = [Rows([[row.get(column) for column in table.names] for row in rows])] if rows else []
+        names = table.names
+        made = [Rows([[row.get(column) for column in names] for row in rows])] if rows else []
         return [*self._large(table), *made]
 
     def _large(self, table: Table) -> Sequence[Part]:
