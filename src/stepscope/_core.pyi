@@ -279,7 +279,6 @@ class TfprofOptions:
 class Tfprof:
     """A model for tfprof: nodes, what ran in each step, what op logs say. Any thread may ask."""
 
-    HELP: str
     def __init__(self) -> None: ...
     def add_graph(self, input: Input) -> int:
         """Adds the nodes of a graph that are not there yet; returns how many the file has."""

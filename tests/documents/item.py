@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import shlex
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +18,11 @@ class Item:
     """A row of `docs/five-documents.md`, and its test.
 
     `command` is what a reader types in a folder that holds the samples (`tests/samples` by name): lines that
-    begin with "stepscope", or else Python. `says` are pieces of what it prints, which are true of the sample,
-    `never` pieces that would be false; white space counts as one blank. `check` looks at the files that were
-    written. Where the command needs a program of its own to run, `kept_by` names the test that runs it
-    ("tests/capture/test_programs.py::test_x"), and the item is only shown.
+    begin with "stepscope", behind each what is typed at its prompt ("tfprof> …"), or else Python. `says` are
+    pieces of what it prints, which are true of the sample, `never` pieces that would be false; white space
+    counts as one blank. `check` looks at the files that were written. Where the command needs a program of
+    its own to run, `kept_by` names the test that runs it ("tests/capture/test_programs.py::test_x"), and the
+    item is only shown.
     """
 
     asks: str
@@ -53,13 +55,38 @@ def _typed(command: str) -> tuple[str, int]:
             exec(compile(command, "item", "exec"), {"__name__": "item"})
         return out.getvalue(), 0
     ended, printed = 0, ""
-    for line in lines:
+    for line, typed in _with_answers(lines):
         assert ended == 0, f"{line} was not tried: the line before it failed\n{printed}"
         out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        with _typing(typed), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             try:
                 ended = main(shlex.split(line)[1:])
             except SystemExit as left:
                 ended = int(left.code or 0)
         printed = out.getvalue()
     return printed, ended
+
+
+_PROMPT = "tfprof>"
+
+
+def _with_answers(lines: list[str]) -> list[tuple[str, str]]:
+    """Each command line with what is typed at its prompt."""
+    found: list[tuple[str, str]] = []
+    for line in lines:
+        if line.startswith(_PROMPT):
+            command, typed = found.pop()
+            found.append((command, typed + line.removeprefix(_PROMPT).strip() + "\n"))
+        else:
+            found.append((line, ""))
+    return found
+
+
+@contextlib.contextmanager
+def _typing(text: str) -> Iterator[None]:
+    """What a program reads from its standard input."""
+    before, sys.stdin = sys.stdin, io.StringIO(text)
+    try:
+        yield
+    finally:
+        sys.stdin = before

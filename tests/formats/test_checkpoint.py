@@ -86,6 +86,11 @@ def test_rows_of_the_samples(name: str) -> None:
         (["w", "w/a_slot_of_my_own"], ["weight", "slot"]),
         (["a/w/Momentum"], ["weight"]),
         (
+            ["bn/moving_mean", "bn/moving_variance_1", "bn/gamma", "moving_means/w"],
+            ["statistic", "statistic", "weight", "weight"],
+        ),
+        (["l/moving_mean/.ATTRIBUTES/VARIABLE_VALUE"], ["statistic"]),
+        (
             [
                 "l/kernel/.ATTRIBUTES/VARIABLE_VALUE",
                 "l/kernel/.OPTIMIZER_SLOT/optimizer/m/.ATTRIBUTES/VARIABLE_VALUE",

@@ -50,6 +50,24 @@ def recorded(rows: dict[str, list[tuple[str, int, int, str]]], *, again: bool) -
     return message
 
 
+def test_a_copy_is_known_by_its_tensor_where_labels_name_the_op_itself(tmp_path: Path) -> None:
+    own = {"SparseToDense(ids/_5)": "SparseToDense(ids)", "MatMul(dense/_7, w)": "MatMul(dense, w)"}
+    rows = {
+        device: [
+            (name, start, dur, next((text.replace(a, b) for a, b in own.items() if a in text), text))
+            for name, start, dur, text in ran
+        ]
+        for device, ran in ROWS.items()
+    }
+    path = tmp_path / "run_meta.pb"
+    path.write_bytes(recorded(rows, again=True).SerializeToString())
+    with trace.open(str(path), cache=False) as found:
+        result = found.ask(library.entry("cpu_ops_in_device_step"))
+        first = dict(zip(result.columns, result.rows()[0], strict=True))
+    assert (first["op_type"], first["copies"], first["copies_ps"]) == ("SparseToDense", 2, 200 * 10**6)
+    assert first["with_copies"] == ", 2 copies between it and the accelerator"
+
+
 @pytest.mark.parametrize("again", [False, True], ids=["one stream", "all streams again"])
 def test_copies_are_counted_for_the_op_that_forces_them(again: bool, tmp_path: Path) -> None:
     path = tmp_path / "run_meta.pb"

@@ -43,8 +43,9 @@ def _tensor(tables: Tables, source_id: int, name: str, role: str, elements: int)
 def a_checkpoint() -> Tables:
     tables = Tables()
     facts = {"path": "a/model-7.index", "format": "checkpoint", "producer": "unknown"}
-    tables.source(events_seen=3, events_stored=3, **facts)
-    for name, role, elements in (("w", "weight", 100), ("w/Adam/m", "slot", 100), ("step", "optimizer", 2)):
+    tables.source(events_seen=4, events_stored=4, **facts)
+    kept = (("w", "weight", 100), ("w/Adam/m", "slot", 100), ("step", "optimizer", 2))
+    for name, role, elements in (*kept, ("bn/moving_mean", "statistic", 8)):
         _tensor(tables, 0, name, role, elements)
     return tables
 

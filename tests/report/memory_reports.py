@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory.allocators import Compared, Memory
-from stepscope.instruments.memory.blocks import Block, Held
+from stepscope.instruments.memory.blocks import Block, Held, Spans
 from stepscope.instruments.memory.by_step import Windows
 from stepscope.instruments.memory.moves import Pool
 from stepscope.instruments.memory.peak import Peak, peak
@@ -64,6 +64,9 @@ MEMORY: dict[str, Memory] = {
     "from the graph alone": replace(_ONE, recorded=False),
     "sizes by category": _held(_kinds(), way="sizes"),
     "a profile of one moment": _held(_kinds(), way="stacks"),
+    "a timeline's tensors": _held(_ONE, way="timeline", spans=Spans(40, 30, 3, 7)),
+    "a timeline's, one of each": _held(_ONE, way="timeline", spans=Spans(3, 1, 1, 1)),
+    "a timeline's, all read": _held(_ONE, way="timeline", spans=Spans(2, 2, 0)),
     "cut": replace(_ONE, complete=False),
     "held before": _memory(_X, base=3 * MIB),
     "one total that does not fit": _held(_ONE, totals=9, contradictions=1),

@@ -11,7 +11,7 @@ use stepscope_core::formats::checkpoint::Checkpoint;
 use stepscope_tfprof::flops::Arithmetic;
 use stepscope_tfprof::options::{self, Options};
 use stepscope_tfprof::outline::Row;
-use stepscope_tfprof::{Session, flops, meanings, read, tabulate, words, write_profile};
+use stepscope_tfprof::{Session, flops, meanings, read, tabulate, write_profile};
 
 /// Options, kept between questions.
 #[pyclass(name = "TfprofOptions", module = "stepscope._core")]
@@ -316,7 +316,4 @@ impl Tfprof {
         let answer = free(py, || lock(&self.0).advise())?;
         Ok((answer.text, answer.warnings))
     }
-
-    #[classattr]
-    const HELP: &'static str = words::HELP;
 }

@@ -20,6 +20,12 @@ pub const CHECKERS: [&str; 3] = [
     "OperationChecker",
     "ExpensiveOperationChecker",
 ];
+/// What each of them looks for.
+const LOOK_FOR: [&str; 3] = [
+    "kernels of accelerators in steps",
+    "BatchNorm without FusedBatchNorm, and NHWC on a GPU",
+    "types, scopes and calls that take time in steps",
+];
 /// Lines of a call that took less are left out.
 const CALL_MICROS: i64 = 1000;
 
@@ -32,8 +38,13 @@ pub fn advise(session: &mut Session) -> Result<Answer> {
         operations(model),
         expensive(model, scopes, ops, code, &mut answer.warnings),
     ];
-    for (checker, reports) in CHECKERS.iter().zip(reports) {
+    for ((checker, looks_for), reports) in CHECKERS.iter().zip(LOOK_FOR).zip(reports) {
         let _ = writeln!(answer.text, "\n{checker}:");
+        if reports.is_empty() {
+            answer.warnings.push(format!(
+                "{checker} lists nothing, as in TensorFlow: it looks only for {looks_for}"
+            ));
+        }
         for report in reports {
             let _ = writeln!(answer.text, "{report}");
         }
@@ -131,9 +142,9 @@ fn expensive(
     if model.steps.is_empty() {
         warnings.push("without RunMetadata the checkers have no times to look at".into());
     } else {
-        reports.extend(types(model, &metrics, ops));
+        reports.extend(types(model, &metrics, ops, warnings));
     }
-    reports.extend(top_scopes(model, &metrics, scopes));
+    reports.extend(top_scopes(model, &metrics, scopes, warnings));
     match code.filter(|_| model.has_code) {
         Some(code) => reports.extend(calls(model, &metrics, code)),
         None => {
@@ -150,7 +161,12 @@ fn times(figures: &Metrics) -> String {
 }
 
 /// The three most expensive types of ops.
-fn types(model: &Model, metrics: &[Metrics], ops: &Ops) -> Option<String> {
+fn types(
+    model: &Model,
+    metrics: &[Metrics],
+    ops: &Ops,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
     let options = question(3, 1);
     let view = ops.view(
         model,
@@ -158,6 +174,16 @@ fn types(model: &Model, metrics: &[Metrics], ops: &Ops) -> Option<String> {
         &options,
         &Filters::new(&options, &mut Vec::new()),
     )?;
+    if let Some(sentence) = view.hidden.sentence(&options) {
+        let what = if view.rows.is_empty() {
+            "is empty"
+        } else {
+            "is not complete"
+        };
+        warnings.push(format!(
+            "The list of types {what}, as in TensorFlow: {sentence} in the view op"
+        ));
+    }
     let lines = view.rows.iter().take(3).enumerate().map(|(place, row)| {
         let micros = row.sum.own.get(Metric::Micros) as f64;
         let share = 100.0 * micros / (view.all.get(Metric::Micros) as f64 + 1e-10);
@@ -169,7 +195,12 @@ fn types(model: &Model, metrics: &[Metrics], ops: &Ops) -> Option<String> {
 }
 
 /// The three outermost scopes that take most; of each its own time, which for a scope is none.
-fn top_scopes(model: &Model, metrics: &[Metrics], scopes: &Layout) -> Option<String> {
+fn top_scopes(
+    model: &Model,
+    metrics: &[Metrics],
+    scopes: &Layout,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
     let options = question(100, 100);
     let view = scopes.view(
         model,
@@ -179,6 +210,15 @@ fn top_scopes(model: &Model, metrics: &[Metrics], scopes: &Layout) -> Option<Str
     );
     let root = view.figures.total.len() as u32 - 1;
     let shown = view.shown.children.get(root);
+    if shown
+        .iter()
+        .take(3)
+        .any(|scope| scopes.node(*scope).is_none())
+    {
+        let text = "The times of the top graph nodes are TensorFlow's: a scope's own, which is none. The view \
+                    scope has what is below them";
+        warnings.push(text.into());
+    }
     let lines = shown.iter().take(3).enumerate().map(|(place, scope)| {
         let times = times(&view.figures.own[*scope as usize]);
         format!(

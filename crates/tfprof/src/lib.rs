@@ -13,6 +13,7 @@ pub mod code;
 pub mod flops;
 pub mod gather;
 pub mod groups;
+pub mod hidden;
 pub mod lines;
 pub mod meanings;
 pub mod metrics;
@@ -230,6 +231,7 @@ impl Session {
         }
         let metrics = self.figures.of(&self.model, options.step);
         let view = layout.view(&self.model, metrics, options, filters);
+        view.shown.hidden.warn(options, &mut answer.warnings);
         let mut text = words::heading(options, true);
         let mut value = |name: &str| match &self.checkpoint {
             Some(checkpoint) => value(checkpoint, name, &mut answer.warnings),
@@ -255,7 +257,11 @@ impl Session {
             _ => {
                 let ops = self.ops.get_or_insert_with(|| Ops::new(&self.model));
                 let figures = self.figures.of(&self.model, options.step);
-                Some(ops.write(&self.model, figures, options, filters))
+                if let Some(view) = ops.view(&self.model, figures, options, filters) {
+                    view.hidden.warn(options, &mut answer.warnings);
+                    return Some(view.write(&self.model, options));
+                }
+                Some(ops::write_nothing(&self.model, options))
             }
         }
     }
@@ -300,6 +306,7 @@ impl Session {
             answer.warnings.push(text.into());
             return None;
         };
+        view.shown.hidden.warn(options, &mut answer.warnings);
         if options.selects("tensor_value") {
             answer
                 .warnings

@@ -1,6 +1,7 @@
 //! The op view: a list of types, each with its share and with the share of everything from it on.
 
 use super::groups::{Selection, Sum, devices, shapes, types};
+use super::hidden::{Compared, Hidden, METRICS};
 use super::metrics::{Metric, Metrics, clock, memory, number};
 use super::model::Model;
 use super::options::{Options, least};
@@ -30,6 +31,8 @@ pub struct OpView<'a> {
     pub rows: Vec<Row<'a>>,
     /// What everything adds up to.
     pub all: Metrics,
+    /// What defaults hide.
+    pub hidden: Hidden,
     figures: &'a [Metrics],
 }
 
@@ -83,12 +86,15 @@ impl Ops {
             false => rows.iter().position(starts).unwrap_or(rows.len()),
         };
         let mut shown: Vec<Row<'_>> = Vec::new();
+        let mut hidden = Hidden::default();
         for (depth, row) in (0i64..).zip(rows.into_iter().skip(first)) {
             if filters.trim.matches(row.name) || depth > i64::from(options.max_depth) {
                 break;
             }
             let may_show = filters.shows(row.name) && filters.looks_at(model, &row.sum.nodes);
-            if row.name == ROOT || (is_enough(&row, options) && may_show) {
+            let mut is_enough =
+                || hidden.judge(row.name, &compared(&row), &row.sum.own, &options.min);
+            if row.name == ROOT || (may_show && is_enough()) {
                 shown.push(row);
             }
         }
@@ -98,32 +104,31 @@ impl Ops {
         Some(OpView {
             rows: shown,
             all,
+            hidden,
             figures,
         })
     }
+}
 
+impl OpView<'_> {
     /// The text of the view.
-    pub fn write(
-        &self,
-        model: &Model,
-        figures: &[Metrics],
-        options: &Options,
-        filters: &Filters,
-    ) -> String {
-        let Some(view) = self.view(model, figures, options, filters) else {
-            let root = Row {
-                name: ROOT,
-                sum: Sum::default(),
-                total: Metrics::default(),
-            };
-            return line(model, &[], &root, &root.total, options);
-        };
+    pub fn write(&self, model: &Model, options: &Options) -> String {
         let mut out = heading(options, false);
-        for row in &view.rows {
-            out.push_str(&line(model, view.figures, row, &view.all, options));
+        for row in &self.rows {
+            out.push_str(&line(model, self.figures, row, &self.all, options));
         }
         out
     }
+}
+
+/// The text of the view of a model without nodes: the root, without a heading.
+pub fn write_nothing(model: &Model, options: &Options) -> String {
+    let root = Row {
+        name: ROOT,
+        sum: Sum::default(),
+        total: Metrics::default(),
+    };
+    line(model, &[], &root, &root.total, options)
 }
 
 /// What is equal stays in the order of names; the root's name comes first, whatever the order.
@@ -151,23 +156,14 @@ fn accumulate(rows: &mut [Row<'_>]) -> Metrics {
     sum
 }
 
-fn is_enough(row: &Row<'_>, options: &Options) -> bool {
-    let metrics = [
-        Metric::Requested,
-        Metric::Peak,
-        Metric::Residual,
-        Metric::Output,
-        Metric::Micros,
-        Metric::AcceleratorMicros,
-        Metric::CpuMicros,
-        Metric::Params,
-        Metric::Flops,
-    ];
-    metrics
-        .iter()
-        .zip(options.min)
-        .all(|(metric, min)| row.total.get(*metric) >= min)
-        && options.min[least::OCCURRENCE] <= row.sum.nodes.len() as i64
+/// What is compared with the least figures.
+fn compared(row: &Row<'_>) -> Compared {
+    let mut figures = [0; 10];
+    for (figure, metric) in figures.iter_mut().zip(METRICS) {
+        *figure = row.total.get(metric);
+    }
+    figures[least::OCCURRENCE] = row.sum.nodes.len() as i64;
+    figures
 }
 
 fn percent(part: i64, whole: i64) -> String {

@@ -68,9 +68,11 @@ impl Session {
         let options = &options.in_ticks(self.model.ticks());
         let filters = Filters::new(options, &mut warnings);
         let rows = match view {
-            "scope" | "graph" => self.outline_nodes(view == "graph", options, &filters)?,
-            "op" => self.outline_ops(options, &filters),
-            _ => self.outline_code(options, &filters)?,
+            "scope" | "graph" => {
+                self.outline_nodes(view == "graph", options, &filters, &mut warnings)?
+            }
+            "op" => self.outline_ops(options, &filters, &mut warnings),
+            _ => self.outline_code(options, &filters, &mut warnings)?,
         };
         Ok((rows, warnings))
     }
@@ -80,6 +82,7 @@ impl Session {
         is_graph: bool,
         options: &Options,
         filters: &Filters,
+        warnings: &mut Vec<String>,
     ) -> Result<Vec<Row>> {
         let slot = match is_graph {
             true => &mut self.graph,
@@ -95,6 +98,7 @@ impl Session {
         let layout = slot.as_ref().expect("it was just built");
         let metrics = self.figures.of(model, options.step);
         let view = layout.view(model, metrics, options, filters);
+        view.shown.hidden.warn(options, warnings);
         let root = view.figures.total.len() as u32 - 1;
         let rows = walk(root, &view.shown).into_iter().map(|place| {
             let at = place as usize;
@@ -115,7 +119,12 @@ impl Session {
         Ok(rows.collect())
     }
 
-    fn outline_ops(&mut self, options: &Options, filters: &Filters) -> Vec<Row> {
+    fn outline_ops(
+        &mut self,
+        options: &Options,
+        filters: &Filters,
+        warnings: &mut Vec<String>,
+    ) -> Vec<Row> {
         let model = &self.model;
         let metrics = self.figures.of(model, options.step);
         let ops = self.ops.get_or_insert_with(|| Ops::new(model));
@@ -126,6 +135,7 @@ impl Session {
             };
             return vec![root];
         };
+        view.hidden.warn(options, warnings);
         let root = Row {
             name: ROOT.into(),
             total: view.all,
@@ -146,7 +156,12 @@ impl Session {
         std::iter::once(root).chain(rows).collect()
     }
 
-    fn outline_code(&mut self, options: &Options, filters: &Filters) -> Result<Vec<Row>> {
+    fn outline_code(
+        &mut self,
+        options: &Options,
+        filters: &Filters,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Row>> {
         let model = &self.model;
         let metrics = self.figures.of(model, options.step);
         let nothing = |seen: &str| Error::new(Kind::NotThisFormat, seen);
@@ -159,6 +174,7 @@ impl Session {
                 "the options leave nothing of the code, not even its root",
             ));
         };
+        view.shown.hidden.warn(options, warnings);
         let root = view.figures.total.len() as u32 - 1;
         let rows = walk(root, &view.shown).into_iter().map(|place| {
             let at = place as usize;

@@ -1,6 +1,7 @@
 //! What the scope, graph and code views share: counting, finding where to start, choosing, ordering.
 
 use super::gather::{Lists, Visit, gather};
+use super::hidden::{Compared, Hidden, METRICS};
 use super::metrics::{Metric, Metrics};
 use super::model::Model;
 use super::options::{Options, least, which};
@@ -112,6 +113,8 @@ pub struct Shown {
     pub children: Lists,
     /// Levels below the root.
     pub level: Vec<usize>,
+    /// What defaults hide.
+    pub hidden: Hidden,
 }
 
 /// How the views differ.
@@ -181,7 +184,9 @@ impl Stage<'_> {
         let mut shown = Shown {
             children: Lists::new(figures.total.len()),
             level: vec![0; figures.total.len()],
+            hidden: Hidden::default(),
         };
+        let mut hidden = Hidden::default();
         let mut visited = vec![false; figures.total.len()];
         let max_depth = i64::from(self.options.max_depth);
         let Figures {
@@ -203,14 +208,12 @@ impl Stage<'_> {
                 return Visit::Skip;
             }
             let keep = name == ROOT || {
-                let totals = totals.borrow();
+                let figures = self.compared(&own[place], &totals.borrow()[place]);
+                let elsewhere = self.elsewhere.get(place).copied().unwrap_or_default();
                 depth <= max_depth
-                    && self.is_enough(&own[place], &totals[place])
                     && self.filters.shows(name)
-                    && !self
-                        .elsewhere
-                        .get(place)
-                        .is_some_and(|elsewhere| *elsewhere)
+                    && !elsewhere
+                    && hidden.judge(name, &figures, &own[place], &self.options.min)
             };
             Visit::Enter {
                 keep,
@@ -238,30 +241,24 @@ impl Stage<'_> {
             }
         };
         let kept = gather(&[root], 1, below, enter, leave);
+        shown.hidden = hidden;
         (kept == [root]).then_some(shown)
     }
 
-    fn is_enough(&self, own: &Metrics, total: &Metrics) -> bool {
-        let min = &self.options.min;
-        let counted = if self.manner == Manner::Code {
-            total
-        } else {
-            own
-        };
-        [
-            (least::BYTES, Metric::Requested),
-            (least::PEAK, Metric::Peak),
-            (least::RESIDUAL, Metric::Residual),
-            (least::OUTPUT, Metric::Output),
-            (least::MICROS, Metric::Micros),
-            (least::ACCELERATOR, Metric::AcceleratorMicros),
-            (least::CPU, Metric::CpuMicros),
-        ]
-        .iter()
-        .all(|(place, metric)| total.get(*metric) >= min[*place])
-            && counted.get(Metric::Params) >= min[least::PARAMS]
-            && counted.get(Metric::Flops) >= min[least::FLOPS]
-            && (self.manner == Manner::Code || own.get(Metric::Runs) >= min[least::OCCURRENCE])
+    /// What is compared with the least figures.
+    fn compared(&self, own: &Metrics, total: &Metrics) -> Compared {
+        let of_code = self.manner == Manner::Code;
+        let mut figures = [i64::MAX; 10];
+        for (figure, metric) in figures.iter_mut().zip(METRICS) {
+            *figure = match metric {
+                Metric::Params | Metric::Flops if !of_code => own.get(metric),
+                _ => total.get(metric),
+            };
+        }
+        if !of_code {
+            figures[least::OCCURRENCE] = own.get(Metric::Runs);
+        }
+        figures
     }
 
     fn arrange(&self, nodes: &mut [u32], totals: &[Metrics]) {

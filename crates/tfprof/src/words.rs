@@ -122,25 +122,3 @@ pub fn heading(options: &Options, counts_first: bool) -> String {
     asked(&rest, &mut titles);
     format!("node name | {}\n", titles.join(" | "))
 }
-
-/// What `help` prints.
-pub const HELP: &str = "See https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/profiler/README.md for profiler tutorial.
-See https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/profiler/g3doc/command_line.md for command line tool tutorial.
-profiler --profile_path=<ProfileProto binary file> # required
-
-Or:
-
-profiler --graph_path=<GraphDef proto file>  # Contains model graph info (no needed for eager execution)
-         --run_meta_path=<RunMetadata proto file>  # Contains runtime info. Optional.
-         --run_log_path=<OpLogProto proto file>  # Contains extra source code, flops, custom type info. Optional
-
-
-To skip interactive mode, append one of the following commands:
-  scope: Organize profiles based on name scopes.
-  graph: Organize profiles based on graph node input/output.
-  op: Organize profiles based on operation type.
-  code: Organize profiles based on python codes (need op_log_path).
-  advise: Auto-profile and advise. (experimental)
-  set: Set options that will be default for follow up commands.
-  help: Show helps.
-";

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.showing import show
     from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.library.statements import statement
-    from stepscope.report import dumps, memory, memory_page
+    from stepscope.report import dumps, memory, memory_page, memory_totals
 
     with opened(options, console) as (trace, bar):
         compiled = dumps.memory(trace, " ".join(options.paths))
@@ -84,6 +84,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 run_ps=lambda run: durations.get(run, 0),
             )
             asked.append((one, outcomes))
+        if compiled is None and not found:
+            compiled = memory_totals.build(trace.query, options.paths, all=options.all)
         bar.stop()
     if compiled is not None:
         show(compiled, options, console)

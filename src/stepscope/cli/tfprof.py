@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import units
+from stepscope.cli import tfprof_help
 from stepscope.cli.arguments import FORMATS, Parser
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
@@ -59,7 +59,7 @@ class _TfprofParser(Parser):
         """Sorts the words. UsageError for what is not known."""
         words = list(args or ())
         if any(word in ("-h", "--help") for word in words):
-            self.epilog = _epilog()
+            self.epilog = tfprof_help.options(FILES, {**VALUES, **FLAGS})
             return super().parse_args(["--help"])
         from stepscope.instruments import tfprof
         from stepscope.sources.given import look_up
@@ -120,40 +120,6 @@ def parser() -> Parser:
     return _TfprofParser("tfprof", ABOUT, "stepscope tfprof [VIEW] [PATH…] [options]")
 
 
-def _epilog() -> str:
-    from stepscope.instruments import tfprof
-
-    def paragraph(name: str, text: str) -> str:
-        first = f"  {name}".ljust(30)
-        return textwrap.fill(text, 110, initial_indent=first, subsequent_indent=" " * 30)
-
-    lines = [
-        "VIEW is scope, graph, op, code or advise; without one a prompt opens, where an empty line shows the",
-        "options. PATH is whatever holds graphs and RunMetadata; files can also be named one by one. Without",
-        "RunMetadata, what ran is taken from traces: XPlanes, Kineto, timelines, a lake.",
-        "Options take one dash or two. Expressions match whole names and are separated by commas. The output",
-        "is that of TensorFlow 2.21, for its own files byte for byte.",
-        "",
-        "files",
-        *(paragraph(f"-{name}", text) for name, text in FILES.items()),
-        "",
-        "options",
-        *(
-            paragraph(f"-{one.name}", f"{one.meaning} [{one.default}]" if one.default else one.meaning)
-            for one in tfprof.options()
-        ),
-        "",
-        "of stepscope, and of tfprof's first years",
-        *(paragraph(f"-{name}", text) for name, text in {**VALUES, **FLAGS}.items()),
-        "",
-        "columns of -select",
-        *(paragraph(name, text) for name, text in tfprof.columns().items()),
-        "",
-        f"orders of -order_by: {', '.join(tfprof.orders())}",
-    ]
-    return "\n".join(lines)
-
-
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a view, or opens the prompt."""
     from stepscope import _core
@@ -162,7 +128,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.sources.spool import Spool
 
     if options.view == "help":
-        console.out.write(_core.Tfprof.HELP)
+        console.out.write(tfprof_help.whole(FILES, {**VALUES, **FLAGS}))
         return 0
     chosen = _core.TfprofOptions()
     for name, value in options.words.items():
@@ -395,4 +361,4 @@ def _say_findings(files: dict[str, list[File]], console: Console) -> None:
     if findings:
         console.say("\nstepscope's own findings in the same recordings:")
     for one in findings:
-        console.say(f"  {one.severity}: {one.title} {one.impact} {one.action}")
+        console.say(f"  {one.severity}: {one.title}. {one.impact} {one.action}")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from stepscope.cli import tfprof_help
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell
 from stepscope.cli.prompt import history_file
@@ -74,8 +75,6 @@ class Conversation:
         return True
 
     def _answer(self, line: str) -> None:
-        from stepscope import _core
-
         if not line:
             self.console.out.write(self.options.list())
             return
@@ -88,7 +87,7 @@ class Conversation:
         if command == "set":
             self.options = options
         elif command == "help":
-            self.console.out.write(_core.Tfprof.HELP)
+            self.console.out.write(tfprof_help.at_prompt())
         elif command in COMMANDS:
             answer = self.model.advise() if command == "advise" else self.model.show(command, options)
             for warning in answer.warnings:

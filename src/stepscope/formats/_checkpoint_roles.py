@@ -17,6 +17,12 @@ _OPTIMIZER = re.compile(
     r"|(.*/)?(optimizer|_optimizer|keras_api/optimizer)/.+"
 )
 """What an optimizer keeps beside its slots, and the variables of Keras' optimizers, which name no weight."""
+_STATISTIC = re.compile(
+    r"(.*/)?(moving_(mean|variance|avg|average|stddev)|running_(mean|var)|renorm_(mean|stddev)(_weight)?)"
+    r"(_\d+)?"
+    r"(/local_step|/biased)?(/\.ATTRIBUTES/.+)?"
+)
+"""Averages of what layers have seen, which normalisation keeps beside its weights."""
 _COUNTER = re.compile(
     r"_CHECKPOINTABLE_OBJECT_GRAPH|(.*/)?(global_step|save_counter|iter|iterations)(/\.ATTRIBUTES/.+)?"
 )
@@ -25,7 +31,8 @@ _COUNTER = re.compile(
 def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, tuple[str, str | None]]:
     """What each tensor (name, type, shape) is for, and of a slot its weight, where the names say it.
 
-    weight: learned values, and other state of the model. slot: what an optimizer keeps for each element of a
+    weight: learned values, and other state of the model. statistic: averages of what a layer has seen,
+    which no gradient changes. slot: what an optimizer keeps for each element of a
     weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record.
     """
     shapes = {name: tuple(shape) for name, _, shape in tensors}
@@ -41,6 +48,8 @@ def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, 
             found[name] = ("counter", None)
         elif _OPTIMIZER.fullmatch(name):
             found[name] = ("optimizer", None)
+        elif _STATISTIC.fullmatch(name):
+            found[name] = ("statistic", None)
         else:
             found[name] = ("weight", None)
     return found

@@ -869,6 +869,6 @@ CREATE TABLE checkpoint_tensor (
   elements BIGINT,                  -- number of elements; NULL when it exceeds the range of the type
   bytes BIGINT,                     -- bytes in the checkpoint; NULL where only the values would show it
   slices BIGINT NOT NULL,           -- parts it was saved in; more than 1 for a partitioned variable
-  role VARCHAR NOT NULL,            -- weight, slot (of an optimizer), optimizer (what it keeps besides) or counter, judged by the name
+  role VARCHAR NOT NULL,            -- weight, statistic (a moving average), slot (of an optimizer), optimizer (what it keeps besides) or counter, judged by the name
   weight VARCHAR                    -- of a slot: the weight it belongs to, where the checkpoint has it
 );

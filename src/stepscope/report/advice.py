@@ -92,7 +92,10 @@ def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, 
     if not any(row["sources"] for row in told["runs_and_hosts"]):
         if told["hlo_modules"]:
             return (f"stepscope query {where} @hlo_instructions", f"stepscope query {where} @hlo_passes")
-        sql = " ".join(statements.text("ops_of_graphs", most=20).split())
+        of = "ops_of_graphs"
+        if told["checkpoint_tensors"] and not any(row["graphs"] for row in told["runs_and_hosts"]):
+            of = "largest_tensors"
+        sql = " ".join(statements.text(of, most=20).split())
         return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
     formats = {row["format"] for row in told["completeness"]}
     if formats and formats <= {"memory_timeline", "pprof"} and not told["op_types"]:

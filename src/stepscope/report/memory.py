@@ -8,7 +8,7 @@ from functools import partial
 
 from stepscope import units
 from stepscope.instruments.memory.allocators import Memory
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.blocks import Block, Spans
 from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
 from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
@@ -108,6 +108,8 @@ def _place(one: Memory) -> str:
 def _at_most(one: Memory) -> str:
     if one.held.way == "stacks":
         return f"{_bytes(one.peak.bytes)} was held when the profile was taken."
+    if one.held.way == "timeline":
+        return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}, as TensorFlow's Timeline reckons it."
     return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}."
 
 
@@ -202,6 +204,8 @@ def sentences(one: Memory) -> list[str]:
         said.append("The recording has sizes by category over time; it does not show single tensors.")
     if one.held.way == "stacks":
         said.append("A profile shows one moment: not what was held before, nor what was freed by then.")
+    if one.held.spans is not None:
+        said += _of_timeline(one.held.spans)
     if not one.complete:
         said.append(
             "Only the first allocations were read and the recording has more: the peak may come later."
@@ -267,6 +271,28 @@ def sentences(one: Memory) -> list[str]:
             f"which ignores shared memory and counts constants, would show {_bytes(one.timeline_bytes)}."
         )
     return said
+
+
+def _of_timeline(spans: Spans) -> list[str]:
+    """What the spans of tensors in a timeline are, and why some are but a moment."""
+    alone = spans.tensors - spans.read_later - spans.endless
+    kinds = [
+        f"{spans.read_later:,} {units.agree(spans.read_later, 'is', 'are')} named by an op that ends later"
+    ]
+    if alone:
+        own = units.agree(alone, "ends with the op that made it", "end with the op that made them")
+        kinds.append(f"{alone:,} {own}, so that only the moment of making is seen")
+    if spans.endless:
+        run = units.agree(spans.endless, "has no end: its op", "have no end: their op")
+        kinds.append(f"{spans.endless:,} {run} ran again under its name, and only the last run counts")
+    besides = f" {spans.nowhere:,} more {units.agree(spans.nowhere, 'has', 'have')} no memory."
+    return [
+        "No allocator told this: Timeline lets a tensor live from the start of the op that makes it to the "
+        "end of the last op whose label names it.",
+        f"Of {units.count(spans.tensors, 'tensor')}, {'; '.join(kinds)}.{besides if spans.nowhere else ''}",
+        "RunMetadata of the same step shows what allocators did, and with output_partition_graphs=True how "
+        "long each tensor had to live.",
+    ]
 
 
 def by_kind(one: Memory) -> list[str]:

@@ -171,6 +171,9 @@ def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
         if weights := of.get("weight"):
             sentence += f"; {units.count(weights['parameters'], 'parameter')} of the model in "
             sentence += f"{units.show(weights['tensor_bytes'], 'bytes')}, the largest {weights['largest']}"
+        if statistics := of.get("statistic"):
+            averages = units.count(statistics["parameters"], "moving average")
+            sentence += f"; {averages}"
         kept = [of[role] for role in ("slot", "optimizer") if role in of]
         if kept:
             whole = units.show(sum(row["tensor_bytes"] for row in kept), "bytes")

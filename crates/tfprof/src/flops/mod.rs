@@ -11,6 +11,7 @@ mod names;
 mod normalisation;
 mod optimisers;
 mod products;
+mod queues;
 mod recurrent;
 pub mod shapes;
 mod silent;

@@ -1,7 +1,7 @@
 //! Shapes of outputs: as the graph says, as a step had them, or as they follow from constants, variables and
 //! the shapes of inputs.
 
-use super::{Op, inference, names, values};
+use super::{Op, inference, names, queues, values};
 use crate::model::{Model, Node};
 use std::collections::HashMap;
 use stepscope_core::formats::graph::attr;
@@ -67,12 +67,18 @@ impl Shapes {
     /// What a node says about itself, and what a step recorded.
     fn read(&mut self, number: u32, node: &Node) {
         let mut partial: HashMap<i32, Vec<i64>> = HashMap::new();
-        for (output, shape) in (0..).zip(node.attributes.shapes("_output_shapes")) {
-            if let Some(shape) = shape.and_then(attr::shape) {
-                if is_known(&shape) {
-                    self.shapes.insert((number, output), shape);
-                } else {
-                    partial.insert(output, shape);
+        let of_elements = match queues::is_iterator(&node.op) {
+            true => "output_shapes",
+            false => "",
+        };
+        for name in ["_output_shapes", of_elements] {
+            for (output, shape) in (0..).zip(node.attributes.shapes(name)) {
+                if let Some(shape) = shape.and_then(attr::shape) {
+                    if is_known(&shape) {
+                        self.shapes.entry((number, output)).or_insert(shape);
+                    } else {
+                        partial.entry(output).or_insert(shape);
+                    }
                 }
             }
         }
@@ -174,7 +180,10 @@ impl Shapes {
             constants: self.constants(model, number),
             output: None,
         };
-        let shapes = inference::outputs(&op);
+        let shapes = match queues::dequeued(model, node, op.constant(1)) {
+            Some(shapes) => shapes,
+            None => inference::outputs(&op),
+        };
         let numbers = match may_have_numbers(&name) {
             true => values::outputs(&op),
             false => Vec::new(),
@@ -187,7 +196,10 @@ impl Shapes {
         for (output, numbers) in (0..).zip(numbers) {
             let Some(numbers) = numbers else { continue };
             // What shapes are made of are lists; the ops that give scalars have rules.
-            if matches!(name.as_str(), "ShapeN" | "BroadcastGradientArgs") {
+            if matches!(
+                name.as_str(),
+                "ShapeN" | "BroadcastGradientArgs" | "DynamicStitch" | "ParallelDynamicStitch"
+            ) {
                 let length = numbers.len() as i64;
                 self.shapes.entry((number, output)).or_insert(vec![length]);
             }
@@ -257,6 +269,9 @@ fn may_have_numbers(op: &str) -> bool {
             | "GatherV2"
             | "Prod"
             | "StridedSlice"
+            | "Slice"
+            | "DynamicStitch"
+            | "ParallelDynamicStitch"
             | "Add"
             | "AddV2"
             | "Sub"

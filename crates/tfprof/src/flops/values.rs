@@ -128,6 +128,23 @@ fn output(op: &Op<'_>) -> Option<Vec<i64>> {
             (op.shape(0)?.len() == 1).then(|| vec![product])
         }
         "StridedSlice" => slice(op),
+        "Slice" => {
+            let numbers = op.constant(0)?;
+            let (&[begin], &[size]) = (op.constant(1)?, op.constant(2)?) else {
+                return None;
+            };
+            let begin = usize::try_from(begin).ok()?;
+            let end = match size {
+                -1 => numbers.len(),
+                size => begin.checked_add(usize::try_from(size).ok()?)?,
+            };
+            let flat = op.shape(0)?.len() == 1;
+            numbers
+                .get(begin..end)
+                .filter(|_| flat)
+                .map(<[i64]>::to_vec)
+        }
+        "DynamicStitch" | "ParallelDynamicStitch" => stitch(op),
         "Add" | "AddV2" => between(i64::checked_add),
         "Sub" => between(i64::checked_sub),
         "Mul" => between(i64::checked_mul),
@@ -137,6 +154,28 @@ fn output(op: &Op<'_>) -> Option<Vec<i64>> {
         "Minimum" => between(|a, b| Some(a.min(b))),
         _ => None,
     }
+}
+
+/// A list put together of numbers and the places where they go; later ones replace earlier ones.
+fn stitch(op: &Op<'_>) -> Option<Vec<i64>> {
+    let (places, data) = op.constants.split_at(op.constants.len() / 2);
+    let mut found: Vec<Option<i64>> = Vec::new();
+    for (places, data) in places.iter().zip(data) {
+        let (places, data) = ((*places)?, (*data)?);
+        if places.len() != data.len() {
+            return None;
+        }
+        for (place, number) in places.iter().zip(data) {
+            let place = usize::try_from(*place)
+                .ok()
+                .filter(|at| *at < MOST_NUMBERS)?;
+            if found.len() <= place {
+                found.resize(place + 1, None);
+            }
+            found[place] = Some(*number);
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// A part of a list, by one begin, end and stride.

@@ -3,7 +3,7 @@
 use super::{Losses, read};
 use crate::attributes::Attributes;
 use crate::model::{Model, Source};
-use stepscope_core::error::Result;
+use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::formats::graph::node_def::NodeDef;
 use stepscope_core::input::Input;
 use stepscope_core::proto::messages::{GRAPH_DEF, META_GRAPH_DEF, Message, SAVED_MODEL};
@@ -65,12 +65,18 @@ impl Visitor for Graph<'_> {
         container: &'static Message,
         number: u32,
         value: Value<'_>,
-        _: u64,
+        offset: u64,
     ) -> Result<()> {
         // Bodies of functions are graphs of their own, which tfprof does not look into.
         if container.name == "GraphDef" && number == 1 {
             self.seen += 1;
             let node = NodeDef::read(value.bytes());
+            // Other messages of TensorFlow have the same wire format, RunMetadata for example.
+            if node.op.is_empty() && node.name.chars().any(char::is_control) {
+                let seen =
+                    "a node without an op, whose name is no text: another message than a graph";
+                return Err(Error::at(Kind::NotThisFormat, offset, seen));
+            }
             self.added.extend(add(self.model, node));
         }
         Ok(())

@@ -40,6 +40,19 @@ class Block:
     """What was asked for, where known."""
 
 
+@dataclass(frozen=True)
+class Spans:
+    """The tensors that TensorFlow's Timeline drew of an allocator."""
+
+    tensors: int
+    read_later: int
+    """Those that a later op names: their span goes on to its end. The others end with the op of their own."""
+    endless: int
+    """Those whose end Timeline does not draw, because their op ran again."""
+    nowhere: int = 0
+    """Tensors besides that no allocator is told of: they are without memory of their own."""
+
+
 @dataclass
 class Held:
     """The blocks of one allocator of one device."""
@@ -53,9 +66,12 @@ class Held:
     """Events after which the allocator told another total than the blocks add up to."""
     totals: int = 0
     """Events with a total."""
-    way: Literal["events", "sizes", "stacks"] = "events"
-    """How it was recorded: one by one, as sizes of categories over time, or as what each stack held
-    at one moment. Blocks of sizes add up to them; they are not tensors."""
+    way: Literal["events", "sizes", "stacks", "timeline"] = "events"
+    """How it was recorded: one by one, as sizes of categories over time, as what each stack held
+    at one moment, or not at all but as TensorFlow's Timeline reckons it. Blocks of sizes add up to them; they
+    are not tensors."""
+    spans: Spans | None = None
+    """What Timeline drew, where it is the source."""
     pools: list[Pool] = field(default_factory=list)
     """States of the allocator that events told, in the order of time."""
 

@@ -1,5 +1,5 @@
 """Memory that is not told allocation by allocation: sizes by category over time (PyTorch's memory timeline),
-and what each stack held at one moment (pprof's profiles of memory)."""
+what each stack held at one moment (pprof's profiles of memory), and what TensorFlow's Timeline reckons."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Any
 
 from stepscope import strict_json
 from stepscope.formats._op_log import CodeLine, innermost
+from stepscope.instruments.memory import timelines
 from stepscope.instruments.memory.blocks import Block, Held
 from stepscope.instruments.memory.moves import MOST_MOVES
 from stepscope.library.statements import Query, statement
 
 
 def read(query: Query, source_id: int) -> tuple[list[Held], bool]:
-    """What a source holds by category, or by stack; and whether that is all of it."""
+    """What a source holds by category, by stack or by tensor; and whether that is all of it."""
     sizes = query(statement("memory_sizes", source_id=source_id, most=MOST_MOVES)).rows()
     if sizes:
         return [_by_category(sizes)], len(sizes) < MOST_MOVES
     stacks = query(statement("memory_stacks", source_id=source_id, most=MOST_MOVES)).rows()
-    return _by_stack(text for (text,) in stacks), len(stacks) < MOST_MOVES
+    if stacks:
+        return _by_stack(text for (text,) in stacks), len(stacks) < MOST_MOVES
+    return timelines.read(query, source_id)
 
 
 def _by_category(rows: Sequence[Sequence[Any]]) -> Held:

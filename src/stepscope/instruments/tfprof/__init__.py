@@ -313,6 +313,17 @@ def set_option(options: TfprofOptions, name: str, value: str, *, free: bool = Fa
         ) from error
 
 
+def show_all(options: TfprofOptions) -> None:
+    """Takes all minimums away: the defaults of 0 hide what is negative, as TensorFlow's first versions wrote
+    bytes of ops that free what others allocated."""
+    for name in names():
+        if name.startswith("min_"):
+            set_option(options, name, str(_LEAST))
+
+
+_LEAST = -(2**63)
+
+
 def report(options: TfprofOptions, answer: Answer) -> str:
     """The answer as TensorFlow's Python interface prints it: options above, an end below. Only text that goes
     to stdout is framed."""

@@ -129,6 +129,12 @@ def _messages(place: Place, odd: list[str]) -> Iterator[tuple[str, Place]]:
         )
 
 
+def _unpacked(source: Source) -> str:
+    """The path of a source as if it were not packed: each file of a checkpoint may be, for itself."""
+    folder, slash, _ = source.path.rpartition("/")
+    return f"{folder}{slash}{source.name}"
+
+
 def _checkpoint(source: Source, others: Sequence[Source], spool: Spool) -> Place:
     """A checkpoint as a file on disk with its values beside it, which for a packed one are unpacked."""
     place = source.bytes
@@ -136,9 +142,9 @@ def _checkpoint(source: Source, others: Sequence[Source], spool: Spool) -> Place
         return Place(source.path, place.path, place, spool)
     folder = Path(tempfile.mkdtemp(prefix="stepscope-"))
     weakref.finalize(spool, shutil.rmtree, folder, ignore_errors=True)
-    prefix = source.path.removesuffix(".index")
+    prefix = _unpacked(source).removesuffix(".index")
     for one in others:
-        values = CHECKPOINT_VALUES.fullmatch(one.path)
+        values = CHECKPOINT_VALUES.fullmatch(_unpacked(one))
         if one is source or (one.format == "values" and values is not None and values[1] == prefix):
             spool.unpack(one.spooled or one.bytes, one.path, folder / PurePosixPath(one.name).name)
     return Place(source.path, place.path, Bytes(str(folder / PurePosixPath(source.name).name)), spool)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.engines import Arrow, Part, Stream
 from stepscope.errors import UnreadableSource
-from stepscope.instruments.tfprof import VIEWS, Model
+from stepscope.instruments.tfprof import VIEWS, Model, show_all
 from stepscope.instruments.tfprof.evidence import read
 from stepscope.instruments.tfprof.files import Found, under
 from stepscope.instruments.tfprof.nesting import Query
@@ -44,6 +44,7 @@ def parts(query: Query, paths: Sequence[str]) -> list[Part]:
         return []
     options = _core.TfprofOptions()
     options.set("max_depth", str(EVERYTHING))
+    show_all(options)
     store = _core.build()
     found: list[Part] = []
     # Numbers of its own for each run of a lake.

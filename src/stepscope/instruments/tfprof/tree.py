@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
 
 from stepscope import units
 from stepscope.errors import UsageError
-from stepscope.instruments.tfprof import File, Model, columns, names, orders, set_option
+from stepscope.instruments.tfprof import File, Model, columns, names, orders, set_option, show_all
 from stepscope.instruments.tfprof.files import TRACES, Found, under
 
 if TYPE_CHECKING:
@@ -196,6 +196,7 @@ class Profile:
     def scope(self, **options: Any) -> Node:
         """By name scope. Options are tfprof's: max_depth=4, min_params=100, order_by="params",
         account_type_regexes=["_trainable_variables"], select=["params", "micros"], step=1, …
+        There are no minimums but those given, so that negative figures are shown, which tfprof hides.
         UsageError for an unknown one."""
         return self._view("scope", options)
 
@@ -215,6 +216,7 @@ class Profile:
         from stepscope import _core
 
         chosen = _core.TfprofOptions()
+        show_all(chosen)
         select = _words(options.get("select", ("micros", "params", "bytes")))
         for name, value in {"max_depth": DEFAULT_DEPTH, **options}.items():
             _set(chosen, name, value)

@@ -3,12 +3,12 @@
 -- question: What do the checkpoints keep: how many parameters, how many bytes, and for what?
 -- reads: checkpoint_tensor, source
 -- notes: The name of a tensor shows what it is for: a slot is what an optimizer keeps for each element of a
---   weight. State of a model that is not trained, such as the moving averages of a layer, counts as weight.
---   Tensors whose size only the values reveal add no bytes.
+--   weight, a statistic a moving average of a layer (moving_mean, moving_variance), which is not trained. Other
+--   state of a model counts as weight. Tensors whose size only the values reveal add no bytes.
 -- columns:
 --   run_id | text | Run | name of the run
 --   path | text | Checkpoint | file that lists it
---   role | text | For | weight, slot, optimizer or counter
+--   role | text | For | weight, statistic, slot, optimizer or counter
 --   tensors | int | Tensors | tensors of this role
 --   parameters | int | Parameters | their elements
 --   tensor_bytes | bytes | Size | their bytes in the checkpoint

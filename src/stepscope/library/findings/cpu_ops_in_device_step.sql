@@ -3,15 +3,15 @@
 -- question: While an accelerator is idle, which ops keep the host busy?
 -- reads: op_sum, device_sum, source, flow, slice, track_place, rollup_op
 -- severity: medium
--- impact: {op_type} ({runs} {runs:run|runs}, {copies} {copies:copy|copies} between it and the accelerator)
---   takes {impact_ps} while {device} is idle for {idle_share} of the window.
+-- impact: {op_type} ({runs} {runs:run|runs}{with_copies}) takes {impact_ps} while {device} is idle for
+--   {idle_share} of the window.
 -- action: Place the op on the device if it has a kernel there (tf.debugging.set_log_device_placement(True)
 --   shows where ops run), replace it with one that has, or move it into the input pipeline, where it
 --   overlaps with training.
 -- weakened_by: lost, capped, truncated
 -- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), and only types that take at
 --   least 10 % of the window with their copies. Arrows tie copies to the ops they are for; only StepStats
---   has them, so other recordings count no copies.
+--   has them, so other recordings count no copies and the sentence does not speak of any.
 -- reasoning: An op without a kernel for the accelerator runs on the processor, and its inputs and outputs
 --   are copied there and back. In a timeline this looks like work on the host while the device has nothing
 --   to do. Two conditions must hold: the accelerator is idle for a fifth of the window, and one op type
@@ -30,6 +30,7 @@
 --   host_ps | ps | On the host | self times on the host, added up
 --   copies | int | Copies | copies from and to an accelerator of what it takes and gives
 --   copies_ps | ps | Copying | durations of these copies, added up
+--   with_copies | text | With copies | the copies in words; empty where none is known
 --   device | text | Idle device | the accelerator with most idle time
 --   idle_share | ratio | Device idle | idle time of that accelerator as part of the window
 WITH ranked AS (
@@ -133,6 +134,11 @@ SELECT
   CAST(t.own_ps AS BIGINT) AS host_ps,
   CAST(t.copy_number AS BIGINT) AS copies,
   CAST(t.copies_sum_ps AS BIGINT) AS copies_ps,
+  CASE
+    WHEN t.copy_number = 0 THEN ''
+    WHEN t.copy_number = 1 THEN ', 1 copy between it and the accelerator'
+    ELSE CONCAT(', ', CAST(t.copy_number AS VARCHAR), ' copies between it and the accelerator')
+  END AS with_copies,
   r.device,
   CAST(r.sum_idle_ps AS DOUBLE) / NULLIF(r.window_ps, 0) AS idle_share
 FROM costs AS t

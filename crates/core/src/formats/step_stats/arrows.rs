@@ -142,7 +142,7 @@ impl<'a> Arrows<'a> {
                 self.producer(node, consumer.run, Some(consumer.device), consumer.ts_ps)?;
             return Some(Arrow {
                 producer: Some(producer),
-                transfer: None,
+                transfer: self.copied(node, producer, consumer),
             });
         }
         let (plan, found) = (self.plan, self.found);
@@ -156,30 +156,16 @@ impl<'a> Arrows<'a> {
             Some(edge) => self.edges.get(&(consumer.run, edge.clone())),
             None => self.transfers.get(&tensor),
         };
-        let end_ps = |id: &u32| {
-            let one = &plan.placed[*id as usize];
-            one.ts_ps + one.dur_ps
-        };
-        let latest = |ids: &Vec<u32>, fits: &dyn Fn(&Placed) -> bool| {
-            let begun = |id: &&u32| {
-                let one = &plan.placed[**id as usize];
-                one.ts_ps <= consumer.ts_ps && fits(one)
-            };
-            let arrived = |id: &u32| end_ps(id) <= consumer.ts_ps;
-            ids.iter()
-                .filter(begun)
-                .max_by_key(|id| (arrived(id), plan.placed[**id as usize].ts_ps))
-                .copied()
-        };
         let passed = rows
-            .and_then(|ids| latest(ids, &|one| one.device == consumer.device))
+            .and_then(|ids| latest(plan, ids, consumer, |one| one.device == consumer.device))
             .or_else(|| {
                 let rows = match edge {
                     Some(edge) => self.copies.get(&(consumer.run, edge.clone())),
                     None => self.copies.get(&tensor),
                 };
-                latest(rows?, &|_| true)
+                latest(plan, rows?, consumer, |_| true)
             });
+        let end_ps = |id: &u32| plan.placed[*id as usize].end_ps();
         let sender = passed.and_then(|id| self.senders.get(&id).copied().flatten());
         // What was sent was made before it arrived: in a loop the node may have run again since.
         let producer = passed
@@ -189,6 +175,17 @@ impl<'a> Arrows<'a> {
             producer,
             transfer: passed,
         })
+    }
+
+    /// The copy that brought a tensor from its producer on another device, where labels name the producer itself
+    /// and not what was received.
+    fn copied(&self, node: &str, producer: u32, consumer: &Placed) -> Option<u32> {
+        let from = self.plan.placed[producer as usize];
+        if from.device == consumer.device {
+            return None;
+        }
+        let rows = self.copies.get(&(consumer.run, node.to_owned()))?;
+        latest(self.plan, rows, consumer, |one| one.ts_ps >= from.ts_ps)
     }
 
     /// Writes the arrows that end in slice `id`, whose label is `text`.
@@ -309,6 +306,20 @@ impl<'a> Arrows<'a> {
         }
         Ok(())
     }
+}
+
+/// Of some executions, the last one that had begun before a consumer did, best one that had ended by then.
+fn latest(
+    plan: &Plan,
+    ids: &[u32],
+    consumer: &Placed,
+    fits: impl Fn(&Placed) -> bool,
+) -> Option<u32> {
+    let placed = |id: &u32| &plan.placed[*id as usize];
+    ids.iter()
+        .filter(|id| placed(id).ts_ps <= consumer.ts_ps && fits(placed(id)))
+        .max_by_key(|id| (placed(id).end_ps() <= consumer.ts_ps, placed(id).ts_ps))
+        .copied()
 }
 
 /// Copies between a processor and an accelerator by run and edge, and by run and tensor. Rows that show the

@@ -39,6 +39,13 @@ pub struct Placed {
     pub dur_ps: i64,
 }
 
+impl Placed {
+    /// End.
+    pub fn end_ps(&self) -> i64 {
+        self.ts_ps + self.dur_ps
+    }
+}
+
 /// What kind of row an execution is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {

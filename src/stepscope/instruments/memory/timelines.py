@@ -1,0 +1,135 @@
+"""Memory as TensorFlow's Timeline reckons it (show_memory): tensors of which it guesses how long they live.
+
+No allocator told this. Timeline lets a tensor begin with the op that makes it and end with the last op
+whose label names it; its counters are the sums of that. An op that ran again takes the place of its first
+run, whose tensors then have no end and are in no sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stepscope import strict_json
+from stepscope.instruments.memory.blocks import Block, Held, Spans
+from stepscope.instruments.memory.moves import MOST_MOVES
+from stepscope.library.statements import Query, statement
+
+_MICRO_PS = 10**6
+
+
+def read(query: Query, source_id: int) -> tuple[list[Held], bool]:
+    """The tensors of each allocator, whose sums are the counters of the timeline; and whether that is all."""
+    rows = query(statement("timeline_tensors", source_id=source_id, most=MOST_MOVES)).rows()
+    found: dict[str, _Allocator] = {}
+    nowhere = 0
+    for row in rows:
+        told = _described(row[-1])
+        allocation = told.message("allocation_description")
+        name, size = allocation.text("allocator_name"), allocation.number("requested_bytes")
+        if not name and not size:
+            nowhere += 1
+            continue
+        one = found.setdefault(name or "unknown", _Allocator(name or "unknown"))
+        one.add(row, told, allocation)
+    if found:
+        max(found.values(), key=lambda one: one.tensors).nowhere = nowhere
+    return [one.held() for one in found.values()], len(rows) < MOST_MOVES
+
+
+@dataclass
+class _Allocator:
+    """What is gathered of one allocator, of all devices: Timeline's counters know no device."""
+
+    name: str
+    devices: set[str] = field(default_factory=set)
+    blocks: list[Block] = field(default_factory=list)
+    tensors: int = 0
+    read_later: int = 0
+    endless: int = 0
+    nowhere: int = 0
+
+    def add(self, row: Sequence[Any], told: _Text, allocation: _Text) -> None:
+        """A tensor: (name, device, beginning, a microsecond before it was made, end, description)."""
+        name, device, born, made, gone, _ = row
+        self.tensors += 1
+        self.devices.add(device or "")
+        if gone is None:
+            self.endless += 1
+            return
+        self.read_later += gone > max(born, (born if made is None else made) + _MICRO_PS)
+        op_name, _, slot = name.rpartition(":")
+        is_numbered = bool(op_name) and slot.isdecimal()
+        if gone <= born:
+            return  # held at no moment
+        self.blocks.append(
+            Block(
+                allocation.number("requested_bytes"),
+                born,
+                gone - 1,  # blocks count at both ends; Timeline's counters take it away at its end
+                op_name if is_numbered else name,
+                kind="output",
+                slot=int(slot) if is_numbered else 0,
+                dtype=told.text("dtype") or None,
+                shape=_shape(told),
+                timeline_ps=gone,
+                address=allocation.number("ptr") or None,
+            )
+        )
+
+    def held(self) -> Held:
+        """The allocator."""
+        device = next(iter(self.devices)) if len(self.devices) == 1 else ""
+        spans = Spans(self.tensors, self.read_later, self.endless, self.nowhere)
+        return Held(self.name, device, self.blocks, way="timeline", spans=spans)
+
+
+@dataclass
+class _Text:
+    """A message as Protocol Buffers write it as text: its fields by name, the last of each."""
+
+    values: dict[str, list[str]] = field(default_factory=dict)
+    messages: dict[str, list[_Text]] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """A field; empty when it is not there."""
+        return self.values.get(name, [""])[-1]
+
+    def number(self, name: str) -> int:
+        """A field; 0 when it is not there or no number."""
+        text = self.text(name)
+        return int(text) if text.isdecimal() and len(text) < 20 else 0
+
+    def message(self, name: str) -> _Text:
+        """A message in it; an empty one when it is not there."""
+        return self.messages.get(name, [_Text()])[-1]
+
+
+def _described(args_json: str | None) -> _Text:
+    """The description of a tensor in a snapshot. Timeline takes all quotes out of it."""
+    snapshot = strict_json.members(args_json).get("snapshot")
+    text = snapshot.get("tensor_description") if isinstance(snapshot, dict) else None
+    root = _Text()
+    open_ = [root]
+    for line in text.splitlines() if isinstance(text, str) else ():
+        words = line.strip()
+        if words.endswith("{"):
+            inner = _Text()
+            open_[-1].messages.setdefault(words[:-1].strip(" :"), []).append(inner)
+            open_.append(inner)
+        elif words == "}":
+            if len(open_) > 1:
+                open_.pop()
+        else:
+            name, colon, value = words.partition(":")
+            if colon:
+                open_[-1].values.setdefault(name, []).append(value.strip())
+    return root
+
+
+def _shape(told: _Text) -> tuple[int, ...] | None:
+    """The shape of a tensor; None where the description has none or does not know it."""
+    if "shape" not in told.messages or told.message("shape").text("unknown_rank") == "true":
+        return None
+    return tuple(dim.number("size") for dim in told.message("shape").messages.get("dim", ()))

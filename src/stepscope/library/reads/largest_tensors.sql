@@ -1,0 +1,15 @@
+-- Largest tensors of checkpoints
+--
+-- question: Which tensors of the checkpoints are largest?
+-- reads: checkpoint_tensor
+-- parameters:
+--   most | int | rows to give
+-- columns:
+--   name | text | name of the tensor
+--   role | text | weight, statistic, slot, optimizer or counter
+--   shape | text | shape as JSON
+--   bytes | bytes | its bytes
+SELECT c.name, c.role, c.shape, c.bytes
+FROM checkpoint_tensor AS c
+ORDER BY c.bytes DESC NULLS LAST, c.name NULLS LAST
+LIMIT $most
