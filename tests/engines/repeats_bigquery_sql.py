@@ -180,7 +180,7 @@ def test_a_dataset_of_several_lakes(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def shell(server: Server, monkeypatch: pytest.MonkeyPatch) -> Any:
+def shell(server: Server) -> Any:
     """IPython with Google's magics, and a dataset `traces`."""
     import bigquery_magics
     from google.auth.credentials import AnonymousCredentials
@@ -193,12 +193,9 @@ def shell(server: Server, monkeypatch: pytest.MonkeyPatch) -> Any:
     client = bigquery.Client("p-roject", AnonymousCredentials(), client_options={"api_endpoint": url})
     client.create_dataset("traces")
     shell.push({"client": client})
-    for name, value in (
-        ("credentials", AnonymousCredentials()),
-        ("project", "p-roject"),
-        ("bigquery_client_options", {"api_endpoint": url}),
-    ):
-        monkeypatch.setattr(bigquery_magics.context, name, value)
+    bigquery_magics.context.credentials = AnonymousCredentials()
+    bigquery_magics.context.project = "p-roject"
+    bigquery_magics.context.bigquery_client_options = {"api_endpoint": url}
     shell.run_line_magic("load_ext", "bigquery_magics")
     return shell
 

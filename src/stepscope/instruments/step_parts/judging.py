@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from stepscope.instruments.pipeline.stages import branch
+from stepscope.instruments.pipeline.stages import branch, written_as
 from stepscope.instruments.step_parts import along, gain, judgement, places, traced
 from stepscope.instruments.step_parts.asking import Asked, Asking
 from stepscope.instruments.step_parts.gain import Sums
@@ -350,10 +350,10 @@ def _stage(asked: Asked) -> Stage:
     rows = asked("limiting_stage")
     if not rows:
         return Stage()
-    name, user_stage, file, line, function, left, low, high = rows[0]
+    name, user_stage, position, file, line, function, left, low, high = rows[0]
     stage = branch(name)
     return Stage(
-        f"{stage} ({user_stage})" if user_stage else stage,
+        f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
         None if file is None else Place(file, line, function),
         None if left is None else (left, low, high),
     )
