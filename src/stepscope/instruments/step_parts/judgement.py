@@ -137,6 +137,8 @@ class Weighed:
     mean_ps: int
     whole_capture: bool
     """No steps were found; the whole recording stands for one."""
+    elsewhere: bool = field(default=False, kw_only=True)
+    """The steps are not those in which a pipeline was traced, but steps of the same loop that ran as ever."""
 
     def share_of(self, label: str) -> float:
         """The part of a mean step that counts to a label."""

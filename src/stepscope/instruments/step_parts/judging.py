@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -52,15 +53,22 @@ def judge(query: Query) -> list[Judgement]:
 def by_source(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
     """What labels take of the steps of each source, or of several by the first of them. first: of sources
     that are judged together. Reads neither ops nor the input pipeline, so that what is
-    said of the pipeline can follow it."""
+    said of the pipeline can follow it. Of runs that were traced beside steps that were sampled, those steps
+    tell."""
     groups: dict[int, list[Step]] = defaultdict(list)
+    sampled: dict[tuple[str, str], list[Step]] = defaultdict(list)
     for step in steps(query):
         groups[first.get(step.source_id, step.source_id)].append(step)
+        if step.recovered_from == "recorder" and step.averaged:
+            sampled[step.run_id, step.host_id].append(step)
     asking = Asking(query)
-    return {
-        source_id: _weighed(chosen(mine), _contention(asking.of_host(mine[0].run_id, mine[0].host_id)))
-        for source_id, mine in groups.items()
-    }
+    found = {}
+    for source_id, mine in groups.items():
+        host = mine[0].run_id, mine[0].host_id
+        own = any(step.averaged or step.recovered_from != "file" for step in mine) or not sampled[host]
+        weighed = _weighed(chosen(mine if own else sampled[host]), _contention(asking.of_host(*host)))
+        found[source_id] = weighed if own else replace(weighed, elsewhere=True)
+    return found
 
 
 def steps(query: Query) -> list[Step]:
