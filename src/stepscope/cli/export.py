@@ -36,8 +36,8 @@ chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by
 speedscope), .speedscope.json and .collapsed (stacks of Python, or else slices by stack; --table stack_sample
 gives pprof those of Python, too). A FILE that ends in / becomes a folder with one Parquet file per table;
 .delta and .iceberg are folders of tables for Spark, Trino, DuckDB and others (extras "delta" and "iceberg").
-bigquery://PROJECT.DATASET takes a whole lake, see --engine of `stepscope query`, or recordings: these become a
-lake in a temporary folder first.
+bigquery://PROJECT.DATASET takes a whole lake, see --engine of `stepscope query`, or recordings: these become
+a lake in a temporary folder first.
 A merged trace never connects rows, arrows and objects of different sources. It shows the dataflow as arrows,
 across devices and workers too. With --show-memory, it adds a counter for each allocator, and every block or
 tensor as a slice from its allocation to its release. Rows that pack overlapping slices are called lanes.

@@ -319,7 +319,8 @@ class _Capture:
         if self._traced:
             return
         if _has(self.told, "run_metadata"):
-            # Runs that were traced in full are steps by themselves, unless others ran as ever and were sampled.
+            # Runs that were traced in full are steps by themselves, unless others ran as ever and were
+            # sampled.
             steps = [one for one in steps if one[3]] if "stacks.ndjson" in self._data else []
         rows = []
         for number, begin, end, recorded in steps:

@@ -292,9 +292,9 @@ def _no_stage(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     """Why no stage limits the steps."""
     if diagnosis.unseen is not None and diagnosis.verdict != "not_input_bound":
         yield (
-            f"Runs that were traced waited for {_ps(diagnosis.unseen)} each: tracing takes long, and meanwhile "
-            "the pipeline works ahead. So the recording does not show which stage holds it up; without the "
-            "prefetch, one would."
+            f"Runs that were traced waited for {_ps(diagnosis.unseen)} each: tracing takes long, and "
+            "meanwhile the pipeline works ahead. So the recording does not show which stage holds it up; "
+            "without the prefetch, one would."
         )
         return
     if diagnosis.verdict == "not_input_bound":

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from stepscope import strict_json
-from stepscope.sources.source import Piece, Source
+from stepscope.sources.source import Bytes, Piece, Source
 
 MARK = "capture.json"
 FORMAT = "capture"
@@ -70,7 +70,8 @@ def joined(
         if home is not None:
             leader = leaders[home]
             if home not in hosts:
-                hosts[home] = _told_host(leader)
+                known = leader.host_name
+                hosts[home] = host_in(leader.spooled or leader.bytes) if known == "unknown" else known
             host = hosts[home]
             one = one._replace(
                 run_name=leader.run_name,
@@ -83,12 +84,11 @@ def joined(
     return result
 
 
-def _told_host(leader: Source) -> str:
-    """The host that capture.json names; unknown when it cannot be told without unpacking.
+def host_in(place: Bytes) -> str:
+    """The host that a capture.json names; unknown when it cannot be told without unpacking.
 
     Without it, recordings that name no host would be taken for those of another machine.
     """
-    place = leader.spooled or leader.bytes
     if place.unpack or place.codec != "plain":
         return "unknown"
     try:

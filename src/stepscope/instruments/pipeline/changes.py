@@ -99,7 +99,8 @@ def propose(
         impossible = cache is not None and cache.fits is False
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps and not impossible
         inside = worst.stage.nested_in is not None and name not in _OF_OUTSIDE
-        written = None if inside or name in _NO_LINE else _meant(name, written_on)
+        no_line = inside or impossible or name in _NO_LINE
+        written = None if no_line else _meant(name, written_on)
         made.append(
             Change(
                 name,

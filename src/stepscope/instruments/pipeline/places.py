@@ -77,9 +77,7 @@ def _same(place: Place, word: str, kind: str) -> bool:
     return place.transformation == word or plain.lower() == kind.lower().removeprefix("parallel")
 
 
-def code(
-    change: str, place: Place | None, places: Sequence[Place], autotune: str = AUTOTUNE
-) -> Code | None:
+def code(change: str, place: Place | None, places: Sequence[Place], autotune: str = AUTOTUNE) -> Code | None:
     """The line to change for a change of changes.py; None when the capture does not know it. autotune: how
     the program's TensorFlow writes AUTOTUNE."""
     if change == "prefetch" and place is not None:

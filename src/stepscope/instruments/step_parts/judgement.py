@@ -175,6 +175,8 @@ class Judgement(Weighed):
     stage: str | None = None
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
+    of_session: bool = False
+    """They are runs of a session."""
     function: str | None = None
     """Function that was traced or compiled."""
     retrace: Retrace | None = None

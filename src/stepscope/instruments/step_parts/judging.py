@@ -182,6 +182,7 @@ def _judged(
     ]
     # Without the stage that limits, the next one may: the pipeline's own model tells what a step takes then.
     calls = _launches(asked, len(steps)) if cause == "dispatch" else None
+    sessions = _sessions(asked, len(judged)) if cause == "dispatch" and calls is None else None
     left, low, high = then or gain.without(
         sums,
         cause,
@@ -222,7 +223,8 @@ def _judged(
         op_share=op_share if of_ops else None,
         layer_share=layer_share if of_ops and (layer_share or 0.0) >= judgement.ONE_LAYER else None,
         stage=stage,
-        calls=calls,
+        calls=calls if sessions is None else sessions,
+        of_session=sessions is not None,
         function=function,
         retrace=retrace,
         compiling=sum(step.kind == "compile" for step in steps) or None,
@@ -390,6 +392,12 @@ def _one_by_one(asked: Asked, steps: int) -> float:
         whole += own_ps or 0
         again += (own_ps or 0) if runs > OF_COMPILED * steps else 0
     return again / whole if whole else 1.0
+
+
+def _sessions(asked: Asked, steps: int) -> int | None:
+    """Calls of Session.run in a step, where there are any."""
+    ((number,),) = asked("session_calls")
+    return round(number / steps) if number else None
 
 
 def _launches(asked: Asked, steps: int) -> int | None:

@@ -99,14 +99,22 @@ def _share(
     split = _split(whole, run)
     for label, dur_ps in split.items():
         _move(own, parts, label, dur_ps)
-    left = dict(split)
-    for row in held:
-        for label in split:
-            dur_ps = min(round(split[label] * row["dur_ps"] / whole), left[label], row["dur_ps"])
-            if dur_ps:
-                left[label] -= dur_ps
-                row["dur_ps"] -= dur_ps
-                stacks.append({**row, "label": label, "dur_ps": dur_ps})
+    for label, dur_ps in split.items():
+        stacks += _of_stacks(held, label, dur_ps)
+
+
+def _of_stacks(held: Sequence[dict[str, Any]], label: Label, dur_ps: int) -> list[dict[str, Any]]:
+    """Moves time of stacks to a label, from each in proportion; the rows of what is moved. What rounding
+    leaves is taken from the first that have some."""
+    whole = sum(row["dur_ps"] for row in held)
+    moved = [dur_ps * row["dur_ps"] // whole for row in held]
+    left = dur_ps - sum(moved)
+    for number, row in enumerate(held):
+        more = min(left, row["dur_ps"] - moved[number])
+        moved[number] += more
+        left -= more
+        row["dur_ps"] -= moved[number]
+    return [{**row, "label": label, "dur_ps": ps} for row, ps in zip(held, moved, strict=True) if ps]
 
 
 def _split(whole: int, run: Mapping[str, float]) -> dict[Label, int]:
