@@ -147,7 +147,7 @@ ITEMS: list[Item] = [
     ),
     Item(
         "`dur` is a duration and `ts` an absolute time: both in microseconds",
-        "stepscope query tf1/session/timeline-8.json.gz \"SELECT name, dur_ps / 1e6 AS us FROM slice "
+        'stepscope query tf1/session/timeline-8.json.gz "SELECT name, dur_ps / 1e6 AS us FROM slice '
         "WHERE name = 'IteratorGetNext'\" --format csv",
         ("IteratorGetNext,2176.0",),  # "dur": 2176 in the file
     ),
@@ -173,7 +173,7 @@ ITEMS: list[Item] = [
         "SQL: sum, mean, least and most of `dur` by name",
         "stepscope query tf1/session/timeline.json.gz \"SELECT json_extract_string(args_json, '$.name') AS "
         "arg_name, sum(dur_ps) / 1e6 AS total, avg(dur_ps) / 1e6 AS mean, min(dur_ps) / 1e6 AS least, "
-        "max(dur_ps) / 1e6 AS most FROM slice GROUP BY arg_name ORDER BY total DESC LIMIT 4\" --format csv",
+        'max(dur_ps) / 1e6 AS most FROM slice GROUP BY arg_name ORDER BY total DESC LIMIT 4" --format csv',
         (
             "OneShotIterator,126766.0,10563.833333333334,7.0,126620.0",
             "OptimizeDataset/list_files/MatchingFiles:MatchingFiles,68955.0,68955.0,68955.0,68955.0",

@@ -20,8 +20,8 @@ from stepscope.library.statements import Query, statement
 INPUT_FROM = 0.05
 """Runs wait for their input when traced ones do so for this part of their time."""
 COPIED_PS = 4_000
-"""A byte that is fed takes no longer to copy, also where the machine is busy. Measured with TensorFlow 1.15:
-80 MB take 70 ms on a quiet machine, 290 ms on one with five times as many threads as cores."""
+"""A byte that is fed takes no longer to copy, also where the machine is busy. Measured with TensorFlow 1.15
+and 1.1 on two cores: 80 MB take 58 to 125 ms, and 290 ms where five times as many threads want them."""
 SPLIT: tuple[Label, ...] = ("dispatch",)
 """What samples of stacks call the inside of Session.run."""
 
