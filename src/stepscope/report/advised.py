@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from stepscope import units
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.footprint import Footprint
+from stepscope.instruments.pipeline.places import AUTOTUNE
 
 _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "parallelise_map": {
@@ -62,7 +63,7 @@ def what(change: Change) -> str:
     """What to do."""
     ways = _WHAT[change.name]
     text = ways if isinstance(ways, str) else ways[str(change.facts["way"])]
-    values = dict(change.facts)
+    values: dict[str, str | int | float] = {"autotune": AUTOTUNE, **change.facts}
     if change.name == "more_cores":
         values["doubled"] = 2 * int(values["cores"])
     if "elements" in values:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import Any, NamedTuple
 
 from stepscope.instruments.step_parts import labels
@@ -50,12 +51,23 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
     for row in stacks:
         of_stacks[row["step_id"]].append(row)
     fed = {(run_id, host_id): size for run_id, host_id, size in query(statement("fed_to_runs")).rows()}
+    calls: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for run_id, host_id, of_call, series, value in query(statement("traced_durations")).rows():
+        if of_call and series == "traced_ns":
+            calls[run_id, host_id].append(1000 * value)
     for key, host in hosts.items():
         run = _mean([by_step.get(step_id, []) for step_id in host.traced])
         run["copy"] = run.get("copy", 0.0) + COPIED_PS * fed.get(key, 0) / len(host.traced)
-        inside = _inside(query, sorted(host.sources))
-        for step_id in host.sampled:
-            _share(by_step[step_id], of_stacks[step_id], parts, stacks, inside, run)
+        stacks_inside = _inside(query, sorted(host.sources))
+        held = {step_id: _held(of_stacks[step_id], stacks_inside) for step_id in host.sampled}
+        shares = _shares(_whole(held) / len(held), run, calls[key])
+        for step_id, own in held.items():
+            whole = _whole({step_id: own})
+            for label, share in shares.items():
+                dur_ps = int(whole * share)
+                if dur_ps:
+                    _move(by_step[step_id], parts, label, dur_ps)
+                    stacks += _of_stacks(own, label, dur_ps)
 
 
 def _hosts(query: Query) -> dict[tuple[str, str], _Host]:
@@ -85,22 +97,14 @@ def _inside(query: Query, sources: Sequence[int]) -> frozenset[int]:
     return frozenset(row[1] for row in rows if labels.runs_graph(row[3] or "", row[5] or ""))
 
 
-def _share(
-    own: list[dict[str, Any]],
-    on_stacks: Sequence[dict[str, Any]],
-    parts: list[dict[str, Any]],
-    stacks: list[dict[str, Any]],
-    inside: frozenset[int],
-    run: Mapping[str, float],
-) -> None:
-    """Shares out one step."""
-    held = [row for row in on_stacks if row["stack_id"] in inside and row["label"] in SPLIT]
-    whole = sum(row["dur_ps"] for row in held)
-    split = _split(whole, run)
-    for label, dur_ps in split.items():
-        _move(own, parts, label, dur_ps)
-    for label, dur_ps in split.items():
-        stacks += _of_stacks(held, label, dur_ps)
+def _held(on_stacks: Sequence[dict[str, Any]], inside: frozenset[int]) -> list[dict[str, Any]]:
+    """Rows of a step of the time inside of Session.run."""
+    return [row for row in on_stacks if row["stack_id"] in inside and row["label"] in SPLIT]
+
+
+def _whole(held: Mapping[int, Sequence[dict[str, Any]]]) -> int:
+    """The time of such rows."""
+    return sum(row["dur_ps"] for own in held.values() for row in own)
 
 
 def _of_stacks(held: Sequence[dict[str, Any]], label: Label, dur_ps: int) -> list[dict[str, Any]]:
@@ -117,16 +121,23 @@ def _of_stacks(held: Sequence[dict[str, Any]], label: Label, dur_ps: int) -> lis
     return [{**row, "label": label, "dur_ps": ps} for row, ps in zip(held, moved, strict=True) if ps]
 
 
-def _split(whole: int, run: Mapping[str, float]) -> dict[Label, int]:
-    """What labels other than launching get of the time inside of Session.run."""
-    found: dict[Label, int] = {}
-    left = whole
+def _shares(whole_ps: float, run: Mapping[str, float], calls: Sequence[float]) -> dict[Label, float]:
+    """Which parts of the time inside of Session.run labels other than launching get: the same ones in all
+    steps, because whatever makes a run longer makes its ops longer as well.
+
+    whole_ps: a step's mean time there. run: what a traced run takes. calls: what the call that marks a step
+    takes, where that was timed; a step may make others, of which no run was traced.
+    """
+    if whole_ps <= 0:
+        return {}
+    left = whole = min(mean(calls) / whole_ps, 1.0) if calls else 1.0
+    found: dict[Label, float] = {}
     for label in EXECUTION:
-        found[label] = min(round(run.get(label, 0.0)), left)
+        found[label] = min(run.get(label, 0.0) / whole_ps, left)
         left -= found[label]
     if run.get("input", 0.0) >= INPUT_FROM * sum(run.values()):
-        found["input"] = left
-    return {label: dur_ps for label, dur_ps in found.items() if dur_ps}
+        found["input"] = max(left, 0.0)
+    return {label: min(share, whole) for label, share in found.items() if share > 0}
 
 
 def _move(own: list[dict[str, Any]], parts: list[dict[str, Any]], label: Label, dur_ps: int) -> None:
