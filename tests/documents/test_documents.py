@@ -19,13 +19,20 @@ _ITEMS = [
 ]
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty cache for all items: samples are decoded once."""
+    return tmp_path_factory.mktemp("documents") / "cache"
+
+
 @pytest.fixture
-def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def reader(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the samples, as a reader of the page would have it, at 100 columns."""
     for sample in SAMPLES.iterdir():
         (tmp_path / sample.name).symlink_to(sample, target_is_directory=sample.is_dir())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(cache))
     return tmp_path
 
 

@@ -6,16 +6,19 @@ for less than a cent.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import stepscope
 from stepscope import library, report
+from stepscope import notebook as stepscope_notebook
 from stepscope.cli import main
 from stepscope.engines.bigquery import BigQuery
 from stepscope.errors import LakeError, QueryError
@@ -176,36 +179,41 @@ def test_a_dataset_of_several_lakes(server: Server, tmp_path: Path) -> None:
             assert other.query(sql).rows() == duckdb.query(sql).rows()
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of Google's package, about itself
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_the_flow_of_the_article(server: Server, tmp_path: Path) -> None:
-    """docs/how-to/ask-bigquery.md: NDJSON, autodetection, queries, a cell with a destination table."""
+@pytest.fixture
+def shell(server: Server) -> Any:
+    """IPython with Google's magics, and a dataset `traces`."""
+    import bigquery_magics
+    from google.auth.credentials import AnonymousCredentials
     from google.cloud import bigquery
+    from IPython import get_ipython
     from IPython.testing.globalipapp import start_ipython
 
-    source = corpus.SAMPLES / "profiler_hook"
-    out = tmp_path / "events.ndjson"
-    assert main(["export", str(source), "-o", str(out), "--no-cache"]) == 0
-    shell = start_ipython()
-    code = _blocks(Path("docs/how-to/ask-bigquery.md"))
-    from google.auth.credentials import AnonymousCredentials
-
+    shell = start_ipython() or get_ipython()  # there is one in a process
     url = os.environ["BIGQUERY_EMULATOR_HOST"]
     client = bigquery.Client("p-roject", AnonymousCredentials(), client_options={"api_endpoint": url})
     client.create_dataset("traces")
-    shell.push({"client": client, "file_name": str(out)})
-    shell.run_cell(code["load"]).raise_error()
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert len(server.tables["traces.events"][1]) == len(lines)
-
-    import bigquery_magics
-
+    shell.push({"client": client})
     bigquery_magics.context.credentials = AnonymousCredentials()
     bigquery_magics.context.project = "p-roject"
     bigquery_magics.context.bigquery_client_options = {"api_endpoint": url}
     shell.run_line_magic("load_ext", "bigquery_magics")
+    return shell
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of Google's package, about itself
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_flow_of_the_guide(server: Server, shell: Any, tmp_path: Path) -> None:
+    """docs/how-to/ask-bigquery.md: NDJSON, autodetection, queries, a cell with a destination table."""
+    source = corpus.SAMPLES / "profiler_hook"
+    out = tmp_path / "events.ndjson"
+    assert main(["export", str(source), "-o", str(out), "--no-cache"]) == 0
+    code = _blocks(Path("docs/how-to/ask-bigquery.md"))
+    shell.push({"file_name": str(out)})
+    shell.run_cell(code["load"]).raise_error()
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(server.tables["traces.events"][1]) == len(lines)
     shell.run_cell(code["flatten"]).raise_error()
     ops = [one for one in lines if one.get("dur_ps") is not None]
     assert len(server.tables["traces.ops"][1]) == len(ops)
@@ -216,6 +224,67 @@ def test_the_flow_of_the_article(server: Server, tmp_path: Path) -> None:
     found = shell.user_ns["totals"]
     wanted = sorted(totals.items(), key=lambda one: (-one[1], one[0]))[:20]
     assert list(zip(found["name"], found["total_ps"], strict=True)) == wanted
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of Google's package, about itself
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_cells_of_the_article(server: Server, shell: Any, tmp_path: Path) -> None:
+    """A session's timelines as one line of JSON, loaded, flattened to a table, added up; %%stepscope over the
+    same file and BigQuery over stepscope's NDJSON add up the same."""
+    path = tmp_path / "timeline.json"
+    source = corpus.SAMPLES / "tf1" / "session" / "timeline.json.gz"
+    path.write_bytes(gzip.decompress(source.read_bytes()).replace(b"\n", b" "))
+    events = json.loads(path.read_text())["traceEvents"]
+    shell.push({"file_name": str(path)})
+    code = _blocks(Path("docs/how-to/ask-bigquery.md"))
+    shell.run_cell(code["load"]).raise_error()
+    assert len(server.tables["traces.events"][1]) == 1, "one row, as the article finds"
+    shell.run_cell("%%bigquery --destination_table traces.flat\n" + FLATTEN).raise_error()
+    assert len(server.tables["traces.flat"][1]) == len(events)
+    shell.run_cell("%%bigquery totals\n" + ADD_UP.format("traces.flat")).raise_error()
+    wanted: dict[str | None, list[int]] = {}
+    for one in events:
+        wanted.setdefault(one.get("args", {}).get("name"), []).append(one.get("dur"))
+    truth = {
+        name: (sum(times), sum(times) / len(times), min(times), max(times))
+        for name, all_ in wanted.items()
+        if (times := [one for one in all_ if one is not None])
+    }
+    totals = shell.user_ns["totals"].itertuples(index=False)
+    found = {row[-1]: tuple(row[:-1]) for row in totals if row[0] == row[0]}
+    assert len(found) == 20
+    assert sorted(one[0] for one in found.values()) == sorted(sorted(t[0] for t in truth.values())[-20:])
+    assert all(one == pytest.approx(truth[name]) for name, one in found.items())
+
+    # stepscope's own line for each event, in a table of the same columns
+    out = tmp_path / "events.ndjson"
+    assert main(["export", str(path), "-o", str(out), "--no-cache"]) == 0
+    server.tables.pop("traces.events")
+    shell.push({"file_name": str(out)})
+    shell.run_cell(code["load"]).raise_error()
+    shell.run_cell("%%bigquery own\n" + ADD_UP.format("traces.events")).raise_error()
+    own = {row[-1]: row[0] for row in shell.user_ns["own"].itertuples(index=False)}
+    assert own == pytest.approx({name: one[0] for name, one in found.items()})
+    stepscope_notebook.load(shell)
+    shell.run_cell(f"%%stepscope query {path} --into here\n" + HERE).raise_error()
+    here = {name: total for total, name in shell.user_ns["here"].rows()}
+    assert here == pytest.approx(own)
+
+
+FLATTEN = """
+SELECT index, e.name, e.ph, e.cat, e.pid, e.tid, e.ts, e.dur, e.args.name AS arg_name, e.args.op AS arg_op
+FROM traces.events AS t, UNNEST(t.traceEvents) AS e WITH OFFSET AS index
+"""
+ADD_UP = """
+SELECT SUM(dur) AS total, AVG(dur) AS mean, MIN(dur) AS shortest, MAX(dur) AS longest, arg_name
+FROM {} GROUP BY arg_name ORDER BY 1 DESC LIMIT 20
+"""
+HERE = """
+SELECT sum(dur_ps) / 1e6 AS total, json_extract_string(args_json, '$.name') AS arg_name
+FROM slice GROUP BY arg_name ORDER BY 1 DESC LIMIT 20
+"""
 
 
 def _blocks(page: Path) -> dict[str, str]:

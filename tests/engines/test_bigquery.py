@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,34 @@ def test_it_is_exported_once(server: Server, tmp_path: Path) -> None:
         for table in schema().names:
             wanted = duckdb.query(f"SELECT * FROM {table}").rows()
             assert sorted(rows[f"profiles.{table}"], key=repr) == sorted(wanted, key=repr), table
+
+
+def test_recordings_are_exported_without_a_lake(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a lake of them would be; once, too."""
+    source = chrome(tmp_path / "run=a" / "host=h1" / "t.json", "one")
+    stepscope.ingest([source], tmp_path / "lake")
+    exporter.write(tmp_path / "lake", DATASET)
+    words = ["export", str(source), "-o", "bigquery://p-roject.straight", "--format", "json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["rows"]["source"] == 1
+    rows = {name: list(found[1]) for name, found in server.tables.items()}
+    for table in schema().names:
+        wanted = sorted(rows[f"profiles.{table}"], key=repr)
+        assert sorted(rows[f"straight.{table}"], key=repr) == wanted, table
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == ["1 run was there already"]
+    assert {name: found[1] for name, found in server.tables.items()} == rows
+
+
+def test_what_cannot_be_read_is_not_exported(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.json").write_text('{"traceEvents": [{"ph": "X", "na')
+    assert main(["export", str(tmp_path / "bad.json"), "-o", f"bigquery://{DATASET}"]) == 2
+    assert "could be read" in capsys.readouterr().err
+    assert server.seen == []
 
 
 @pytest.mark.repeats("the evaluator of the second tier asks more of a lake")
@@ -191,7 +220,9 @@ def test_it_is_asked_for_wrongly(
     assert "does not make sense" in told("summary", str(lake), "--engine", "bigquery", "--dataset", "x")
     assert "lacks run" in told("summary", str(lake), "--engine", "bigquery", "--dataset", DATASET)
     assert "not a number of bytes" in told("query", str(lake), "SELECT 1 AS a", "--max-bytes", "many")
-    assert "needs a lake" in told("export", str(corpus.SAMPLES), "-o", f"bigquery://{DATASET}")
+    more = (str(corpus.SAMPLES / "chrome" / "phases.json"), "-o", f"bigquery://{DATASET}")
+    assert "needs a lake" in told("export", str(lake), *more)
+    assert "Only a lake has a copy" in told("export", *more, "--from", "gs://bucket/lake")
     assert "Cloud Storage" in told("export", str(lake), "-o", f"bigquery://{DATASET}", "--from", "s3://x")
     assert "Only an export" in told("export", str(lake), "-o", "x.json", "--from", "gs://x")
     assert "whole lake" in told("export", str(lake), "-o", f"bigquery://{DATASET}", "--table", "slice")

@@ -44,7 +44,7 @@ def free(available: int | None) -> Machine:
         (place(cardinality=100), free(None), None, "the free memory is unknown"),
         (place(cardinality=100), None, None, "the free memory is unknown"),
         (place(), free(200 * MIB), None, "the number of its elements is unknown"),
-        (place(cardinality=-1), free(200 * MIB), False, "never ends"),
+        (place(cardinality=-1), free(200 * MIB), False, "never ends: put the cache before"),
     ],
 )  # fmt: skip
 def test_a_cache_fits_or_does_not(

@@ -8,6 +8,7 @@ import pyarrow
 import pytest
 
 from stepscope import _core, library
+from stepscope.capture import built_in
 from stepscope.instruments.step_parts import driver, labels
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.sweep import Segment
@@ -145,21 +146,24 @@ cpu/pool   thread :     [take......]
 """,
         take="IteratorGetNextOp::DoCompute",
     )
-    sample(tables, 1, 22, ("tensorflow/python/client/session.py", "_run", "library"))
+    session = ("tensorflow/python/client/session.py", "_run", "library")
+    sample(tables, 1, 22, session, (built_in.FILE, "array", "python"))
     assert parts(tables) == {0: {"copy": 9, "input": 12}}
 
 
-@pytest.mark.parametrize("called", ["_do_run", "_run_fn", "_call_tf_sessionrun", "BaseSession._do_run"])
+@pytest.mark.parametrize(
+    "called", ["_run", "_do_run", "_run_fn", "_call_tf_sessionrun", "BaseSession._do_run"]
+)
 def test_a_session_that_is_fed_nothing_copies_nothing(called):
     """`run(train_op)` neither feeds nor fetches an array; a stack that ends in the call that runs the graph
-    is not a sign of a copy. Where a session converts what it is fed, the stack ends in `_run`."""
+    is not a sign of a copy, nor is one that ends in Python's share of the call."""
     tables = drawn("""
 step       train  : [0..................]
 cpu/python thread : [SessionRun.........]
 cpu/pool   thread :     [a:MatMul]
 """)
     session = "tensorflow/python/client/session.py"
-    sample(tables, 1, 22, (session, "_run", "library"), (session, called, "library"))
+    sample(tables, 1, 22, (session, "run", "library"), (session, called, "library"))
     assert parts(tables) == {0: {"compute": 10, "dispatch": 11}}
 
 

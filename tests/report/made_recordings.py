@@ -241,6 +241,13 @@ def one_layer() -> Tables:
     return draw(STEPS + "cpu/pool thread : [wide/a:Mul....][wide/b:Add..][wide/c:Exp...][top/d:Tanh]")
 
 
+def runs_of_a_session() -> Tables:
+    """A step in which Python runs a session 24 times, with nothing to do."""
+    train = f"[train{'.' * 281}]"
+    thread = "cpu/python thread"
+    return draw(f"step train : {train}\n{thread} : {train}\n{thread} : " + "[SessionRun]" * 24)
+
+
 def launches_on_one_line() -> Tables:
     tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
     module = "tensorflow.python.eager.execute"
@@ -415,6 +422,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         stacks,
         a_line_of_the_loop_that_calls,
         launches_on_one_line,
+        runs_of_a_session,
         an_op_with_its_line,
         one_layer,
         an_input_pipeline,

@@ -100,6 +100,11 @@ PIPELINES: dict[str, Diagnosis] = {
     "a record of the machine": _with(machine=_IDLE),
     "a full machine": _with(machine=replace(_IDLE, busy=1.0, process_cores=1.0, cores=1)),
     "others on the machine": _with(machine=Machine(4, 1.0, 1.0, 1.5, Threads(1.5, 0.5))),
+    "no stage limits, stages work ahead": _with(
+        verdict="partly_input_bound", bottleneck=None, loads=tuple(_AHEAD)
+    ),
+    "runs that were traced in full": _waits(mean_ps=12 * MS),
+    "runs that were traced in full show too little": _with(bottleneck=None, unseen=1 * MS),
     "a ceiling": _with(ceiling=Ceiling(3 * MS, "cpu", ())),
     "a ceiling of the program": _with(ceiling=Ceiling(3 * MS, "program", ())),
 }
@@ -127,6 +132,9 @@ def _cache(elements: int | None, size: float | None, free: int | None) -> Change
 
 CHANGES: dict[str, Change] = {
     "parallel": _CHANGE,
+    "parallel, of TensorFlow 1": _change(
+        "parallelise_map", way="sequential", autotune="tf.data.experimental.AUTOTUNE"
+    ),
     "parallel already": _change("parallelise_map", way="parallel_already"),
     "more at once": _change("raise_parallelism", width=2),
     "more cores": _change("more_cores", cores=2),

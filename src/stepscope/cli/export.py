@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import units
@@ -22,7 +26,9 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
+    from stepscope.cli.progress import Bar
     from stepscope.exporters import Written
+    from stepscope.sources.find import Found
 
 ABOUT = "merge recordings into one Chrome trace, or write NDJSON, CSV, Parquet, DuckDB or profiles"
 EPILOG = """The extension of FILE chooses the format: .json and .json.gz (Chrome trace; opens in Perfetto and
@@ -30,7 +36,8 @@ chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by
 speedscope), .speedscope.json and .collapsed (stacks of Python, or else slices by stack; --table stack_sample
 gives pprof those of Python, too). A FILE that ends in / becomes a folder with one Parquet file per table;
 .delta and .iceberg are folders of tables for Spark, Trino, DuckDB and others (extras "delta" and "iceberg").
-bigquery://PROJECT.DATASET takes a whole lake, see --engine of `stepscope query`.
+bigquery://PROJECT.DATASET takes a whole lake, see --engine of `stepscope query`, or recordings: these become
+a lake in a temporary folder first.
 A merged trace never connects rows, arrows and objects of different sources. It shows the dataflow as arrows,
 across devices and workers too. With --show-memory, it adds a counter for each allocator, and every block or
 tensor as a slice from its allocation to its release. Rows that pack overlapping slices are called lanes.
@@ -137,7 +144,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _to_bigquery(options: argparse.Namespace, console: Console) -> int:
-    """Exports a lake to a dataset."""
+    """Exports a lake to a dataset, or recordings by way of one."""
     parts = options.table or options.run or options.host
     if parts or options.to or options.spreadsheet or options.style != STYLES[0] or options.force:
         raise UsageError(
@@ -151,15 +158,43 @@ def _to_bigquery(options: argparse.Namespace, console: Console) -> int:
             seen=f"--from {options.files_at}",
             todo="give the address of the lake's folder there, such as gs://bucket/lake",
         )
-    from stepscope.cli.answering import the_lake
     from stepscope.cli.progress import bar
+    from stepscope.engines import bigquery as engine
     from stepscope.exporters import bigquery
 
-    lake = the_lake(options, "An export to BigQuery")
-    with bar(console) as shown:
-        written = bigquery.write(lake, options.output.removeprefix(BIGQUERY), files_at=options.files_at)
+    dataset = options.output.removeprefix(BIGQUERY)
+    client = engine.connect(engine.split(dataset)[0])  # before anything is read: it may need credentials
+    with bar(console) as shown, _lake(options, console, shown) as lake:
+        written = bigquery.write(lake, dataset, files_at=options.files_at, client=client)
         shown.stop()
     return _tell(written, options, console)
+
+
+@contextlib.contextmanager
+def _lake(options: argparse.Namespace, console: Console, shown: Bar) -> Iterator[Path]:
+    """The lake that is named, or a temporary one of the recordings that are."""
+    from stepscope.cli.answering import the_lake
+    from stepscope.cli.ingest import check_half
+    from stepscope.cli.reading import tell_skipped
+    from stepscope.session import lakes, trace
+
+    if options.lake is not None or any(lakes.is_lake_at(one) for one in options.paths):
+        yield the_lake(options, "An export to BigQuery")
+        return
+    if options.files_at is not None:
+        raise UsageError(
+            "Only a lake has a copy in Cloud Storage",
+            seen=f"--from {options.files_at} with {' '.join(options.paths)}",
+            todo="leave --from out, or make a lake first: stepscope ingest PATH --lake DIR",
+        )
+    with tempfile.TemporaryDirectory(prefix="stepscope-bigquery-") as folder:
+        lake = Path(folder) / "lake"
+        looked: list[Found] = []
+        done = trace.ingest(options.paths, lake, progress=shown.update, looked=looked.append)
+        for found in looked:
+            tell_skipped(found.skipped, console)
+            check_half(done, found)
+        yield lake
 
 
 def _left_out(options: argparse.Namespace) -> frozenset[str] | None:

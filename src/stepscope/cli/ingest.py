@@ -111,11 +111,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     read = f"{units.count(len(done) - failed, 'source')} in {options.lake}"
     unread = f"; {units.count(failed, 'source')} could not be read" if failed else ""
     console.say(f"{read}: {units.count(stored, 'event')} stored, {lost:,} lost{unread}")
-    _check_half(done, found)
+    check_half(done, found)
     return 0
 
 
-def _check_half(done: Sequence[SourceRow], found: Found) -> None:
+def check_half(done: Sequence[SourceRow], found: Found) -> None:
     """UnreadableSource when half of the sources, or more, gave the lake nothing: scripts must notice."""
     bad = [(one.path, one.error) for one in done if one.error is not None]
     bad += [

@@ -59,9 +59,8 @@ def build(pieces: Pieces) -> Store:
     if not isinstance(told, dict):
         raise Damaged("it is damaged: not a JSON object")
     beside = {one.name: partial(pieces.read_piece, one, MOST_PIECE_BYTES) for one in pieces.beside}
-    # Where an XPlane or RunMetadata of the capture has the steps, they do so more exactly.
-    traced = any(one.told_elsewhere for one in pieces.beside) or _has(told, "run_metadata")
-    capture = _Capture(told, beside, traced)
+    # Where an XPlane of the capture has the steps, it does so more exactly.
+    capture = _Capture(told, beside, any(one.told_elsewhere for one in pieces.beside))
     capture.digest.update(text)
     capture.read()
     store = pieces.build()
@@ -97,12 +96,13 @@ def timed_steps(pieces: Pieces) -> list[Step]:
 
 def step_times(data: bytes) -> list[Step]:
     """Number, begin and end in Unix nanoseconds, and whether it was recorded, of each step of steps.ndjson.
-    Lines that are damaged are left out."""
+    One that was traced for RunMetadata is a recording of its own. Lines that are damaged are left out."""
     found = []
     for line in _lines(data):
         number, begin, end = (whole(line, key) for key in ("step", "begin_unix_ns", "end_unix_ns"))
         if number is not None and begin is not None and end is not None and end >= begin:
-            found.append((number, begin, end, bool(line.get("recorded", True))))
+            recorded = line.get("recorded", True) and not line.get("run_metadata")
+            found.append((number, begin, end, bool(recorded)))
     return sorted(found, key=lambda one: one[1])
 
 
@@ -318,6 +318,10 @@ class _Capture:
             self._note("damaged-piece", "lost", f"{STEPS}: {told}", odd)
         if self._traced:
             return
+        if _has(self.told, "run_metadata"):
+            # Runs that were traced in full are steps by themselves, unless others ran as ever and were
+            # sampled.
+            steps = [one for one in steps if one[3]] if "stacks.ndjson" in self._data else []
         rows = []
         for number, begin, end, recorded in steps:
             ts_ps, end_ps = self._time(begin), self._time(end)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
+    from stepscope.formats import Pieces, Step
 
 NAME = "run_metadata"
 
@@ -25,3 +25,10 @@ def build(pieces: Pieces) -> Store:
     store = pieces.decode(NAME)
     _host_trace.finish(store)
     return store
+
+
+def steps(pieces: Pieces) -> list[Step]:
+    """The steps that `stepscope record` timed beside this one, where it is of one of its captures."""
+    from stepscope.formats import capture
+
+    return capture.timed_steps(pieces)

@@ -49,9 +49,11 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
 
     Reads the table `marker` and the names of tracks; scans no slices. Adds the note `no-steps` when
     nothing delimits steps. told: what a recorder saw of the steps, number, begin and end in Unix
-    nanoseconds and whether it was traced; used where nothing in the recording delimits steps.
+    nanoseconds and whether it was traced; used where nothing in the recording delimits steps. Of runs that
+    were traced in full, it says that others were recorded.
     """
     facts = store.facts
+    beside, told = (told, ()) if source.format == "run_metadata" else ((), told)
     marks = [_mark(row) for row in _rows(store, "marker")]
     sources = [mark for mark in marks if mark.name == SOURCE_OP]
     marks = [mark for mark in marks if mark.name != SOURCE_OP]
@@ -75,6 +77,8 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
             _note(store, "no-steps", "nothing in the recording shows where a step begins")
     if steps and all(step.recovered_from == "file" for step in steps):
         steps = _own_runs(store, steps)
+        if any(recorded for *_, recorded in beside):
+            steps = [step._replace(averaged=False, reason=_IN_FULL) for step in steps]
     store.replace(
         "step_stored",
         {
@@ -106,6 +110,7 @@ def _exported(meta: Mapping[str, str]) -> list[Step]:
     return exported(meta)
 
 
+_IN_FULL = "traced in full, which takes long, beside steps that were recorded"
 _INSIDE = 0.6
 """A step that the recorder saw was recorded when this part of it lies within the recording."""
 

@@ -7,26 +7,27 @@ from collections.abc import Mapping
 from stepscope import units
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.footprint import Footprint
+from stepscope.instruments.pipeline.places import AUTOTUNE
 
 _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "parallelise_map": {
-        "sequential": "give {stage} num_parallel_calls=tf.data.AUTOTUNE",
+        "sequential": "give {stage} num_parallel_calls={autotune}",
         "parallel_already": "give {stage} num_parallel_calls: TensorFlow runs it in parallel already",
     },
-    "raise_parallelism": "raise the parallelism of {stage} from {width} to tf.data.AUTOTUNE",
+    "raise_parallelism": "raise the parallelism of {stage} from {width} to {autotune}",
     "more_cores": "give the host {doubled} cores instead of {cores} and leave parallelism to autotune",
     "vectorise": "batch before {stage}, so that its function takes {elements} elements at once, if it can",
     "larger_threadpool": "let {threads} functions of {stage} wait at once: num_parallel_calls={threads} and "
     "options.threading.private_threadpool_size = {threads}, if its Python waits and does not compute",
     "intra_op_parallelism": "set options.threading.max_intra_op_parallelism = 1: TensorFlow 2 does so by "
     "itself, unless the program's options say otherwise",
-    "parallelise_batch": "give {stage} num_parallel_calls=tf.data.AUTOTUNE, or batch smaller elements "
+    "parallelise_batch": "give {stage} num_parallel_calls={autotune}, or batch smaller elements "
     "(uint8, not float)",
     "parallelise_reading": {
-        "interleave": "run several branches of {stage} at once: num_parallel_calls=tf.data.AUTOTUNE",
-        "flat_map": "run several branches of {stage} at once: num_parallel_calls=tf.data.AUTOTUNE, as "
+        "interleave": "run several branches of {stage} at once: num_parallel_calls={autotune}",
+        "flat_map": "run several branches of {stage} at once: num_parallel_calls={autotune}, as "
         "interleave instead of flat_map",
-        "files": "read several files at once: interleave(…, num_parallel_calls=tf.data.AUTOTUNE)",
+        "files": "read several files at once: interleave(…, num_parallel_calls={autotune})",
     },
     "list_files_once": "list the files once, before training, and give the list to from_tensor_slices "
     "({stage})",
@@ -37,9 +38,9 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "cache_here": "add cache() after {stage}",
     "halve_work": "halve the work of {stage}",
     "prefetch": {
-        "at_the_end": "end the pipeline with prefetch(tf.data.AUTOTUNE)",
+        "at_the_end": "end the pipeline with prefetch({autotune})",
         "ahead_already": "prefetch more: the pipeline already works ahead of the program",
-        "uneven": "prefetch more (tf.data.AUTOTUNE): the buffer is full in some steps and empty in others",
+        "uneven": "prefetch more ({autotune}): the buffer is full in some steps and empty in others",
     },
     "tf_data_service": "run the pipeline on other hosts with tf.data service",
 }
@@ -62,7 +63,7 @@ def what(change: Change) -> str:
     """What to do."""
     ways = _WHAT[change.name]
     text = ways if isinstance(ways, str) else ways[str(change.facts["way"])]
-    values = dict(change.facts)
+    values: dict[str, str | int | float] = {"autotune": AUTOTUNE, **change.facts}
     if change.name == "more_cores":
         values["doubled"] = 2 * int(values["cores"])
     if "elements" in values:
@@ -90,7 +91,7 @@ def why_not(change: Change) -> str:
 def takes(cache: Footprint) -> str:
     """What a cache takes, as the end of a sentence."""
     if cache.elements is not None and cache.elements < 0:
-        return "but its output never ends: put the cache before the repeat()"
+        return "but its output repeats or never ends: put the cache before the repeat()"
     if cache.elements is None or cache.element_bytes is None:
         lacks = "number" if cache.element_bytes is not None else "size"
         unsure = f"the {lacks} of its elements is unknown"

@@ -237,13 +237,18 @@ def _more(one: Judgement) -> str:
     if one.cause == "dispatch":
         # A few calls launch many ops from within compiled functions: their number explains nothing.
         many = one.calls is not None and one.calls >= _MANY_CALLS
-        calls = f": {units.count(one.calls or 0, 'call')} {_each(one)}" if many else ""
+        calls = f": {_calls(one)} {_each(one)}" if many else ""
         return calls + (f", in {_at(one.place)}" if one.place else "")
     called = f", most of it in {_at(one.spent_in)}" if one.spent_in is not None else ""
     if one.cause == "python" and one.op_type is not None:
         by = f"{shortened(one.op_type)} calls"
         return f": {by} it" if one.place is None else f": {by} {_at(one.place)}"
     return f", in {_at(one.place)}{called}" if one.place is not None else ""
+
+
+def _calls(one: Judgement) -> str:
+    """How many calls launch."""
+    return units.count(one.calls or 0, "call") + (" of Session.run" if one.of_session else "")
 
 
 def _each(one: Judgement) -> str:
@@ -385,7 +390,7 @@ def _because(one: Judgement) -> list[str]:
         again = f"{units.count(one.retrace.times, 'call')} of `{one.retrace.function}` compiled again"
         told.append(f"{again}: {_new(one.retrace)}")
     if one.calls:
-        told.append(f"{units.count(one.calls, 'call')} of the framework {_each(one)}")
+        told.append(f"{_calls(one)}{'' if one.of_session else ' of the framework'} {_each(one)}")
     return told
 
 

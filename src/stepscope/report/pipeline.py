@@ -244,8 +244,9 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     elif waited.shares:
         wait = units.agree(waited.long_waits, "waits", "wait") if waited.long_waits else "waits"
         long_waits = f"{waited.long_waits:,}" if waited.long_waits else "none"
+        what = "traced run" if waited.mean_ps is not None else "step"
         yield (
-            f"{units.count(len(waited.shares), 'step')}: the median share of waiting is "
+            f"{units.count(len(waited.shares), what)}: the median share of waiting is "
             f"{units.show(waited.median, 'ratio')}, the largest {units.show(max(waited.shares), 'ratio')}; "
             f"{long_waits} {wait} for half of the time or more."
         )
@@ -289,6 +290,13 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
 
 def _no_stage(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     """Why no stage limits the steps."""
+    if diagnosis.unseen is not None and diagnosis.verdict != "not_input_bound":
+        yield (
+            f"Runs that were traced waited for {_ps(diagnosis.unseen)} each: tracing takes long, and "
+            "meanwhile the pipeline works ahead. So the recording does not show which stage holds it up; "
+            "without the prefetch, one would."
+        )
+        return
     if diagnosis.verdict == "not_input_bound":
         if waited.ratio >= PARTLY_FROM:
             yield "No stage needs half of a step: the program waits for a thread or a core, not for data."
@@ -304,11 +312,15 @@ def _no_stage(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     if most is None or not most.service_ps:
         yield "No stage limits the steps: none of them was seen at work."
         return
-    yield (
+    said = (
         f"No stage limits the steps: {most.stage.branch} ({most.stage.spoken}) needs most, "
-        f"{_ps(most.service_ps)} of {_ps(waited.step_ps)}. The program waits for a thread or a core, not for "
-        "data."
+        f"{_ps(most.service_ps)} of {_ps(waited.step_ps)}."
     )
+    inside = sum(load.service_ps for load in diagnosis.loads if load.stage.lane == PROGRAM)
+    if 2 * inside >= waited.wait_ps:
+        yield f"{said} The program waits for all of them, {_ps(inside)} of each step, one after the other."
+    else:
+        yield f"{said} The program waits for a thread or a core, not for data."
 
 
 def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from stepscope import strict_json
-from stepscope.sources.source import Piece, Source
+from stepscope.sources.source import Bytes, Piece, Source
 
 MARK = "capture.json"
 FORMAT = "capture"
-STEPS = "steps.ndjson"
+STEPS, STACKS = "steps.ndjson", "stacks.ndjson"
 _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
 
@@ -53,7 +53,8 @@ def joined(
     """Sources with their folders, those of one capture made to belong together, with their pieces.
 
     The times of the steps go to the capture's XPlane, which may have no marks of steps; where there is no
-    XPlane they stay with the capture.
+    XPlane they stay with the capture. They go to runs of a session that were traced in full, too, which count
+    for less beside steps that an XPlane or samples of stacks tell of.
     """
     leaders = {folder: one for one, folder in placed if one.format == FORMAT}
     hosts: dict[str, str] = {}
@@ -69,7 +70,8 @@ def joined(
         if home is not None:
             leader = leaders[home]
             if home not in hosts:
-                hosts[home] = _told_host(leader)
+                known = leader.host_name
+                hosts[home] = host_in(leader.spooled or leader.bytes) if known == "unknown" else known
             host = hosts[home]
             one = one._replace(
                 run_name=leader.run_name,
@@ -82,12 +84,11 @@ def joined(
     return result
 
 
-def _told_host(leader: Source) -> str:
-    """The host that capture.json names; unknown when it cannot be told without unpacking.
+def host_in(place: Bytes) -> str:
+    """The host that a capture.json names; unknown when it cannot be told without unpacking.
 
     Without it, recordings that name no host would be taken for those of another machine.
     """
-    place = leader.spooled or leader.bytes
     if place.unpack or place.codec != "plain":
         return "unknown"
     try:
@@ -104,6 +105,7 @@ def _told_host(leader: Source) -> str:
 def _share(source: Source, pieces: Sequence[Piece], traced: bool) -> tuple[Piece, ...]:
     if source.format == FORMAT:
         return tuple(piece._replace(told_elsewhere=traced and piece.name == STEPS) for piece in pieces)
-    if source.format == "xplane":
+    sampled = any(piece.name == STACKS for piece in pieces)
+    if source.format == "xplane" or (source.format == "run_metadata" and (traced or sampled)):
         return tuple(piece for piece in pieces if piece.name == STEPS)
     return ()

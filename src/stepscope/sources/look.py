@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stepscope.errors import LimitReached
-from stepscope.sources import limits
+from stepscope.sources import capture_folder, limits
 from stepscope.sources.damage import Damaged, reason, reported
 from stepscope.sources.head import is_tar, is_zip, kind, peek, unpacked
 from stepscope.sources.names import packless
@@ -42,6 +42,8 @@ class Item(NamedTuple):
     size: int
     bytes: Bytes
     spooled: Bytes | None = None
+    host: str = ""
+    """The host that a capture names: in an archive, only who unpacks it can tell."""
 
 
 class Look(NamedTuple):
@@ -170,6 +172,8 @@ def _archive(
                 skipped.append(Skipped(inner, "damaged-archive", reason(error)))
                 continue
             item = item._replace(spooled=kept)
+        if item.decoder == capture_folder.FORMAT:
+            item = item._replace(host=capture_folder.host_in(item.spooled or item.bytes))
         items.append(item)
     return Look(tuple(items), tuple(skipped))
 

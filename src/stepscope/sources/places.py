@@ -25,7 +25,7 @@ def source_of(file: File, item: Item, run: str | None, host: str | None) -> tupl
     if rank is None and place.get("rank", "").isdecimal():
         rank = int(place["rank"])
     in_profile = names.profile_folder(home) is not None
-    host_name = host or place.get("host") or names.host(item.name, in_profile)
+    host_name = host or place.get("host") or names.host(item.name, in_profile) or item.host or None
     if host_name is None:
         host_name = "unknown" if rank is None else f"rank-{rank}"
     source = Source(

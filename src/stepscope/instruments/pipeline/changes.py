@@ -92,11 +92,15 @@ def propose(
             facts = {**facts, "way": "uneven"}
             likely = round(even * measured_ps)
             prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
-        cache = footprint.cache(worst, written_on, machine) if name == "cache_here" else None
+        cache = None
+        if name == "cache_here":
+            cached = case.outside
+            cache = footprint.cache(cached, written_on, machine, case.fed_by(cached))
         impossible = cache is not None and cache.fits is False
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps and not impossible
-        inside = worst.stage.nested_in is not None and name not in ("prefetch", "parallelise_reading")
-        written = None if inside or name in _NO_LINE else _meant(name, written_on)
+        inside = worst.stage.nested_in is not None and name not in _OF_OUTSIDE
+        no_line = inside or impossible or name in _NO_LINE
+        written = None if no_line else _meant(name, written_on)
         made.append(
             Change(
                 name,
@@ -104,7 +108,7 @@ def propose(
                 facts,
                 prediction,
                 helps and not trial.unknown,
-                code(name, written, places),
+                code(name, written, places, str(facts["autotune"])),
                 trial.unknown,
                 "" if helps else "does_not_work" if impossible else "gains_little",
                 cache,
@@ -133,6 +137,8 @@ def surely_parallel(load: Load, machine: Machine | None) -> bool:
     return not load.python and not (machine is not None and machine.crowded)
 
 
+_OF_OUTSIDE = ("prefetch", "parallelise_reading", "cache_here")
+"""Changes of the user's chain, also where the stage is made by a function in it."""
 _NO_LINE = ("more_cores", "tf_data_service")
 """Changes of something else than the line that the stage was written on."""
 

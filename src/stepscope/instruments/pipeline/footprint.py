@@ -21,7 +21,7 @@ class Footprint(NamedTuple):
     """What a cache takes; None for what is not known."""
 
     elements: int | None
-    """Elements that it keeps; negative when they never end."""
+    """Elements that it keeps; negative when they never end, or repeat."""
     element_bytes: float | None
     free_bytes: int | None
     """Memory that is free."""
@@ -43,11 +43,19 @@ class Footprint(NamedTuple):
         return self.bytes <= MOST * self.free_bytes
 
 
-def cache(load: Load, written: Sequence[Place], machine: Machine | None) -> Footprint:
+_REPEATS = ("ForeverRepeat", "ShuffleAndRepeat")
+
+
+def cache(
+    load: Load, written: Sequence[Place], machine: Machine | None, fed_by: Sequence[Load] = ()
+) -> Footprint:
     """What a cache behind a stage takes.
 
-    written: the transformations of the stage, the last of which the cache follows."""
+    written: the transformations of the stage, the last of which the cache follows. fed_by: the stages before
+    it, among which a repeat() makes its output repeat."""
     elements = _cardinality(written[-1]) if written else None
+    if any(one.stage.short.startswith(_REPEATS) for one in (load, *fed_by) if one.stage.nested_in is None):
+        elements = -1
     return Footprint(elements, _element_bytes(load), None if machine is None else machine.available_bytes)
 
 

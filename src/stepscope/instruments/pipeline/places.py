@@ -17,8 +17,9 @@ _ITERATES = re.compile(r"_?make_\w*iterator|_?(get_)?next|__(iter|next)__|iter")
 """What takes batches of a dataset. TensorFlow puts datasets of its own in front there, on a line that makes
 none."""
 
-_Edit = Callable[[str, int, int, int], str]
-"""Makes a new line of one, and where in it a call's name, opening and closing parenthesis are."""
+_Edit = Callable[[str, int, int, int, str], str]
+"""Makes a new line of one, where in it a call's name, opening and closing parenthesis are, and how the
+program's TensorFlow writes AUTOTUNE."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,9 @@ def _same(place: Place, word: str, kind: str) -> bool:
     return place.transformation == word or plain.lower() == kind.lower().removeprefix("parallel")
 
 
-def code(change: str, place: Place | None, places: Sequence[Place]) -> Code | None:
-    """The line to change for a change of changes.py; None when the capture does not know it."""
+def code(change: str, place: Place | None, places: Sequence[Place], autotune: str = AUTOTUNE) -> Code | None:
+    """The line to change for a change of changes.py; None when the capture does not know it. autotune: how
+    the program's TensorFlow writes AUTOTUNE."""
     if change == "prefetch" and place is not None:
         same = [one for one in places if one.iterator == place.iterator]
         made = [one for one in same if not _ITERATES.fullmatch(one.transformation)]
@@ -98,7 +100,7 @@ def code(change: str, place: Place | None, places: Sequence[Place]) -> Code | No
         for one in places
     )
     span = _call(place.text, place.transformation, which)
-    after = edit(place.text, *span) if edit is not None and span is not None else None
+    after = edit(place.text, *span, autotune) if edit is not None and span is not None else None
     if after is not None and (after == place.text or (_is_code(place.text) and not _is_code(after))):
         after = None
     return Code(place.file, place.line, place.text, after)
@@ -147,29 +149,33 @@ def _closing(text: str, opened: int) -> int | None:
     return None
 
 
-def _autotune(text: str, name: int, opened: int, closed: int) -> str:
+def _autotune(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
     inner = text[opened + 1 : closed]
-    told = re.sub(r"(num_parallel_calls\s*=\s*)[^,()]+(\([^()]*\))?", rf"\g<1>{AUTOTUNE}", inner)
+    told = re.sub(r"(num_parallel_calls\s*=\s*)[^,()]+(\([^()]*\))?", rf"\g<1>{autotune}", inner)
     if told == inner and "num_parallel_calls" not in inner:
-        told = f"{inner.rstrip().rstrip(',')}, num_parallel_calls={AUTOTUNE}"
+        told = f"{inner.rstrip().rstrip(',')}, num_parallel_calls={autotune}"
     return text[: opened + 1] + told + text[closed:]
 
 
-def _interleave(text: str, name: int, opened: int, closed: int) -> str:
-    done = _autotune(text, name, opened, closed)
+def _interleave(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
+    done = _autotune(text, name, opened, closed, autotune)
     return done[:name] + "interleave" + done[opened:] if text.startswith("flat_map", name) else done
 
 
-def _behind(addition: str) -> _Edit:
-    return lambda text, name, opened, closed: text[: closed + 1] + addition + text[closed + 1 :]
+def _cache(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
+    return f"{text[: closed + 1]}.cache(){text[closed + 1 :]}"
 
 
-def _buffer(text: str, name: int, opened: int, closed: int) -> str:
+def _prefetch(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
+    return f"{text[: closed + 1]}.prefetch({autotune}){text[closed + 1 :]}"
+
+
+def _buffer(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
     """Another size for a prefetch that is there."""
-    return f"{text[: opened + 1]}{AUTOTUNE}{text[closed:]}"
+    return f"{text[: opened + 1]}{autotune}{text[closed:]}"
 
 
-def _listed_once(text: str, name: int, opened: int, closed: int) -> str:
+def _listed_once(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
     pattern = text[opened + 1 : closed].partition(",")[0]
     return f"{text[:name]}from_tensor_slices(tf.io.gfile.glob({pattern})){text[closed + 1 :]}"
 
@@ -179,7 +185,7 @@ _EDITS: Mapping[str, _Edit] = {
     "raise_parallelism": _autotune,
     "parallelise_batch": _autotune,
     "parallelise_reading": _interleave,
-    "cache_here": _behind(".cache()"),
-    "prefetch": _behind(f".prefetch({AUTOTUNE})"),
+    "cache_here": _cache,
+    "prefetch": _prefetch,
     "list_files_once": _listed_once,
 }

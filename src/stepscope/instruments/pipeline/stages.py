@@ -137,6 +137,14 @@ def words(user_stage: str | None) -> list[str]:
     ]
 
 
+def written_as(user_stage: str, position: int | None) -> str:
+    """The user's transformation of a stage, for a sentence. position: as in Stage. What a function makes has
+    a number beyond all of the chain, which says nothing: there it is the place of that function's."""
+    if position is None or position in {number for _, number in placed(user_stage)}:
+        return user_stage
+    return f"{' with '.join(words(user_stage))} inside transformation {position}"
+
+
 def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
     """The stages of a source, consumers first, and the stage of each iterator id.
 

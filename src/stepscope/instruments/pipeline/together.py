@@ -6,6 +6,7 @@ as there are files, each from a step or two; together they are the steps of one 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -28,10 +29,14 @@ class Together(NamedTuple):
 
 def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
     """The sources that are wanted, in their order: those whose steps are files' with the others of their run
-    and host, each other one by itself."""
+    and host, each other one by itself. Runs that were traced in full beside what was recorded of the same
+    pipeline are left out."""
     recovered: dict[int, set[str]] = {}
-    for row in query(statement("timed_steps")).rows():
-        recovered.setdefault(row[0], set()).add(row[-1])
+    averaged: set[int] = set()
+    for source_id, *_, counts, _, told in query(statement("timed_steps")).rows():
+        recovered.setdefault(source_id, set()).add(told)
+        if counts:
+            averaged.add(source_id)
     asked = set(wanted)
     found: dict[Any, list[tuple[int, str, str, str]]] = {}
     for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
@@ -39,6 +44,10 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
             of_files = recovered.get(source_id) == {"file"}
             key = (run_id, host_id) if of_files else source_id
             found.setdefault(key, []).append((source_id, run_id, host_id, path))
+    hosts = Counter((own[0][1], own[0][2]) for own in found.values())
+    for key in [key for key in found if isinstance(key, tuple) and hosts[key] > 1]:
+        if not averaged.intersection(one[0] for one in found[key]):
+            del found[key]
     return [
         Together(tuple(one[0] for one in own), own[0][1], own[0][2], _path([one[3] for one in own]))
         for own in found.values()

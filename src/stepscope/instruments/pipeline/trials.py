@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from stepscope.instruments.pipeline.model import Model, Part
+from stepscope.instruments.pipeline.places import AUTOTUNE
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM, Stage, placed
 
@@ -60,7 +61,7 @@ class Case:
     @property
     def upstream(self) -> list[int]:
         """Numbers of the stages that feed it."""
-        return [load.stage.number for load in self.loads if _is_below(load, self.worst)]
+        return [load.stage.number for load in self.fed_by(self.worst)]
 
     @property
     def batched(self) -> float:
@@ -75,7 +76,27 @@ class Case:
 
     def facts(self, way: str = "", **more: str | int | float) -> Facts:
         """What the words for a change of the stage need."""
-        return {"stage": self.stage.spoken, **({"way": way} if way else {}), **more}
+        return self.facts_of(self.stage, way, **more)
+
+    def facts_of(self, stage: Stage, way: str = "", **more: str | int | float) -> Facts:
+        """The same for a change of another stage."""
+        return {
+            "stage": stage.spoken,
+            "autotune": autotune(self.loads),
+            **({"way": way} if way else {}),
+            **more,
+        }
+
+    @property
+    def outside(self) -> Load:
+        """The stage itself, or for one that a function makes the stage in the user's chain whose function it
+        is."""
+        outer = self.stage.nested_in
+        return next((load for load in self.loads if load.stage is outer), self.worst)
+
+    def fed_by(self, load: Load) -> list[Load]:
+        """The stages that feed one."""
+        return [one for one in self.loads if _is_below(one, load)]
 
     def in_parallel(self, width: int | None = None) -> Model:
         """It runs on threads of its own, and what it takes from on another one. width: its threads, as many
@@ -92,6 +113,13 @@ class Case:
                 p, lane=f"changed:{p.number}", width=width or now.cores, into=p.lane, bursts=bursts
             ),
         )
+
+
+def autotune(loads: Sequence[Load]) -> str:
+    """How the program's TensorFlow writes it. Iterators without ids are TensorFlow 1's, which has it among
+    what is experimental."""
+    numbered = any(not call.is_unnumbered for load in loads for call in load.stage.calls[:1])
+    return AUTOTUNE if numbered else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
 
 
 def trials(case: Case) -> Iterator[Trial]:
@@ -165,7 +193,7 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
     if outer is not None and outer.short.startswith(("Interleave", "FlatMap")):
         inner = [load.stage.number for load in case.loads if load.stage.nested_in is outer]
         branch = f"changed:{outer.number}"
-        facts = {"stage": outer.spoken, "way": "interleave" if "Interleave" in outer.short else "flat_map"}
+        facts = case.facts_of(outer, "interleave" if "Interleave" in outer.short else "flat_map")
         then = now.changed(inner, lambda p: replace(p, lane=branch, width=now.cores))
         yield Trial("parallelise_reading", facts, then, _few_branches(case, outer))
     elif stage.short in _SOURCES or stage.short in ("Interleave", "FlatMap"):
@@ -210,13 +238,16 @@ def _filter_first(case: Case) -> Iterator[Trial]:
 
 
 def _cache(case: Case) -> Iterator[Trial]:
-    above: Stage | None = case.stage
+    """Behind the stage; for one that a function makes, behind the stage whose function it is: a cache within
+    a function begins anew at each call."""
+    load = case.outside
+    above: Stage | None = load.stage
     cached = False
     while above is not None and not cached:
         cached, above = "Cache" in above.short, above.above
     if not cached and case.stage.short != "Generator":
-        then = case.now.changed([*case.number, *case.upstream], _nothing)
-        yield Trial("cache_here", case.facts(), then)
+        gone = [one.stage.number for one in (load, *case.fed_by(load))]
+        yield Trial("cache_here", case.facts_of(load.stage), case.now.changed(gone, _nothing))
 
 
 def _half(case: Case) -> Iterator[Trial]:

@@ -28,7 +28,7 @@ from stepscope.instruments.pipeline.model import Model, Prediction, predict
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import Stage
+from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.waits import BOUND_FROM, PARTLY_FROM, StepTime, Waits
@@ -37,6 +37,8 @@ from stepscope.instruments.step_parts.judgement import Weighed
 Verdict = Literal["input_bound", "partly_input_bound", "not_input_bound", "unknown"]
 Confidence = Literal["high", "medium", "low"]
 
+_SEEN = 0.5
+"""Traced runs show how the input holds up others when they wait for it for this part of the time."""
 FEW_STEPS = 5
 """With fewer steps than this the share is not sure."""
 
@@ -81,6 +83,9 @@ class Diagnosis:
     """What is lost or odd in the recording; it lowers the confidence."""
     model: Model | None = None
     """The rate model of the steps as they are, where predictions begin. None where no waits are known."""
+    unseen: int | None = None
+    """What runs that were traced waited for input, where that is much less than what others do: between them
+    the pipeline worked ahead, and nobody saw what its stages needed."""
 
     @property
     def without_limit(self) -> Prediction | None:
@@ -139,19 +144,25 @@ def diagnose(
         batches = waited.batches / max(len(waited.basis), 1) if waited.has_steps else 1.0
         loads = tuple(rates.with_model(loads, accounts, batches or 1.0, waited.step_ps))
     wait_share = waited.ratio
+    unseen = None
     if judged is not None and waited.has_steps and not waited.between and not judged.whole_capture:
+        traced_ps = waited.wait_ps
         waited = replace(waited, ratio=judged.share_of("input"))
+        if judged.elsewhere:
+            waited = replace(waited, mean_ps=judged.mean_ps)
+            ahead = any(load.stage.ahead for load in loads)
+            unseen = traced_ps if ahead and traced_ps < _SEEN * waited.wait_ps else None
     verdict = judge(waited.ratio) if judged is None else follow(judged)
     measured_ps = round(waited.step_ps * (1.0 if beside.pace is None else beside.pace.untraced_share))
     now = fitting.fit(loads, waited, cores, device, beside.machine, measured_ps)
     gains = {load.stage: gain_without(now, [load], measured_ps) for load in loads}
     ranked = tuple(sorted(loads, key=lambda load: (-gains[load.stage], -load.service_ps, load.stage.number)))
-    keeps_up = bool(loads) and _keeps_up(loads, waited)
+    keeps_up = bool(loads) and unseen is None and _keeps_up(loads, waited)
     if keeps_up and verdict == "partly_input_bound":
         verdict = "not_input_bound"
     bound = verdict != "not_input_bound"
     worst = other = None
-    if bound and not keeps_up:
+    if bound and not keeps_up and unseen is None:
         worst, other = _limiting(ranked, gains, now, waited, measured_ps)
     if worst is not None:
         ranked = (worst, *(load for load in ranked if load is not worst))
@@ -173,7 +184,7 @@ def diagnose(
     return Diagnosis(
         verdict, sure, waited, loads, ranked, tuple(made), cores, share_seen,
         accounts, beside.machine, best, where, measured_ps, beside.pace, None if bound else tried, worst,
-        other, wait_share, tuple(odd), now,
+        other, wait_share, tuple(odd), now, unseen,
     )  # fmt: skip
 
 
@@ -240,6 +251,8 @@ def _keeps_up(loads: Sequence[Load], waited: Waits) -> bool:
     lanes: Counter[str] = Counter()
     for load in loads:
         lanes[load.stage.lane] += load.service_ps
+    if 2 * lanes[PROGRAM] >= waited.wait_ps > 0:
+        return False  # nothing is ahead: it waits while they work, however short that is
     return 2 * max(lanes.values(), default=0) < waited.step_ps - waited.wait_ps
 
 

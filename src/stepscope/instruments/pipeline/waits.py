@@ -52,10 +52,15 @@ class Waits:
     between: bool = False
     """The program does something between the steps as they are marked, so that a step here reaches to the
     beginning of the next."""
+    mean_ps: int | None = None
+    """Mean duration of steps of the same loop that ran as ever, where these were traced in full; `ratio` is
+    then theirs, too."""
 
     @property
     def step_ps(self) -> int:
         """Mean duration of a step of the basis; the time per batch where there are no steps."""
+        if self.mean_ps is not None:
+            return self.mean_ps
         return length(self.basis) // max(len(self.basis) if self.has_steps else self.batches, 1)
 
     @property

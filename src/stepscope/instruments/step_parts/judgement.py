@@ -137,6 +137,8 @@ class Weighed:
     mean_ps: int
     whole_capture: bool
     """No steps were found; the whole recording stands for one."""
+    elsewhere: bool = field(default=False, kw_only=True)
+    """The steps are not those in which a pipeline was traced, but steps of the same loop that ran as ever."""
 
     def share_of(self, label: str) -> float:
         """The part of a mean step that counts to a label."""
@@ -173,6 +175,8 @@ class Judgement(Weighed):
     stage: str | None = None
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
+    of_session: bool = False
+    """They are runs of a session."""
     function: str | None = None
     """Function that was traced or compiled."""
     retrace: Retrace | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from stepscope.instruments.pipeline.stages import branch
+from stepscope.instruments.pipeline.stages import branch, written_as
 from stepscope.instruments.step_parts import along, gain, judgement, places, traced
 from stepscope.instruments.step_parts.asking import Asked, Asking
 from stepscope.instruments.step_parts.gain import Sums
@@ -52,15 +53,22 @@ def judge(query: Query) -> list[Judgement]:
 def by_source(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
     """What labels take of the steps of each source, or of several by the first of them. first: of sources
     that are judged together. Reads neither ops nor the input pipeline, so that what is
-    said of the pipeline can follow it."""
+    said of the pipeline can follow it. Of runs that were traced beside steps that were sampled, those steps
+    tell."""
     groups: dict[int, list[Step]] = defaultdict(list)
+    sampled: dict[tuple[str, str], list[Step]] = defaultdict(list)
     for step in steps(query):
         groups[first.get(step.source_id, step.source_id)].append(step)
+        if step.recovered_from == "recorder" and step.averaged:
+            sampled[step.run_id, step.host_id].append(step)
     asking = Asking(query)
-    return {
-        source_id: _weighed(chosen(mine), _contention(asking.of_host(mine[0].run_id, mine[0].host_id)))
-        for source_id, mine in groups.items()
-    }
+    found = {}
+    for source_id, mine in groups.items():
+        host = mine[0].run_id, mine[0].host_id
+        own = any(step.averaged or step.recovered_from != "file" for step in mine) or not sampled[host]
+        weighed = _weighed(chosen(mine if own else sampled[host]), _contention(asking.of_host(*host)))
+        found[source_id] = weighed if own else replace(weighed, elsewhere=True)
+    return found
 
 
 def steps(query: Query) -> list[Step]:
@@ -174,6 +182,7 @@ def _judged(
     ]
     # Without the stage that limits, the next one may: the pipeline's own model tells what a step takes then.
     calls = _launches(asked, len(steps)) if cause == "dispatch" else None
+    sessions = _sessions(asked, len(judged)) if cause == "dispatch" and calls is None else None
     left, low, high = then or gain.without(
         sums,
         cause,
@@ -214,7 +223,8 @@ def _judged(
         op_share=op_share if of_ops else None,
         layer_share=layer_share if of_ops and (layer_share or 0.0) >= judgement.ONE_LAYER else None,
         stage=stage,
-        calls=calls,
+        calls=calls if sessions is None else sessions,
+        of_session=sessions is not None,
         function=function,
         retrace=retrace,
         compiling=sum(step.kind == "compile" for step in steps) or None,
@@ -350,10 +360,10 @@ def _stage(asked: Asked) -> Stage:
     rows = asked("limiting_stage")
     if not rows:
         return Stage()
-    name, user_stage, file, line, function, left, low, high = rows[0]
+    name, user_stage, position, file, line, function, left, low, high = rows[0]
     stage = branch(name)
     return Stage(
-        f"{stage} ({user_stage})" if user_stage else stage,
+        f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
         None if file is None else Place(file, line, function),
         None if left is None else (left, low, high),
     )
@@ -382,6 +392,12 @@ def _one_by_one(asked: Asked, steps: int) -> float:
         whole += own_ps or 0
         again += (own_ps or 0) if runs > OF_COMPILED * steps else 0
     return again / whole if whole else 1.0
+
+
+def _sessions(asked: Asked, steps: int) -> int | None:
+    """Calls of Session.run in a step, where there are any."""
+    ((number,),) = asked("session_calls")
+    return round(number / steps) if number else None
 
 
 def _launches(asked: Asked, steps: int) -> int | None:

@@ -190,10 +190,9 @@ _PURPOSES = (
         r"|(^|/)ops\.py:.*(\.numpy$|^numpy$|_numpy|__array__)|(^|/)constant_op\.py:.*convert_to_eager_tensor",
         True,
     ),
-    # Where a session converts what it is fed. The calls further in run the graph, whether anything is fed or
-    # not.
-    _rule("copy", r"(^|/)session\.py:(.*\.)?(np_val|_run)$"),
-    _rule("dispatch", r"(^|/)session\.py:.*(_call_tf_sessionrun|_run_fn|_do_run)"),
+    # Where a session converts what it is fed: a call of C, of which recorders keep the name. What else a
+    # session does is to run its graph, whether anything is fed or not.
+    _rule("copy", r"(^|/)numpy_compat\.py:np_asarray$|(^|/)numpy/core/(numeric|_asarray)\.py:asarray$"),
     _rule("idle", r":.*block_until_ready", True),
     # Lists become arrays element by element, in C.
     _rule("copy", r"(^|/)jax/_src/numpy/\w+\.py:(array|asarray)$", True),
@@ -215,7 +214,7 @@ _BUILT_IN_WAIT = Meaning("wait")
 _BUILT_IN_IDLE = Meaning("idle", True)
 _LAUNCHES = Meaning("dispatch")
 _FRAMEWORKS = re.compile(
-    r"(^|/)(tensorflow|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
+    r"(^|/)(tensorflow|tensorflow_core|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
     r"|tensorflow_estimator|horovod|accelerate|transformers|chex|equinox)/"
 )
 
@@ -278,6 +277,15 @@ _CALLS_BACK = re.compile(r"(^|/)script_ops\.py$|(^|/)jax/(_src/callback|experime
 def calls_back(file: str, code: str) -> bool:
     """Whether a file is one of those from which ops of frameworks call the program's code."""
     return code != "program" and _CALLS_BACK.search(file) is not None
+
+
+_runs_graph = re.compile(r"(^|/)session\.py:(.*\.)?(_call_tf_sessionrun|_run_fn)$").search
+
+
+@lru_cache(maxsize=50_000)
+def runs_graph(file: str, function: str) -> bool:
+    """Whether a function is the one in which a session waits for the run of its graph."""
+    return _runs_graph(f"{file}:{function}") is not None
 
 
 _takes = re.compile(_TAKES).search

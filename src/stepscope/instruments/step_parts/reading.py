@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_parts import evidence, held_up, stacks
+from stepscope.instruments.step_parts import evidence, held_up, session_runs, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.evidence import NOTHING, Bit, Kinds, Source, Step
 from stepscope.instruments.step_parts.labels import LABELS
@@ -38,7 +38,9 @@ def rows(query: Query, stream: Stream) -> Found:
         for source, own in bits:
             for so_far, more in zip(found, _rows_of(source, own), strict=True):
                 so_far += more
-    return found
+    session_runs.shared(query, *found)
+    owners = {source.source_id: source for source in sources}
+    return Found(*(_numbered_all(owners, rows) for rows in found))
 
 
 def _batches(sources: Sequence[Source], kinds: Mapping[int, Kinds]) -> Iterator[list[Source]]:
@@ -91,13 +93,20 @@ def _rows_of(source: Source, bits: Iterable[Bit]) -> Found:
         {"step_id": source.steps[number].id, "stack_id": stack_id, "label": label, "dur_ps": dur_ps}
         for (number, stack_id, label), dur_ps in by_stack.sums()
     ]
-    return Found(_numbered(source, parts), _numbered(source, stacks))
+    own = {"source_id": source.source_id}
+    return Found([{**own, **row} for row in parts], [{**own, **row} for row in stacks])
 
 
-def _numbered(source: Source, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    first = first_id(source.source_id)
-    own = {"run_id": source.run_id, "host_id": source.host_id, "source_id": source.source_id}
-    return [{"id": first + number, **own, **row} for number, row in enumerate(rows)]
+def _numbered_all(owners: Mapping[int, Source], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with their ids, each source's in order."""
+    by_source: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_source.setdefault(row["source_id"], []).append(row)
+    return [
+        {"id": first_id(source_id) + number, "run_id": owner.run_id, "host_id": owner.host_id, **row}
+        for source_id, owner in owners.items()
+        for number, row in enumerate(session_runs.in_order(by_source.get(source_id, [])))
+    ]
 
 
 def _clipped(span: Interval, window: Interval) -> Interval | None:

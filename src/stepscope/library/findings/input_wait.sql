@@ -119,7 +119,16 @@ SELECT
   CASE
     WHEN n.id IS NOT NULL
       THEN CONCAT(
-        'Make ', n.branch_name, ' faster (written as ', COALESCE(n.user_stage, 'a stage that TensorFlow added'),
+        'Make ', n.branch_name, ' faster (written ',
+        CASE
+          WHEN n.user_stage IS NULL THEN 'as a stage that TensorFlow added'
+          WHEN
+            n.user_position IS NULL
+            OR CONCAT(n.user_stage, ')') LIKE CONCAT('%:', CAST(n.user_position AS VARCHAR), ')%')
+            OR n.user_stage LIKE CONCAT('%:', CAST(n.user_position AS VARCHAR), ',%')
+            THEN CONCAT('as ', n.user_stage)
+          ELSE CONCAT('inside transformation ', CAST(n.user_position AS VARCHAR))
+        END,
         CASE WHEN n.file IS NULL THEN '' ELSE CONCAT(', ', n.file, ' line ', CAST(n.line AS VARCHAR)) END,
         '): it limits the input. `stepscope pipeline` shows all stages and what each change would gain.'
       )
@@ -129,16 +138,16 @@ SELECT
         'prefetch_factor, ', CASE WHEN s.most_idle IS NULL THEN '' ELSE 'pin_memory=True, ' END,
         'and less work in the data set for each item.'
       )
+    WHEN p.told_verdict IS NOT NULL
+      THEN CONCAT(
+        'No stage of the pipeline limits the steps by itself: `stepscope pipeline` shows what the program waits ',
+        'for instead.'
+      )
     WHEN s.by_session = 1
       THEN CONCAT(
         'Make the input pipeline faster than the step: parallelise the slow stage ',
         '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. A recording ',
         'of Session.run does not show the stages, but tf.profiler.experimental.start before some of the runs does.'
-      )
-    WHEN p.told_verdict IS NOT NULL
-      THEN CONCAT(
-        'No stage of the pipeline limits the steps by itself: `stepscope pipeline` shows what the program waits ',
-        'for instead.'
       )
     WHEN s.slices_wait_ps = 0
       THEN CONCAT(

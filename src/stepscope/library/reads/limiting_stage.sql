@@ -8,6 +8,7 @@
 -- columns:
 --   branch_name | text | name of the stage, with the branches that lead to it
 --   user_stage | text | as the user wrote it; NULL when TensorFlow added it
+--   user_position | int | its place in the user's chain; of a stage that a function makes, the place of that function's
 --   file | text | file in which the user wrote it, where the capture has it
 --   line | int | line in that file
 --   function | text | function that contains that line
@@ -17,6 +18,7 @@
 SELECT
   i.branch_name,
   i.user_stage,
+  i.user_position,
   i.file,
   i.line,
   u.function,

@@ -1,0 +1,158 @@
+"""What runs of a session do in steps of which only stacks are known.
+
+TensorFlow 1 has no profiler that watches a program: a recorder samples stacks in steps that run as ever, and
+traces other runs in full. Tracing takes long, and meanwhile the input works ahead, so that those runs tell
+what ops take and not how long the program waits for its batches. Of the time that a step spends inside of
+Session.run, ops get what they take in a traced run, and copying what the values take that are fed to it. The
+rest is waiting for input where the runs take a batch and wait for it, and otherwise launching.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any, NamedTuple
+
+from stepscope.instruments.step_parts import labels
+from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, Label
+from stepscope.library.statements import Query, statement
+
+INPUT_FROM = 0.05
+"""Runs wait for their input when traced ones do so for this part of their time."""
+COPIED_PS = 4_000
+"""A byte that is fed takes no longer to copy, also where the machine is busy. Measured with TensorFlow 1.15
+and 1.1 on two cores: 80 MB take 58 to 125 ms, and 290 ms where five times as many threads want them."""
+SPLIT: tuple[Label, ...] = ("dispatch",)
+"""What samples of stacks call the inside of Session.run."""
+
+
+class _Host(NamedTuple):
+    """Steps of a host."""
+
+    sampled: list[int]
+    """Those of a recorder, of which only stacks are known."""
+    sources: set[int]
+    """Sources that have them."""
+    traced: list[int]
+    """Runs that were traced in full beside them."""
+
+
+def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any]]) -> None:
+    """Shares the time that steps spend inside of Session.run among what traced runs of it do. parts, stacks:
+    rows of step_part and stack_part, which are changed."""
+    hosts = {key: host for key, host in _hosts(query).items() if host.sampled and host.traced}
+    if not hosts:
+        return
+    by_step: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in parts:
+        by_step[row["step_id"]].append(row)
+    of_stacks: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in stacks:
+        of_stacks[row["step_id"]].append(row)
+    fed = {(run_id, host_id): size for run_id, host_id, size in query(statement("fed_to_runs")).rows()}
+    calls: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for run_id, host_id, of_call, series, value in query(statement("traced_durations")).rows():
+        if of_call and series == "traced_ns":
+            calls[run_id, host_id].append(1000 * value)
+    for key, host in hosts.items():
+        run = _mean([by_step.get(step_id, []) for step_id in host.traced])
+        run["copy"] = run.get("copy", 0.0) + COPIED_PS * fed.get(key, 0) / len(host.traced)
+        stacks_inside = _inside(query, sorted(host.sources))
+        held = {step_id: _held(of_stacks[step_id], stacks_inside) for step_id in host.sampled}
+        shares = _shares(_whole(held) / len(held), run, calls[key])
+        for step_id, own in held.items():
+            whole = _whole({step_id: own})
+            for label, share in shares.items():
+                dur_ps = int(whole * share)
+                if dur_ps:
+                    _move(by_step[step_id], parts, label, dur_ps)
+                    stacks += _of_stacks(own, label, dur_ps)
+
+
+def _hosts(query: Query) -> dict[tuple[str, str], _Host]:
+    found: dict[tuple[str, str], _Host] = {}
+    for source_id, run_id, host_id, step_id, *_, averaged, _, told in query(statement("timed_steps")).rows():
+        host = found.setdefault((run_id, host_id), _Host([], set(), []))
+        if told == "recorder":
+            host.sampled.append(step_id)
+            host.sources.add(source_id)
+        elif told == "file" and not averaged:
+            host.traced.append(step_id)
+    return found
+
+
+def _mean(steps: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, float]:
+    """What labels take of a traced run, in picoseconds."""
+    sums: Counter[str] = Counter()
+    for rows in steps:
+        for row in rows:
+            sums[row["label"]] += row["dur_ps"]
+    return {label: total / len(steps) for label, total in sums.items()}
+
+
+def _inside(query: Query, sources: Sequence[int]) -> frozenset[int]:
+    """The stacks on which a session runs its graph."""
+    rows = query(statement("frames_of_stacks", sources=sources)).rows()
+    return frozenset(row[1] for row in rows if labels.runs_graph(row[3] or "", row[5] or ""))
+
+
+def _held(on_stacks: Sequence[dict[str, Any]], inside: frozenset[int]) -> list[dict[str, Any]]:
+    """Rows of a step of the time inside of Session.run."""
+    return [row for row in on_stacks if row["stack_id"] in inside and row["label"] in SPLIT]
+
+
+def _whole(held: Mapping[int, Sequence[dict[str, Any]]]) -> int:
+    """The time of such rows."""
+    return sum(row["dur_ps"] for own in held.values() for row in own)
+
+
+def _of_stacks(held: Sequence[dict[str, Any]], label: Label, dur_ps: int) -> list[dict[str, Any]]:
+    """Moves time of stacks to a label, from each in proportion; the rows of what is moved. What rounding
+    leaves is taken from the first that have some."""
+    whole = sum(row["dur_ps"] for row in held)
+    moved = [dur_ps * row["dur_ps"] // whole for row in held]
+    left = dur_ps - sum(moved)
+    for number, row in enumerate(held):
+        more = min(left, row["dur_ps"] - moved[number])
+        moved[number] += more
+        left -= more
+        row["dur_ps"] -= moved[number]
+    return [{**row, "label": label, "dur_ps": ps} for row, ps in zip(held, moved, strict=True) if ps]
+
+
+def _shares(whole_ps: float, run: Mapping[str, float], calls: Sequence[float]) -> dict[Label, float]:
+    """Which parts of the time inside of Session.run labels other than launching get: the same ones in all
+    steps, because whatever makes a run longer makes its ops longer as well.
+
+    whole_ps: a step's mean time there. run: what a traced run takes. calls: what the call that marks a step
+    takes, where that was timed; a step may make others, of which no run was traced.
+    """
+    if whole_ps <= 0:
+        return {}
+    left = whole = min(mean(calls) / whole_ps, 1.0) if calls else 1.0
+    found: dict[Label, float] = {}
+    for label in EXECUTION:
+        found[label] = min(run.get(label, 0.0) / whole_ps, left)
+        left -= found[label]
+    if run.get("input", 0.0) >= INPUT_FROM * sum(run.values()):
+        found["input"] = max(left, 0.0)
+    return {label: min(share, whole) for label, share in found.items() if share > 0}
+
+
+def _move(own: list[dict[str, Any]], parts: list[dict[str, Any]], label: Label, dur_ps: int) -> None:
+    """Moves time of a step from launching to a label."""
+    launching = next(row for row in own if row["label"] == "dispatch")
+    launching["dur_ps"] -= dur_ps
+    to = next((row for row in own if row["label"] == label), None)
+    if to is None:
+        to = {**launching, "label": label, "dur_ps": 0, "hidden_ps": 0}
+        own.append(to)
+        parts.append(to)
+    to["dur_ps"] += dur_ps
+
+
+def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one source by step, and of a step in the order of labels; without those that took no time."""
+    kept = [row for row in rows if row["dur_ps"] or row.get("hidden_ps")]
+    return sorted(kept, key=lambda row: (row["step_id"], row.get("stack_id", 0), LABELS.index(row["label"])))
