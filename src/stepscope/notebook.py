@@ -185,6 +185,12 @@ def _record(words: list[str], cell: str, shell: InteractiveShell) -> Any:
             seen=f"%%stepscope record … {' '.join(options.command)}",
             todo="write %%stepscope record [options] alone on its line",
         )
+    if options.report is not None or options.open:
+        raise UsageError(
+            "The answer of a cell is an object",
+            seen="--open" if options.open else f"-o {options.report}",
+            todo="give -o a folder, then: stepscope report FOLDER -o FILE",
+        )
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     missing = left_out(options)
     try:

@@ -32,10 +32,30 @@ from tests.cli.fakes import fake_trace
         (["-", "query"], "summary", ["-", "query"]),
         (["--", "query"], "summary", ["--", "query"]),
         ([], "summary", []),
+        (["-m", "pkg.train", "--lr", "1"], "record", ["-m", "pkg.train", "--lr", "1"]),
+        (["python", "train.py"], "record", ["python", "train.py"]),
+        (["python3.12", "-m", "pkg"], "record", ["python3.12", "-m", "pkg"]),
+        (["--", "/usr/bin/python3", "x.py"], "record", ["--", "/usr/bin/python3", "x.py"]),
+        (["pythonic"], "summary", ["pythonic"]),
+        (["gone.py"], "summary", ["gone.py"]),
+        (["summary", "gone.py"], "summary", ["gone.py"]),
     ],
 )
 def test_the_verb_of_a_command_line(words: list[str], verb: str, rest: list[str]) -> None:
     assert verb_of(words) == (verb, rest)
+
+
+def test_a_first_word_that_is_a_program_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").touch()
+    (tmp_path / "python").mkdir()
+    (tmp_path / "folder.py").mkdir()
+    for words in (["train.py", "query"], ["--steps", "5", "-o", "out", "train.py"], ["--", "train.py"]):
+        assert verb_of(words) == ("record", words)
+    for words in (["summary", "train.py"], ["query", "train.py"]):
+        assert verb_of(words) == (words[0], ["train.py"])  # the name of a verb wins
+    for words in (["python"], ["folder.py"]):
+        assert verb_of(words) == ("summary", words)  # folders of recordings that are called so
 
 
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -239,3 +259,12 @@ def test_findings_over_a_limit(
     assert told in captured.err
     assert bool(captured.out) == (code != 2)
     assert (captured.err == "") == (code == 0)
+
+
+def test_a_folder_that_is_called_like_a_verb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "capture").mkdir()
+    assert main(["capture", "--fail-on", "high"]) == 2
+    assert "to read what is called capture here, write ./capture" in capsys.readouterr().err

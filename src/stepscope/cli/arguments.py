@@ -29,6 +29,11 @@ WITH_VALUE = (
     "--remote",
     "--dataset",
     "--max-bytes",
+    "--out",
+    "--warmup",
+    "--steps",
+    "--seconds",
+    "--every",
 )
 """Options whose value is the next argument: what follows them is neither verb nor path."""
 
