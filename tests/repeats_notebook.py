@@ -131,7 +131,7 @@ def test_the_page_is_a_widget(outputs: list[list[Any]]) -> None:
 
 
 def test_a_verb_with_a_typo_is_guessed(outputs: list[list[Any]]) -> None:
-    assert "did you mean the verb summary?" in printed(outputs[12], "stderr")
+    assert "Did you mean summary?" in printed(outputs[12], "stderr")
 
 
 # --- widgets, in this process ----------------------------------------------------------------------

@@ -154,7 +154,7 @@ def test_the_manual_page_is_well_formed(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["sumary", "x"], "did you mean the verb summary?"),
+        (["sumary", "x"], "Did you mean summary?"),
         (["tests/samples/captur"], "did you mean tests/samples/capture?"),
         (["tests/samples/capture", "--frmat", "json"], "did you mean --format?"),
         (["tests/samples/capture", "--format", "jsn"], "did you mean json?"),

@@ -16,6 +16,7 @@ from stepscope.cli.console import wants_color
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
 from stepscope.sources.source import Skipped
 from tests.cli.fakes import fake_trace
+from tests.corpus import SAMPLES
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         (["ingest", "x"], "no --lake"),
         (["ingest", "--lake", "x"], "no PATH"),
         (["export", "x"], "no -o"),
-        (["report", "x"], "no -o"),
+        (["report", "-"], "no -o"),
         (["report", "x", "-o", "y.pdf"], ".pdf"),
         (["docs", "slicee"], "near it: slice"),
         (["docs", "stragglers"], "near it: straggler, transfers\n"),
@@ -139,7 +140,7 @@ def test_a_misspelt_verb_gets_a_hint(
 ) -> None:
     raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
     assert main(["qeury", "x"]) == 2
-    assert "did you mean the verb query?" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("error: There is no verb ")
     raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
     assert main(["logs"]) == 2
     assert "did you mean" not in capsys.readouterr().err
@@ -268,3 +269,55 @@ def test_a_folder_that_is_called_like_a_verb(
     (tmp_path / "capture").mkdir()
     assert main(["capture", "--fail-on", "high"]) == 2
     assert "to read what is called capture here, write ./capture" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "headline", "never"),
+    [
+        (["record", "--steps", "abc", "x.py"], "--steps: 'abc' is not a whole number", "_count"),
+        (["record", "--steps", "0", "x.py"], "--steps: 0 is below 1", "_count"),
+        (["record", "--seconds", "soon", "x.py"], "--seconds: 'soon' is not a number of seconds", "float"),
+        (["memory", "x", "--batch", "many"], "--batch takes a whole number", " int "),
+        (["--frobnicate", "x"], "stepscope summary has no option --frobnicate", "sense"),
+        (["x", "--format", "xml"], "--format cannot be 'xml'", "sense"),
+        (["x", "--format"], "--format needs a value", "sense"),
+        (
+            ["record", "--steps", "3", "--seconds", "3", "x"],
+            "--seconds and --steps exclude each other",
+            "sense",
+        ),
+        (["recrod", "--", "python", "x.py"], "There is no verb recrod. Did you mean record?", "sense"),
+    ],
+)
+def test_the_headline_is_what_is_wrong(
+    words: list[str], headline: str, never: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert told.splitlines()[0] == f"error: {headline}"
+    assert never not in told
+
+
+def test_a_misspelt_statement_is_sql(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The engine says where it is wrong; "there is no file SELEC 1" helps nobody."""
+    trace = str(SAMPLES / "chrome" / "horovod.json")
+    assert main(["query", trace, "SELEC 1"]) == 2
+    told = capsys.readouterr().err
+    assert 'syntax error at or near "SELEC"' in told
+    assert main(["query", trace, "my trace.json"]) == 2
+    assert "There is no file or folder my trace.json" in capsys.readouterr().err
+
+
+def test_a_report_is_called_like_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(SAMPLES / "chrome" / "horovod.json")]) == 0
+    assert capsys.readouterr().err == "wrote horovod.html\n"
+    assert (tmp_path / "horovod.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_port_may_be_any_free_one() -> None:
+    from stepscope.cli.serve import parser
+
+    assert parser().parse_args(["x", "--port", "0"]).port == 0

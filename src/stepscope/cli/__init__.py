@@ -241,5 +241,6 @@ def with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
 
         near = difflib.get_close_matches(first, (*verbs(), "help"), 1)
         if near:
-            error.todo = f"did you mean the verb {near[0]}? If not: {error.todo}"
+            error.seen = f"{error.happened.rstrip('.')}: {error.seen}"
+            error.happened = f"There is no verb {first}. Did you mean {near[0]}?"
     return error

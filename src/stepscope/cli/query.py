@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -195,7 +196,11 @@ def _looks_like_sql(word: str) -> bool:
         return True
     bare = without_comments(word)
     begin = _BEGIN.match(bare)
-    says_so = begin is not None and (begin[1] is None or begin[1].lower() in _ASKS | _REFUSED)
+    known = _ASKS | _REFUSED
+    # A keyword with a slip is told by the engine, which points at it; no path is called SELEC 1.
+    says_so = begin is not None and (
+        begin[1] is None or bool(get_close_matches(begin[1].lower(), known, 1, 0.75))
+    )
     says_so |= not bare.strip() and word.strip() != ""
     try:
         return says_so and any(c.isspace() for c in word) and not Path(word).exists()

@@ -16,7 +16,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from stepscope.cli import ended
-from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
+from stepscope.cli.arguments import Parser, a_path, add_showing, count, need_csv, seconds, whole
 from stepscope.cli.console import Console
 from stepscope.cli.ended import REPORTS
 from stepscope.errors import OutputError, UsageError
@@ -100,14 +100,12 @@ def parser() -> Parser:
         "--open", action="store_true", help="open the page, or the report, in a browser at the end"
     )
     parser.add_argument(
-        "--warmup", type=_whole, default=3, metavar="N", help="settled steps to skip first (3)"
+        "--warmup", type=whole, default=3, metavar="N", help="settled steps to skip first (3)"
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--steps", type=_count, metavar="N", help="steps to record (at least 10 and a second)"
-    )
-    length.add_argument("--seconds", type=_seconds, metavar="S", help="seconds to record")
-    parser.add_argument("--every", type=_count, metavar="N", help="record again every N steps")
+    length.add_argument("--steps", type=count, metavar="N", help="steps to record (at least 10 and a second)")
+    length.add_argument("--seconds", type=seconds, metavar="S", help="seconds to record")
+    parser.add_argument("--every", type=count, metavar="N", help="record again every N steps")
     for option, _, about in _PIECES:
         parser.add_argument(f"--no-{option}", action="store_true", help=about)
     add_showing(parser)
@@ -294,7 +292,7 @@ def _what(facts: dict[str, Any]) -> str:
 
 def _kept(files: list[dict[str, Any]]) -> str:
     counts = Counter(file["kind"] for file in files)
-    return ", ".join(f"{count} x {kind}" if count > 1 else kind for kind, count in counts.items())
+    return ", ".join(f"{many} x {kind}" if many > 1 else kind for kind, many in counts.items())
 
 
 def _cost(cost: dict[str, int]) -> str:
@@ -360,24 +358,3 @@ def _end_by(number: int) -> None:
     with contextlib.suppress(OSError, ValueError):  # not for SIGKILL, nor outside of the main thread
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
-
-
-def _whole(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return number
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a length of time")
-    return number
