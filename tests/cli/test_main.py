@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepscope import cli
-from stepscope.cli import main, verb_of
+from stepscope.cli import main, query, verb_of
 from stepscope.cli.console import wants_color
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
 from stepscope.sources.source import Skipped
@@ -140,7 +140,7 @@ def test_a_misspelt_verb_gets_a_hint(
 ) -> None:
     raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
     assert main(["qeury", "x"]) == 2
-    assert capsys.readouterr().err.startswith("error: There is no verb ")
+    assert capsys.readouterr().err.startswith("error: There is no verb, file or folder ")
     raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
     assert main(["logs"]) == 2
     assert "did you mean" not in capsys.readouterr().err
@@ -286,7 +286,11 @@ def test_a_folder_that_is_called_like_a_verb(
             "--seconds and --steps exclude each other",
             "sense",
         ),
-        (["recrod", "--", "python", "x.py"], "There is no verb recrod. Did you mean record?", "sense"),
+        (
+            ["recrod", "--", "python", "x.py"],
+            "There is no verb, file or folder recrod. Did you mean record?",
+            "sense",
+        ),
     ],
 )
 def test_the_headline_is_what_is_wrong(
@@ -304,8 +308,7 @@ def test_a_misspelt_statement_is_sql(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["query", trace, "SELEC 1"]) == 2
     told = capsys.readouterr().err
     assert 'syntax error at or near "SELEC"' in told
-    assert main(["query", trace, "my trace.json"]) == 2
-    assert "There is no file or folder my trace.json" in capsys.readouterr().err
+    assert not query.looks_like_sql("my trace.json")
 
 
 def test_a_report_is_called_like_what_was_read(

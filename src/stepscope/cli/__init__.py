@@ -242,5 +242,5 @@ def with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
         near = difflib.get_close_matches(first, (*verbs(), "help"), 1)
         if near:
             error.seen = f"{error.happened.rstrip('.')}: {error.seen}"
-            error.happened = f"There is no verb {first}. Did you mean {near[0]}?"
+            error.happened = f"There is no verb, file or folder {first}. Did you mean {near[0]}?"
     return error

@@ -169,7 +169,7 @@ def _take_sql(options: argparse.Namespace) -> str | None:
     """The SQL of the command line; a positional argument that is SQL is taken out of the paths."""
     argument: str | None = None
     for at in (-1, 0):
-        if options.paths and (len(options.paths) > 1 or options.lake) and _looks_like_sql(options.paths[at]):
+        if options.paths and (len(options.paths) > 1 or options.lake) and looks_like_sql(options.paths[at]):
             argument = options.paths.pop(at)
             break
     if options.file is None:
@@ -191,7 +191,8 @@ def _take_sql(options: argparse.Namespace) -> str | None:
         ) from error
 
 
-def _looks_like_sql(word: str) -> bool:
+def looks_like_sql(word: str) -> bool:
+    """Whether an argument is a statement, perhaps a misspelt one, and no path."""
     if word.startswith("@"):
         return True
     bare = without_comments(word)

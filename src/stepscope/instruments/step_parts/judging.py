@@ -89,7 +89,30 @@ def chosen(steps: Sequence[Step]) -> list[Step]:
     what they do; only the first may be left out."""
     averaged = [step for step in steps if step.averaged]
     compiling = sum(step.kind == "compile" for step in steps)
+    if compiles_again(steps):
+        return list(steps)
     return averaged if averaged and len(averaged) >= compiling else list(steps)
+
+
+AGAIN = 2
+"""So many steps that compile, after one of their source that does not, are no warm-up."""
+
+
+def compiles_again(steps: Sequence[Step]) -> bool:
+    """Whether compiling takes enough of all that was recorded to limit it, though few steps do it and their
+    averages leave them out. Steps that compile before any other warm up."""
+    warm: set[int] = set()
+    again = 0
+    whole_ps = compile_ps = 0
+    for step in steps:
+        compiles = step.kind == "compile"
+        if not compiles:
+            warm.add(step.source_id)
+        if step.source_id in warm:
+            again += compiles
+            whole_ps += step.dur_ps
+            compile_ps += step.sums.get("compile", 0)
+    return again >= AGAIN and compile_ps >= judgement.STANDS_OUT * whole_ps
 
 
 def _weighed(judged: Sequence[Step], contention: Contention | None) -> Weighed:
@@ -191,6 +214,11 @@ def _judged(
         calls or 0,
         1.0 if contention is None else contention.had_cores,
     )
+    others = _others(steps, contention) if cause == "compile" and compiles_again(steps) else None
+    if others is not None:
+        # The steps that compile nothing were recorded, too.
+        left = round(others.mean_ps * (1 - others.share_of("compile")))
+        low, high = min(low, left), max(high, left)
     weak = judgement.weaknesses(
         [(step.dur_ps, step.sums) for step in judged],
         cause,
@@ -228,7 +256,14 @@ def _judged(
         function=function,
         retrace=retrace,
         compiling=sum(step.kind == "compile" for step in steps) or None,
+        others=others,
     )
+
+
+def _others(steps: Sequence[Step], contention: Contention | None) -> Weighed | None:
+    """What labels take of the steps that averages include, where others are judged as well."""
+    averaged = [step for step in steps if step.averaged]
+    return _weighed(averaged, contention) if averaged and len(averaged) < len(steps) else None
 
 
 def _lines(query: Query, run_id: str) -> dict[str, str]:
