@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ CASES = [
     (["query", "x", "@op_t"], {"@op_types", "@op_time_over_steps"}, {"@ops"}),
     (["docs", "findin"], {"findings"}, {"tables"}),
     (["completions", "f"], {"fish"}, {"bash"}),
+    (["xla", "d"], {"dumps", "diff"}, {"replay"}),
     (["tfprof", "-min_mi"], {"-min_micros"}, {"-max_depth"}),
     (["tests/samples/capt"], {"tests/samples/capture"}, {"summary"}),
     (["--lake", "tests/samples/capt"], {"tests/samples/capture"}, {"summary"}),
@@ -75,7 +77,44 @@ def test_bash_splits_at_equals_and_at(scripts: dict[str, Path]) -> None:
         "json"
     ]
     found = run("bash", "--norc", "-c", program, "bash", str(scripts["bash"]), "query", "x", "@", "op_ty")
-    assert "op_types" in found
+    assert "@op_types" in found  # readline leaves the @ in the word that it replaces
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux here")
+def test_tab_in_bash_keeps_the_at_sign(scripts: dict[str, Path], tmp_path: Path) -> None:
+    """As typed: what bash hands to a function is not what it replaces."""
+    tmux = ["tmux", "-L", f"stepscope-tab-{os.getpid()}", "-f", os.devnull]
+    shell = ["env", "PS1=$ ", "LC_ALL=C.UTF-8", "bash", "--norc", "--noprofile"]
+    subprocess.run([*tmux, "new-session", "-d", "-x", "120", "-y", "20", "-c", str(ROOT), *shell], check=True)
+
+    def screen(until: str) -> str:
+        end = time.monotonic() + 60  # bounds a hang
+        while True:
+            done = subprocess.run([*tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True)
+            if until in done.stdout or time.monotonic() > end:
+                return done.stdout
+            time.sleep(0.05)
+
+    try:
+        subprocess.run([*tmux, "send-keys", f". {scripts['bash']}; echo rea\\dy", "Enter"], check=True)
+        assert "ready" in screen("ready")
+        subprocess.run([*tmux, "send-keys", "stepscope query tests @op_time_o", "Tab"], check=True)
+        assert "query tests @op_time_over_steps" in screen("@op_time_over_steps")
+        subprocess.run([*tmux, "send-keys", "C-u", "stepscope xla ops-", "Tab"], check=True)
+        assert "xla ops-supported" in screen("xla ops-supported")
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_completes_commands_behind_dashes(scripts: dict[str, Path]) -> None:
+    program = (
+        'source "$1"; shift; COMP_WORDS=("stepscope" "$@"); COMP_CWORD=$#; '
+        '_stepscope; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    script = str(scripts["bash"])
+    assert "printf" in run("bash", "--norc", "-c", program, "bash", script, "record", "--", "print")
+    assert run("bash", "--norc", "-c", program, "bash", script, "record", "--", "cat", "--fo") == [""]
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")

@@ -148,6 +148,17 @@ def seconds(text: str) -> float:
     return number
 
 
+def size(text: str) -> int:
+    """The type of options that take a number of bytes, with a unit or without."""
+    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+    units |= {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
+    digits = text.strip().lower().rstrip("bikmgt ")
+    unit = text.strip().lower()[len(digits) :].strip()
+    if not (digits.isascii() and digits.isdigit()) or unit not in units or int(digits) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 500MB")
+    return int(digits) * units[unit]
+
+
 def a_path(text: str) -> str:
     """The type of options that take a path; what no path can be is a mistake of the command line."""
     from stepscope.sources.given import look_up
@@ -179,12 +190,12 @@ def add_part(parser: Parser) -> None:
         parser.add_argument(f"--{name}", metavar="ID", action="append", help=told)
 
 
-def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
-    """How answers are shown."""
+def add_showing(parser: Parser, formats: Sequence[str] = FORMATS, aside: bool = False) -> None:
+    """How answers are shown. aside: rows are not what the verb is for, and the help has no details of them."""
     if formats:
         parser.add_argument("--format", choices=formats, default=formats[0], help="format of the output")
     if "csv" in formats:
-        add_spreadsheet(parser)
+        add_spreadsheet(parser, aside)
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -193,13 +204,10 @@ def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
     )
 
 
-def add_spreadsheet(parser: Parser) -> None:
-    """CSV for programs that run formulas."""
-    parser.add_argument(
-        "--spreadsheet",
-        action="store_true",
-        help="in CSV, put an apostrophe before text that would be a formula",
-    )
+def add_spreadsheet(parser: Parser, aside: bool = False) -> None:
+    """CSV for programs that run formulas. aside: as for add_showing."""
+    about = "in CSV, put an apostrophe before text that would be a formula"
+    parser.add_argument("--spreadsheet", action="store_true", help=argparse.SUPPRESS if aside else about)
 
 
 def need_csv(options: argparse.Namespace, is_csv: bool) -> None:

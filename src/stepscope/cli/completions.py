@@ -24,7 +24,7 @@ def parser() -> Parser:
     parser.add_argument(
         "shell", nargs="?", choices=tuple(SHELLS), metavar="SHELL", help="bash, zsh or fish ($SHELL)"
     )
-    add_showing(parser)
+    add_showing(parser, aside=True)
     parser.add_argument("--install", action="store_true", help="write the script into your home folder")
     return parser
 

@@ -23,7 +23,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--write", metavar="DIR", type=a_path, help="write the reference into DIR, as pages of Markdown"
     )
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

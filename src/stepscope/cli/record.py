@@ -108,7 +108,7 @@ def parser() -> Parser:
     parser.add_argument("--every", type=count, metavar="N", help="record again every N steps")
     for option, _, about in _PIECES:
         parser.add_argument(f"--no-{option}", action="store_true", help=about)
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

@@ -43,7 +43,7 @@ def parser(verb: str = "serve") -> Parser:
     parser.add_argument(
         "--format", choices=FORMATS, default=FORMATS[0], help="how the URL is printed; table: as a line"
     )
-    add_spreadsheet(parser)
+    add_spreadsheet(parser, aside=True)
     add_reading(parser)
     parser.set_defaults(verb=verb)
     return parser

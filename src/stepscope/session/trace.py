@@ -209,7 +209,7 @@ def found(
     from stepscope.session.tables import DecodedTables
     from stepscope.sources.spool import Spool
 
-    memory = _cache() if cache else None
+    memory = user_cache() if cache else None
     spool = Spool()
     try:
         there = find(names, formats.recognise, spool, memory=memory, run=run, host=host, looking=looking)
@@ -327,7 +327,7 @@ def _not_there(kind: str, name: str, there: Collection[str], folder: str) -> Usa
     )
 
 
-def _cache() -> Cache | None:
+def user_cache() -> Cache | None:
     """The user's cache; None when its folder cannot be used, which does not stop an answer."""
     from stepscope import _core
     from stepscope.lake import disk
