@@ -159,6 +159,9 @@ def test_installing(
     assert main(["completions", "--install"]) == 2
     assert "not written by stepscope" in capsys.readouterr().err
     assert script.read_text() == "somebody else's"
+    page = next(tmp_path.rglob("man1/stepscope.1"))
+    assert page.read_text().startswith('.\\" made by `stepscope completions`\n.TH STEPSCOPE 1')
+    assert ".SH EXAMPLES" in page.read_text()
     assert main(["completions", "fish", "--install"]) == 0
     assert (tmp_path / "config" / "fish" / "completions" / "stepscope.fish").exists()
     assert main(["completions", "zsh", "--install"]) == 0

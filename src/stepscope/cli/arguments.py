@@ -191,7 +191,7 @@ def add_part(parser: Parser) -> None:
 
 
 def add_showing(parser: Parser, formats: Sequence[str] = FORMATS, aside: bool = False) -> None:
-    """How answers are shown. aside: rows are not what the verb is for, and the help has no details of them."""
+    """How answers are shown. aside: rows are not what the verb is for, so the help does not detail them."""
     if formats:
         parser.add_argument("--format", choices=formats, default=formats[0], help="format of the output")
     if "csv" in formats:

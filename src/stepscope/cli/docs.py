@@ -48,9 +48,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.format == "md":
         console.out.write(text)
     else:
+        from stepscope.cli import pager
         from stepscope.presenters.pages import render
 
-        console.out.write(render(text, width=console.width, color=console.color))
+        pager.show(render(text, width=console.width, color=console.color), console)
     return 0
 
 
