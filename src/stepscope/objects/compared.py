@@ -101,8 +101,8 @@ def check(
     from stepscope.report import gating
 
     allowed = budgets.Budget() if budget is None else budgets.parse(dict(budget))
-    sides = [_recordings(list(flat([side])), cache) for side in (baseline, candidate)]
-    return Check(gating.build(gate.judge(*sides, allowed, counts)))
+    before, after = (_recordings(list(flat([side])), cache) for side in (baseline, candidate))
+    return Check(gating.build(gate.judge(before, after, allowed, counts)))
 
 
 def _recordings(paths: list[str], cache: bool) -> list[Recording]:

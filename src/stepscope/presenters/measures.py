@@ -51,7 +51,7 @@ def _large() -> Iterator[Measure]:
         size = replace(size, findings=size.findings[:findings])
         yield size
     for changed in ({"notes": 1}, {"sentences": 2}, {"rows": 3}, {"airy": False}, {"sentences": 1}):
-        size = replace(size, **changed)  # type: ignore[arg-type]  # each is a field with its type
+        size = replace(size, **changed)
         yield size
     for last in (SHORT, TITLE):
         size = replace(size, findings=(WHOLE, BRIEF, last))
@@ -77,7 +77,7 @@ def _small() -> Iterator[Measure]:
         {"findings": (SHORT,)},
         {"findings": ()},
     ):
-        size = replace(size, **changed)  # type: ignore[arg-type]  # each is a field with its type
+        size = replace(size, **changed)
         yield size
 
 
