@@ -441,6 +441,26 @@ def test_a_complete_recording_leaves_a_note(here: Path) -> None:
     assert done.stdout.startswith("['recorded', 'recording']"), done.stderr
 
 
+def test_a_recording_is_whole_on_disk_when_it_ends(here: Path) -> None:
+    """Also the first of many: the program may be killed before the next one, or go on for days."""
+    (here / "program.py").write_text(
+        "import json, keras\n"
+        "callbacks = keras.callbacks.CallbackList()\n"
+        "for step in range(24):\n"
+        "    callbacks.on_train_batch_begin(step)\n"
+        "    callbacks.on_train_batch_end(step)\n"
+        "    if step in (4, 12):\n"
+        "        told = json.load(open('out/capture.json'))\n"
+        "        print(told['ended_unix_ns'] is not None, told['recorded'], sorted(told['cost']) != [])\n"
+    )
+    words = ("--warmup", "2", "--steps", "6", "--every", "12", "--out", "out", "--")
+    done = record(*words, sys.executable, "program.py", cwd=here)
+    during, after = done.stdout.splitlines()
+    assert during.startswith("False {'steps': 0, 'sessions': 0}")
+    assert after == "True {'steps': 6, 'sessions': 1} True"
+    assert facts(here / "out")["recorded"] == {"steps": 12, "sessions": 2}
+
+
 # --- what is typed -----------------------------------------------------------------------------
 
 
