@@ -4,6 +4,7 @@ other."""
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import library
-from stepscope.instruments.step_parts import gain, judgement, judging
+from stepscope.instruments.step_parts import gain, judgement, judging, traced
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.layers import layer_of
@@ -447,3 +448,20 @@ def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step
 def test_the_answer_names_what_is_few():
     told = judged.document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())["answer"]
     assert (told["confidence"], told["weakened_by"]) == ("low", ["few-steps", "few-samples"])
+
+
+def test_a_mark_of_the_program_tells_where_its_time_goes():
+    """Within `prepare`, which lies in the step; the function that sleeps is no mark, nor is the step."""
+    told = [
+        (0, 100, ("train", None, False)),
+        (5, 85, ("prepare", None, False)),
+        (6, 84, ("$time sleep", None, False)),
+        (90, 99, ("$time sleep", None, False)),
+    ]
+    weights = Counter()
+    traced.add_marked(weights, "wait", {(0, 100)}, told)
+    assert weights == {"prepare": 78, None: 9}
+    assert sum(weights.values()) == 87
+    found = one("wait", mark="prepare")
+    assert judged.sentences([found], False)[0].endswith("(60.0 ms of 100 ms), within `prepare`.")
+    assert judged.document([found], ())["answer"]["mark"] == "prepare"

@@ -261,7 +261,9 @@ def _more(one: Judgement) -> str:
     if one.cause == "python" and one.op_type is not None:
         by = f"{shortened(one.op_type)} calls"
         return f": {by} it" if one.place is None else f": {by} {_at(one.place)}"
-    return f", in {_at(one.place)}{called}" if one.place is not None else ""
+    if one.place is None:
+        return "" if one.mark is None else f", within `{shortened(one.mark)}`"
+    return f", in {_at(one.place)}{called}"
 
 
 def _calls(one: Judgement) -> str:
@@ -360,6 +362,7 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "op_type": one.op_type,
         "stage": one.stage,
         "function": one.function,
+        "mark": one.mark,
         "retraced": _retraced(one.retrace),
         "confidence": one.confidence,
         "because": _because(one),

@@ -21,6 +21,8 @@ OF_COMPILED = 3
 """An op of a compiled function has a name of its own, which runs no more often than this in a step."""
 TRACED = ("input", "copy", "dispatch", "python", "wait")
 """Labels whose place calls of Python tell where no stack was sampled."""
+MARKED = ("python", "wait")
+"""Labels of what the program itself does, which its own marks tell apart where nothing tells the line."""
 CALLED_BACK = 0.5
 """Python is that of ops which call it when they take this part of it."""
 
@@ -191,6 +193,7 @@ def _judged(
         in_python = cause == "input" and place is not None
         if place is not None:
             more = along.traced(weights, place, cause, [(step.id, step.sums) for step in judged])
+    mark = traced.marked(query, cause, sources) if place is None and cause in MARKED and not stacks else None
     one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
     if place is not None and not more:
         more = along.goes_with(
@@ -257,6 +260,7 @@ def _judged(
         retrace=retrace,
         compiling=sum(step.kind == "compile" for step in steps) or None,
         others=others,
+        mark=mark,
     )
 
 
