@@ -34,7 +34,7 @@ class Measure:
     notes: int = 2
     commands: int = 9
     sentences: int = 3
-    wide: int = 2
+    wide: int = 9
     rows: int = 5
     airy: bool = True
     bar: bool = True
@@ -50,7 +50,14 @@ def _large() -> Iterator[Measure]:
     for findings in (5, 4, 3):
         size = replace(size, findings=size.findings[:findings])
         yield size
-    for changed in ({"notes": 1}, {"sentences": 2}, {"rows": 3}, {"airy": False}, {"sentences": 1}):
+    for changed in (
+        {"wide": 2},
+        {"notes": 1},
+        {"sentences": 2},
+        {"rows": 3},
+        {"airy": False},
+        {"sentences": 1},
+    ):
         size = replace(size, **changed)
         yield size
     for last in (SHORT, TITLE):
