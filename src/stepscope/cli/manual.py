@@ -20,7 +20,10 @@ _EXAMPLES = (
     ),
     ("stepscope logs/", "the same of recordings that are there"),
     ("stepscope pipeline logs/", "which stage of the input limits the program, and what a change would gain"),
-    ('stepscope query logs/ "SELECT name, sum(dur_ps) FROM slice GROUP BY name"', "any question in SQL"),
+    (
+        "stepscope query logs/ @op_types",
+        "an analysis of the library; any question in SQL stands in its place",
+    ),
     ("stepscope report logs/ -o r.html", "one file to look at, keep and send"),
     ("stepscope check --baseline old/ --candidate new/", "whether a change made the program slower"),
 )
