@@ -4,17 +4,19 @@ other."""
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import gain, judgement
+from stepscope import library
+from stepscope.instruments.step_parts import gain, judgement, judging, traced
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.layers import layer_of
-from stepscope.report import Finding, Table, judged, sentences
+from stepscope.report import Finding, Table, advice, judged, sentences
 
 MS = 10**9
 US = 10**6
@@ -274,6 +276,66 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert judged.weighed([finding], [])[0].severity == "high"
 
 
+def timed(number: int, ms: int, compiles: bool, source: int = 0) -> judging.Step:
+    """A step that computes for a millisecond, and compiles for the rest where it does."""
+    sums = {"compute": MS, **({"compile": (ms - 1) * MS} if compiles else {})}
+    kind = "compile" if compiles else "train"
+    return judging.Step(number, "r", "h", source, ms * MS, not compiles, kind, "recorder", sums)
+
+
+@pytest.mark.parametrize(
+    ("compiling", "again"),
+    [
+        ((4, 7), True),  # two of ten steps take most of the time
+        ((4,), False),  # once is no habit
+        ((0, 1), False),  # a warm-up
+        ((0, 1, 4, 7), True),
+        ((), False),
+    ],
+)
+def test_steps_that_compile_are_judged_when_they_take_much_of_all(compiling, again):
+    steps = [timed(n, 900 if n in compiling else 1, n in compiling) for n in range(10)]
+    assert judging.compiles_again(steps) is again
+    assert len(judging.chosen(steps)) == (10 if again else 10 - len(compiling))
+
+
+def test_compiling_that_takes_little_of_all_leaves_the_averages_alone():
+    steps = [timed(n, 5 if n in (4, 7) else 40, n in (4, 7)) for n in range(10)]
+    assert not judging.compiles_again(steps)
+    # Each source warms up by itself.
+    assert not judging.compiles_again([timed(0, 900, True, source) for source in range(5)])
+
+
+def test_what_all_steps_do_is_said_before_what_the_averaged_do():
+    others = judgement.Weighed(tuple(parts(compute=0.67, dispatch=0.33)), "none", 7, 4 * MS, False)
+    place = Place("train.py", 28, "main")
+    found = one(
+        "compile", steps=10, function="update", compiling=2, place=place, others=others, left_ps=4 * MS
+    )
+    assert judged.sentences([found], False) == [
+        "Tracing and compiling take 60.0 % of the recorded steps (600 ms of 1.00 s): `update` compiles in 2 "
+        "of 10 steps, called in train.py:28 `main`.",
+        "Without that, a step would take about 4.00 ms.",
+        "In the 7 steps that are averaged, ops run for 67.0 % (67.0 ms of 4.00 ms).",
+    ]
+    finding = Finding("retraced-functions", "medium", "t", "i", "a", Table((), (), 0), "")
+    assert judged.weighed([finding], [found])[0].severity == "high"
+    assert judged.weighed([finding], [replace(found, others=None)])[0].severity == "medium"
+
+
+def test_advice_speaks_of_the_framework_that_was_recorded():
+    assert advice.framework_of(["stepscope", "jax"]) == "jax"
+    assert advice.framework_of(["kineto", "unknown"]) == "pytorch"
+    assert advice.framework_of(["tf_profiler", "step_stats"]) == "tensorflow"
+    assert advice.framework_of(["tf_profiler", "jax"]) is None
+    assert advice.framework_of([]) is None
+    of_others = {"jax": ("tf.", "torch", "jit_compile"), "pytorch": ("tf.", "jax", "jit_compile")}
+    of_others["tensorflow"] = ("jax", "torch")
+    for entry in library.entries("finding"):
+        for framework, text in entry.actions:
+            assert not any(name in text for name in of_others[framework]), (entry.name, framework)
+
+
 def test_files_of_different_programs_in_one_folder_get_a_table():
     """They share a run, because they share a folder, and nothing else."""
     hosts = [one("input", host_id="a"), one("wait", host_id="b"), one("input", host_id="unknown")]
@@ -386,3 +448,20 @@ def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step
 def test_the_answer_names_what_is_few():
     told = judged.document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())["answer"]
     assert (told["confidence"], told["weakened_by"]) == ("low", ["few-steps", "few-samples"])
+
+
+def test_a_mark_of_the_program_tells_where_its_time_goes():
+    """Within `prepare`, which lies in the step; the function that sleeps is no mark, nor is the step."""
+    told = [
+        (0, 100, ("train", None, False)),
+        (5, 85, ("prepare", None, False)),
+        (6, 84, ("$time sleep", None, False)),
+        (90, 99, ("$time sleep", None, False)),
+    ]
+    weights = Counter()
+    traced.add_marked(weights, "wait", {(0, 100)}, told)
+    assert weights == {"prepare": 78, None: 9}
+    assert sum(weights.values()) == 87
+    found = one("wait", mark="prepare")
+    assert judged.sentences([found], False)[0].endswith("(60.0 ms of 100 ms), within `prepare`.")
+    assert judged.document([found], ())["answer"]["mark"] == "prepare"

@@ -8,6 +8,11 @@ trace.answer.cause
 trace.analysis("op_types").df()
 for row in trace.query("SELECT name, sum(dur_ps) AS total_ps FROM slice GROUP BY name"):
     print(row.name, row.total_ps)
+
+with stepscope.record("recording"):
+    train()
+stepscope.diff("recording", "logs/")
+stepscope.check(baseline="old/", candidate="new/").verdict
 """
 
 from __future__ import annotations
@@ -17,9 +22,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from stepscope.capture.recording import record
     from stepscope.errors import StepscopeError
     from stepscope.instruments.tfprof.tree import tfprof
     from stepscope.objects.answers import Answer, Finding, Findings
+    from stepscope.objects.compared import Check, Comparison, check, diff
     from stepscope.objects.result import Result
     from stepscope.objects.shown import Memory, Pipeline, Summary
     from stepscope.objects.trace import Trace, open
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "Answer": "objects.answers",
+    "Check": "objects.compared",
+    "Comparison": "objects.compared",
     "Finding": "objects.answers",
     "Findings": "objects.answers",
     "Memory": "objects.shown",
@@ -35,14 +44,19 @@ _PLACES = {
     "StepscopeError": "errors",
     "Summary": "objects.shown",
     "Trace": "objects.trace",
+    "check": "objects.compared",
+    "diff": "objects.compared",
     "ingest": "session.trace",
     "open": "objects.trace",
+    "record": "capture.recording",
     "tfprof": "instruments.tfprof.tree",
 }
 """Where the public names come from: modules are loaded when a name is first used."""
 
 __all__ = [
     "Answer",
+    "Check",
+    "Comparison",
     "Finding",
     "Findings",
     "Memory",
@@ -52,8 +66,11 @@ __all__ = [
     "Summary",
     "Trace",
     "__version__",
+    "check",
+    "diff",
     "ingest",
     "open",
+    "record",
     "tfprof",
 ]
 

@@ -30,8 +30,23 @@ def cache_dir() -> Path:
 
 
 def cache_bytes() -> int:
-    """Most bytes the cache may hold: STEPSCOPE_CACHE_BYTES (such as 5G), or 20 GiB."""
-    return _size("STEPSCOPE_CACHE_BYTES", CACHE_BYTES)
+    """Most bytes the cache may hold: STEPSCOPE_CACHE_BYTES (such as 5G), else what `stepscope cache limit`
+    wrote, else 20 GiB."""
+    return _size("STEPSCOPE_CACHE_BYTES", _limit_written())
+
+
+def limit_file() -> Path:
+    """Where `stepscope cache limit` writes, beside the cache: who clears that keeps it."""
+    folder = cache_dir()
+    return folder.with_name(f"{folder.name}-limit")
+
+
+def _limit_written() -> int:
+    try:
+        text = limit_file().read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):  # nobody wrote one, or it cannot be read: the usual one holds
+        return CACHE_BYTES
+    return int(text) if text.isascii() and text.isdecimal() and int(text) else CACHE_BYTES
 
 
 def memory_bytes() -> int | None:

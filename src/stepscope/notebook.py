@@ -41,10 +41,10 @@ def load(shell: InteractiveShell) -> None:
         except StepscopeError as error:
             from stepscope.cli import with_hint
 
-            _tell(with_hint(error, words))
+            raise _brief(with_hint(error, words)) from None
         except ValueError as error:
-            _tell(UsageError("The line cannot be read", seen=str(error), todo="close the quotes"))
-        return None
+            odd = UsageError("The line cannot be read", seen=str(error), todo="close the quotes")
+            raise _brief(odd) from None
 
     shell.register_magic_function(stepscope, "line_cell", "stepscope")
 
@@ -73,7 +73,9 @@ def run(words: Sequence[str], cell: str | None, shell: InteractiveShell) -> Any:
             return _give(answer, into, shell)
         if into is not None:
             raise UsageError("Text is not kept", seen="--into with --format", todo="leave one of them out")
-    cli.main([verb, *rest] if verb != "summary" else list(words))
+    code = cli.main([verb, *rest] if verb != "summary" else list(words))
+    if code:
+        raise Failed(code, f"stepscope {' '.join(words)}")
     return None
 
 
@@ -185,6 +187,12 @@ def _record(words: list[str], cell: str, shell: InteractiveShell) -> Any:
             seen=f"%%stepscope record … {' '.join(options.command)}",
             todo="write %%stepscope record [options] alone on its line",
         )
+    if options.report is not None or options.open:
+        raise UsageError(
+            "The answer of a cell is an object",
+            seen="--open" if options.open else f"-o {options.report}",
+            todo="give -o a folder, then: stepscope report FOLDER -o FILE",
+        )
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     missing = left_out(options)
     try:
@@ -200,8 +208,10 @@ def _record(words: list[str], cell: str, shell: InteractiveShell) -> Any:
         raise UsageError("The cell was not run", seen=str(error), todo="choose another -o") from error
     with recorder:
         ran = shell.run_cell(cell)
-    if not ran.success or not recorder.recorded_steps:
-        return None  # the traceback, or a warning that says why, is on the screen
+    if not ran.success:
+        raise Failed(1, "the cell")  # its own traceback is on the screen
+    if not recorder.recorded_steps:
+        return None  # a warning that says why is on the screen
     trace = open(out)
     return _give(trace.summary() if into is None else trace, into, shell)
 
@@ -257,8 +267,20 @@ def _give(answer: Any, into: str | None, shell: InteractiveShell) -> Any:
     return None
 
 
-def _tell(error: StepscopeError) -> None:
-    """An error in its three parts, in the place of a traceback."""
-    import sys
+class Failed(Exception):
+    """A command or a cell that failed and has said why: no traceback follows, and no cell below it runs."""
 
-    sys.stderr.write(f"error: {block(str(error))}\n")
+    def __init__(self, code: int, what: str) -> None:
+        super().__init__(f"{what} ended with exit code {code}")
+        self.code = code
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback."""
+        return [str(self)]
+
+
+def _brief(error: StepscopeError) -> StepscopeError:
+    """The error, which IPython shows in its parts and without a traceback."""
+    shown = [f"error: {block(str(error))}"]
+    error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]  # IPython asks the exception
+    return error

@@ -154,6 +154,7 @@ def _library_entry(entry: library.Entry) -> str:
         f"- severity: {entry.severity}" if entry.severity else "",
         f"- impact: {_cell(library.in_plural(entry.impact))}" if entry.impact else "",
         f"- to do: {_cell(library.in_plural(entry.action))}" if entry.action else "",
+        *(f"- to do, {name}: {_cell(library.in_plural(text))}" for name, text in entry.actions),
         f"- reads: {', '.join(f'`{name}`' for name in entry.reads)}",
         f"- weakened by: {', '.join(entry.weakened_by)}" if entry.weakened_by else "",
     ]

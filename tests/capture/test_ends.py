@@ -152,7 +152,7 @@ def test_mistakes(tmp_path: Path) -> None:
         (["--out", "out"], "There is no program to run"),
         (["--", "no-such-program"], "no-such-program cannot be started"),
         (["--steps", "0", "--", "true"], "0 is below 1"),
-        (["--steps", "3", "--seconds", "3", "--", "true"], "not allowed with"),
+        (["--steps", "3", "--seconds", "3", "--", "true"], "--seconds and --steps exclude each other"),
     ):
         recorded = record(*words, cwd=tmp_path)
         assert recorded.returncode == 2

@@ -394,16 +394,37 @@ def test_a_python_that_nobody_knows_runs_its_program_untouched(here: Path) -> No
 
 
 def test_a_recording_is_told_of_while_the_program_runs_on(here: Path) -> None:
-    """Who runs it for days hears of it before the end."""
+    """Who runs it for days hears of it when it begins and when it is complete, once of each."""
     said: list[str] = []
     state = here / "temporary"
-    telling = Telling(state, said.append, after_s=0.0)
-    assert not telling.look()
-    (state / "recorded-12").write_text("[10, ")  # as far as it is written
-    assert not telling.look()
-    (state / "recorded-12").write_text(json.dumps([10, "train batch", "/x/out"]))
-    assert telling.look()
-    assert said == ["stepscope: recorded 10 steps of train batch to /x/out; the program runs on"]
+    telling = Telling(state, said.append, asked="/x/out", shown="out", started_unix_ns=10**18)
+    telling.look()
+    (state / "recording-12").write_text('["train batch", ')  # as far as it is written
+    telling.look()
+    assert said == []
+    (state / "recording-12").write_text(json.dumps(["train batch", 4, 10**18 + 38 * 10**9, "/x/out"]))
+    telling.look()
+    telling.look()
+    assert said == ["stepscope: recording train batch from step 5 on, 38 s after the start, to out"]
+    (state / "recorded-12").write_text(json.dumps(["train batch", 10, 10**18 + 41 * 10**9, "/x/out"]))
+    telling.look()
+    telling.look()
+    assert said[1:] == ["stepscope: recorded 10 steps after 41 s; look while it runs: stepscope out"]
+
+
+def test_another_loop_and_another_folder_are_told_of(here: Path) -> None:
+    """What was recorded turned out to be no steps, and the folder asked for could not be written any more."""
+    said: list[str] = []
+    state = here / "temporary"
+    telling = Telling(state, said.append, asked="/x/out", shown="out", started_unix_ns=0)
+    for name, hours in (("element", 0), ("train", 3)):
+        note = [name, 1, (hours * 3600 + 300) * 10**9, "/tmp/kept here"]
+        (state / "recorded-12").write_text(json.dumps(note))
+        telling.look()
+    assert said == [
+        "stepscope: recorded 1 step after 5 min; look while it runs: stepscope '/tmp/kept here'",
+        "stepscope: recorded 1 step after 3 h 5 min; look while it runs: stepscope '/tmp/kept here'",
+    ]
 
 
 def test_a_complete_recording_leaves_a_note(here: Path) -> None:
@@ -414,10 +435,30 @@ def test_a_complete_recording_leaves_a_note(here: Path) -> None:
         "    callbacks.on_train_batch_begin(step)\n"
         "    callbacks.on_train_batch_end(step)\n"
         "state = os.path.dirname(os.environ['STEPSCOPE_RECORD'])\n"
-        "print([one for one in os.listdir(state) if one.startswith('recorded-')])\n"
+        "print(sorted(one.partition('-')[0] for one in os.listdir(state) if one.startswith('record')))\n"
     )
     done = record(*STEPS, sys.executable, "program.py", cwd=here)
-    assert done.stdout.startswith("['recorded-"), done.stderr
+    assert done.stdout.startswith("['recorded', 'recording']"), done.stderr
+
+
+def test_a_recording_is_whole_on_disk_when_it_ends(here: Path) -> None:
+    """Also the first of many: the program may be killed before the next one, or go on for days."""
+    (here / "program.py").write_text(
+        "import json, keras\n"
+        "callbacks = keras.callbacks.CallbackList()\n"
+        "for step in range(24):\n"
+        "    callbacks.on_train_batch_begin(step)\n"
+        "    callbacks.on_train_batch_end(step)\n"
+        "    if step in (4, 12):\n"
+        "        told = json.load(open('out/capture.json'))\n"
+        "        print(told['ended_unix_ns'] is not None, told['recorded'], sorted(told['cost']) != [])\n"
+    )
+    words = ("--warmup", "2", "--steps", "6", "--every", "12", "--out", "out", "--")
+    done = record(*words, sys.executable, "program.py", cwd=here)
+    during, after = done.stdout.splitlines()
+    assert during.startswith("False {'steps': 0, 'sessions': 0}")
+    assert after == "True {'steps': 6, 'sessions': 1} True"
+    assert facts(here / "out")["recorded"] == {"steps": 12, "sessions": 2}
 
 
 # --- what is typed -----------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ CASES = [
     (["query", "x", "@op_t"], {"@op_types", "@op_time_over_steps"}, {"@ops"}),
     (["docs", "findin"], {"findings"}, {"tables"}),
     (["completions", "f"], {"fish"}, {"bash"}),
+    (["xla", "d"], {"dumps", "diff"}, {"replay"}),
     (["tfprof", "-min_mi"], {"-min_micros"}, {"-max_depth"}),
     (["tests/samples/capt"], {"tests/samples/capture"}, {"summary"}),
     (["--lake", "tests/samples/capt"], {"tests/samples/capture"}, {"summary"}),
@@ -75,7 +77,44 @@ def test_bash_splits_at_equals_and_at(scripts: dict[str, Path]) -> None:
         "json"
     ]
     found = run("bash", "--norc", "-c", program, "bash", str(scripts["bash"]), "query", "x", "@", "op_ty")
-    assert "op_types" in found
+    assert "@op_types" in found  # readline leaves the @ in the word that it replaces
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux here")
+def test_tab_in_bash_keeps_the_at_sign(scripts: dict[str, Path], tmp_path: Path) -> None:
+    """As typed: what bash hands to a function is not what it replaces."""
+    tmux = ["tmux", "-L", f"stepscope-tab-{os.getpid()}", "-f", os.devnull]
+    shell = ["env", "PS1=$ ", "LC_ALL=C.UTF-8", "bash", "--norc", "--noprofile"]
+    subprocess.run([*tmux, "new-session", "-d", "-x", "120", "-y", "20", "-c", str(ROOT), *shell], check=True)
+
+    def screen(until: str) -> str:
+        end = time.monotonic() + 60  # bounds a hang
+        while True:
+            done = subprocess.run([*tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True)
+            if until in done.stdout or time.monotonic() > end:
+                return done.stdout
+            time.sleep(0.05)
+
+    try:
+        subprocess.run([*tmux, "send-keys", f". {scripts['bash']}; echo rea\\dy", "Enter"], check=True)
+        assert "ready" in screen("ready")
+        subprocess.run([*tmux, "send-keys", "stepscope query tests @op_time_o", "Tab"], check=True)
+        assert "query tests @op_time_over_steps" in screen("@op_time_over_steps")
+        subprocess.run([*tmux, "send-keys", "C-u", "stepscope xla ops-", "Tab"], check=True)
+        assert "xla ops-supported" in screen("xla ops-supported")
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_completes_commands_behind_dashes(scripts: dict[str, Path]) -> None:
+    program = (
+        'source "$1"; shift; COMP_WORDS=("stepscope" "$@"); COMP_CWORD=$#; '
+        '_stepscope; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    script = str(scripts["bash"])
+    assert "printf" in run("bash", "--norc", "-c", program, "bash", script, "record", "--", "print")
+    assert run("bash", "--norc", "-c", program, "bash", script, "record", "--", "cat", "--fo") == [""]
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
@@ -120,6 +159,9 @@ def test_installing(
     assert main(["completions", "--install"]) == 2
     assert "not written by stepscope" in capsys.readouterr().err
     assert script.read_text() == "somebody else's"
+    page = next(tmp_path.rglob("man1/stepscope.1"))
+    assert page.read_text().startswith('.\\" made by `stepscope completions`\n.TH STEPSCOPE 1')
+    assert ".SH EXAMPLES" in page.read_text()
     assert main(["completions", "fish", "--install"]) == 0
     assert (tmp_path / "config" / "fish" / "completions" / "stepscope.fish").exists()
     assert main(["completions", "zsh", "--install"]) == 0
@@ -154,7 +196,7 @@ def test_the_manual_page_is_well_formed(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["sumary", "x"], "did you mean the verb summary?"),
+        (["sumary", "x"], "Did you mean summary?"),
         (["tests/samples/captur"], "did you mean tests/samples/capture?"),
         (["tests/samples/capture", "--frmat", "json"], "did you mean --format?"),
         (["tests/samples/capture", "--format", "jsn"], "did you mean json?"),

@@ -44,6 +44,7 @@ WORDS = {
     "docs": ["lake"],
     "version": [],
     "completions": [],
+    "cache": [],
     "xla dumps": [DUMP],
     "xla cost": [MODULE],
     "xla env": ["--dump", "NEW"],

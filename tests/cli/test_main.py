@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from stepscope import cli
-from stepscope.cli import main, verb_of
+from stepscope.cli import main, query, verb_of
 from stepscope.cli.console import wants_color
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
 from stepscope.sources.source import Skipped
 from tests.cli.fakes import fake_trace
+from tests.corpus import SAMPLES
 
 
 @pytest.mark.parametrize(
@@ -32,10 +33,30 @@ from tests.cli.fakes import fake_trace
         (["-", "query"], "summary", ["-", "query"]),
         (["--", "query"], "summary", ["--", "query"]),
         ([], "summary", []),
+        (["-m", "pkg.train", "--lr", "1"], "record", ["-m", "pkg.train", "--lr", "1"]),
+        (["python", "train.py"], "record", ["python", "train.py"]),
+        (["python3.12", "-m", "pkg"], "record", ["python3.12", "-m", "pkg"]),
+        (["--", "/usr/bin/python3", "x.py"], "record", ["--", "/usr/bin/python3", "x.py"]),
+        (["pythonic"], "summary", ["pythonic"]),
+        (["gone.py"], "summary", ["gone.py"]),
+        (["summary", "gone.py"], "summary", ["gone.py"]),
     ],
 )
 def test_the_verb_of_a_command_line(words: list[str], verb: str, rest: list[str]) -> None:
     assert verb_of(words) == (verb, rest)
+
+
+def test_a_first_word_that_is_a_program_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").touch()
+    (tmp_path / "python").mkdir()
+    (tmp_path / "folder.py").mkdir()
+    for words in (["train.py", "query"], ["--steps", "5", "-o", "out", "train.py"], ["--", "train.py"]):
+        assert verb_of(words) == ("record", words)
+    for words in (["summary", "train.py"], ["query", "train.py"]):
+        assert verb_of(words) == (words[0], ["train.py"])  # the name of a verb wins
+    for words in (["python"], ["folder.py"]):
+        assert verb_of(words) == ("summary", words)  # folders of recordings that are called so
 
 
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -99,7 +120,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         (["ingest", "x"], "no --lake"),
         (["ingest", "--lake", "x"], "no PATH"),
         (["export", "x"], "no -o"),
-        (["report", "x"], "no -o"),
+        (["report", "-"], "no -o"),
         (["report", "x", "-o", "y.pdf"], ".pdf"),
         (["docs", "slicee"], "near it: slice"),
         (["docs", "stragglers"], "near it: straggler, transfers\n"),
@@ -119,7 +140,7 @@ def test_a_misspelt_verb_gets_a_hint(
 ) -> None:
     raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
     assert main(["qeury", "x"]) == 2
-    assert "did you mean the verb query?" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("error: There is no verb, file or folder ")
     raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
     assert main(["logs"]) == 2
     assert "did you mean" not in capsys.readouterr().err
@@ -239,3 +260,67 @@ def test_findings_over_a_limit(
     assert told in captured.err
     assert bool(captured.out) == (code != 2)
     assert (captured.err == "") == (code == 0)
+
+
+def test_a_folder_that_is_called_like_a_verb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "capture").mkdir()
+    assert main(["capture", "--fail-on", "high"]) == 2
+    assert "to read what is called capture here, write ./capture" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "headline", "never"),
+    [
+        (["record", "--steps", "abc", "x.py"], "--steps: 'abc' is not a whole number", "_count"),
+        (["record", "--steps", "0", "x.py"], "--steps: 0 is below 1", "_count"),
+        (["record", "--seconds", "soon", "x.py"], "--seconds: 'soon' is not a number of seconds", "float"),
+        (["memory", "x", "--batch", "many"], "--batch takes a whole number", " int "),
+        (["--frobnicate", "x"], "stepscope summary has no option --frobnicate", "sense"),
+        (["x", "--format", "xml"], "--format cannot be 'xml'", "sense"),
+        (["x", "--format"], "--format needs a value", "sense"),
+        (
+            ["record", "--steps", "3", "--seconds", "3", "x"],
+            "--seconds and --steps exclude each other",
+            "sense",
+        ),
+        (
+            ["recrod", "--", "python", "x.py"],
+            "There is no verb, file or folder recrod. Did you mean record?",
+            "sense",
+        ),
+    ],
+)
+def test_the_headline_is_what_is_wrong(
+    words: list[str], headline: str, never: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert told.splitlines()[0] == f"error: {headline}"
+    assert never not in told
+
+
+def test_a_misspelt_statement_is_sql(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The engine says where it is wrong; "there is no file SELEC 1" helps nobody."""
+    trace = str(SAMPLES / "chrome" / "horovod.json")
+    assert main(["query", trace, "SELEC 1"]) == 2
+    told = capsys.readouterr().err
+    assert 'syntax error at or near "SELEC"' in told
+    assert not query.looks_like_sql("my trace.json")
+
+
+def test_a_report_is_called_like_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(SAMPLES / "chrome" / "horovod.json")]) == 0
+    assert capsys.readouterr().err == "wrote horovod.html\n"
+    assert (tmp_path / "horovod.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_port_may_be_any_free_one() -> None:
+    from stepscope.cli.serve import parser
+
+    assert parser().parse_args(["x", "--port", "0"]).port == 0

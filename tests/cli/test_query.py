@@ -67,14 +67,14 @@ def test_sql_from_a_file_a_pipe_and_an_argument(
 def test_what_counts_as_sql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "select me.json").write_text("[]")
-    assert verb._looks_like_sql("SELECT 1")
-    assert verb._looks_like_sql("\n with x AS (SELECT 1) FROM x")
-    assert verb._looks_like_sql("@op_types")
-    assert verb._looks_like_sql("-- the top\nSELECT 1")
-    assert verb._looks_like_sql("SELECT '" + "x" * 10_000 + "'")
-    assert not verb._looks_like_sql("select me.json")
-    assert not verb._looks_like_sql("missing.json")
-    assert not verb._looks_like_sql("my trace.json")
+    assert verb.looks_like_sql("SELECT 1")
+    assert verb.looks_like_sql("\n with x AS (SELECT 1) FROM x")
+    assert verb.looks_like_sql("@op_types")
+    assert verb.looks_like_sql("-- the top\nSELECT 1")
+    assert verb.looks_like_sql("SELECT '" + "x" * 10_000 + "'")
+    assert not verb.looks_like_sql("select me.json")
+    assert not verb.looks_like_sql("missing.json")
+    assert not verb.looks_like_sql("my trace.json")
 
 
 def test_several_statements(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

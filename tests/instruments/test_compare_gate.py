@@ -18,6 +18,7 @@ from stepscope.instruments.compare import budgets, gate, names
 from stepscope.instruments.compare.budgets import Budget, Limit
 from stepscope.instruments.compare.matching import Item
 from stepscope.instruments.compare.recordings import Recording, Series, low_figure
+from stepscope.report.gating import build
 from tests.each import each
 
 MS = 10**9
@@ -316,3 +317,33 @@ def test_a_real_layer_that_grew_is_found_and_named() -> None:
     # for the 11 ops); why is not known.
     others = [name for name in named if not depends(name)]
     assert len(others) < 0.1 * 80
+
+
+def with_ops(luck: random.Random, ops: dict[str, float], number: int) -> Recording:
+    return recording(luck, ops, exact={"ops_per_step": number})
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_more_ops_in_less_time_are_no_regression(n: int) -> None:
+    """Python that was replaced by ops: nearly twice as many of them in a third of the time."""
+    luck = random.Random(1)
+    before = [with_ops(luck, BEFORE, 379) for _ in range(n)]
+    third = {name: ms / 3 for name, ms in BEFORE.items()}
+    after = [with_ops(luck, third, 712) for _ in range(n)]
+    judged = gate.judge(before, after, Budget())
+    assert [one.status for one in judged.limits] == ["paid"]
+    assert judged.verdict == ("no_regression" if n > 4 else "unknown")
+    first, second, *_ = build(judged).headline
+    assert first.startswith("An improvement: steps are 6")
+    assert "ops in a step 712, allowed 379 if they took longer" in first
+    assert second.startswith("No regression: " if n > 4 else "No verdict: ")
+    # Whoever asks for a limit gets it; so does who compares counts alone.
+    asked = budgets.parse({"limits": {"ops_per_step": "+0"}})
+    assert gate.judge(before, after, asked).verdict == "regression"
+    assert gate.judge(before, after, Budget(), counts_only=True).verdict == "regression"
+
+
+def test_more_ops_in_the_same_time_are_a_regression() -> None:
+    luck = random.Random(1)
+    before, after = (with_ops(luck, BEFORE, 379), with_ops(luck, BEFORE, 380))
+    assert gate.judge([before], [after], Budget()).verdict == "regression"

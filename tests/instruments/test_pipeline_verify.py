@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.tracing import Pace
@@ -15,6 +16,8 @@ from stepscope.instruments.pipeline.verify import Recorded, compare, verify
 from stepscope.presenters import json as as_json
 from stepscope.presenters import scroll
 from stepscope.report import verification
+from stepscope.session import trace
+from tests.corpus import SAMPLES
 from tests.each import each
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
@@ -128,10 +131,7 @@ def test_recordings_in_turns_are_compared_by_their_medians() -> None:
     assert result is not None
     assert (result.before_ps, result.after_ps) == (10 * MS, pytest.approx(6.6 * MS))
     assert result.turns == 3
-    assert (
-        "medians of 3 recordings each, made in turns"
-        in verification.build(result, "b", "a").sections[1].answer[0]
-    )
+    assert "medians of 3 recordings each, made in turns" in verification.build(result, "b", "a").headline[0]
     assert compare([], sides[1]) is None
 
 
@@ -186,3 +186,25 @@ def test_without_waits_there_is_nothing_to_compare() -> None:
     none = Recorded(replace(one.diagnosis, waits=None), WRITTEN)
     assert isinstance(none.diagnosis, Diagnosis)
     assert verify(one, none) is None
+
+
+def test_python_that_is_gone_is_what_was_changed() -> None:
+    """Whatever transformations took its place: they are not what was proposed, but how it was done."""
+    with trace.open(SAMPLES / "capture" / "slow_map", cache=False) as opened:
+        (found,) = diagnoses.find(opened.query)
+    assert any(one.name == "drop_python" for one in found.diagnosis.changes)
+    before = Recorded(found.diagnosis, found.places)
+    after = recorded(chain("range", "batch", "map", "prefetch"))
+    result = verify(before, after)
+    assert result is not None
+    assert result.edits
+    assert result.change is not None
+    assert result.change.name == "drop_python"
+    report = verification.build(result, "b", "a")
+    assert report.headline[0].startswith("A traced step took ")
+    said = [*report.headline, *(sentence for one in report.sections for sentence in one.answer)]
+    assert len(set(said)) == len(said), "nothing is said twice"
+    # With the Python still there, it is the transformation that was added.
+    still = verify(before, before)
+    assert still is not None
+    assert still.change is None

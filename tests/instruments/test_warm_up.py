@@ -20,6 +20,7 @@ from tests.tiers import cases
 FACTOR = 2
 """What the view step says in words: more than twice the median."""
 
+OTHER_CLOCK = "a file that times ops alone, while other steps of the run are timed as a whole"
 REASON = r"the first step, (\d+\.\d) times as long as the median of the others"
 
 rows = st.lists(
@@ -70,10 +71,14 @@ def test_as_the_twin_says_and_nothing_else_changes(steps):
     assert {row[0] for row in got if row[6] == "warm_up"} == expected
     assert len(got) == len(steps)
     lengths = [one[6] for one in steps]
+    timed = {one[:2] for one in steps if one[7] and one[5] not in ("file", "whole_capture")}
     for row, (run, host, source, step, kind, told, dur, averaged) in zip(got, steps, strict=True):
         assert row[1:6] == (run, host, source, step, "as named")
         assert row[7:10] == (told, 5, dur)
-        if row[0] not in expected:
+        if row[0] not in expected and averaged and told == "file" and (run, host) in timed:
+            assert (row[6], row[10]) == (kind, False)
+            assert row[11] == OTHER_CLOCK
+        elif row[0] not in expected:
             assert (row[6], *row[10:]) == (kind, averaged, "as it was")
         else:
             assert row[10] is False
@@ -119,3 +124,17 @@ def test_a_folder_and_a_lake_however_it_grew_say_the_same(tmp_path, order):
         assert trace.query(sql).rows() == wanted
         counted = trace.query("SELECT count(*), min(dur_ps) FROM step WHERE averaged").rows()
     assert counted == [(4, 101_000_000)]
+
+
+def test_a_mean_is_of_one_clock():
+    """Files of single runs know when their ops ran; the recorder knows how long a step took."""
+    whole = [("r", "h", 1, number, "train", "recorder", 300, True) for number in range(5)]
+    files = [("r", "h", 2 + number, number, "train", "file", 80, True) for number in range(3)]
+    others = [("r", "other", 9 + number, number, "train", "file", 80, True) for number in range(3)]
+    connection = stored([*whole, *files, *others]).shared()
+    counted = (
+        "SELECT host_id, count(*), avg(dur_ps) FROM step WHERE averaged GROUP BY host_id ORDER BY host_id"
+    )
+    assert connection.execute(counted).fetchall() == [("h", 5, 300), ("other", 3, 80)]
+    left_out = connection.execute("SELECT DISTINCT reason FROM step WHERE NOT averaged").fetchall()
+    assert left_out == [(OTHER_CLOCK,)]

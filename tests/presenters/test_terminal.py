@@ -11,7 +11,7 @@ import pytest
 from stepscope.presenters import terminal
 from stepscope.presenters.bars import CLASSES
 from stepscope.presenters.grid import STYLES
-from stepscope.presenters.gutter import clip
+from stepscope.presenters.gutter import sentences
 from stepscope.presenters.rows import cells
 from stepscope.report import Report, Share, Split
 from tests.presenters.example import FINDING, MS, REPORT
@@ -38,7 +38,7 @@ def test_a_small_screen_shows_what_matters_most() -> None:
     assert "Steps" in shown
     assert shown.count("Conv2D") >= 3
     assert "Next" in shown
-    assert "left out: 35 rows, what follows an …" in shown
+    assert "left out: Busy, 34 rows, 2 sentences" in shown
     assert "--all shows them" in shown
 
 
@@ -52,8 +52,10 @@ def test_a_long_report_fits_as_well(height: int) -> None:
     )
     shown = terminal.render(report, width=80, height=height)
     assert sum(max(1, -(-cells(line) // 80)) for line in shown.splitlines()) < height
-    assert "Conv2DBackpropFilter" in shown
-    assert "917 of 917 events stored" in shown
+    assert long.action.strip() in " ".join(shown.replace("→ ", "").split())
+    if height >= 40:
+        assert "Conv2DBackpropFilter" in shown
+        assert "917 of 917 events stored" in shown
     assert "finding" in shown.rsplit("left out:", 1)[1]
 
 
@@ -123,20 +125,61 @@ def test_wide_screens_show_whole_names_and_sentences() -> None:
     assert FINDING.action in terminal.render(report, width=200, height=50)
 
 
-@pytest.mark.parametrize("room", range(12, 90))
-def test_a_shortened_text_says_so(room: int) -> None:
-    text = "Steps wait for input. 25.1 % of the step time is waiting: 1.62 ms of each step."
-    shown = clip(text, room)
-    assert len(shown) <= room
-    assert shown == text or shown.endswith(" …") or (shown.endswith(".") and text.startswith(shown))
-    assert text.startswith(shown.removesuffix(" …"))
+def test_sentences_are_told_apart() -> None:
+    assert sentences("A takes 1.5 ms. It waits (e.g. for b.py:3). `c` is next! Is it? 3 are.") == [
+        "A takes 1.5 ms.",
+        "It waits (e.g. for b.py:3).",
+        "`c` is next!",
+        "Is it?",
+        "3 are.",
+    ]
+    assert sentences("") == []
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("height", [6, 8, 10, 12, 14, 17, 20, 24, 28, 32, 40, 60])
+def test_a_sentence_is_shown_whole_or_not_at_all(width: int, height: int) -> None:
+    report = long_report()
+    shown = " ".join(terminal.render(report, width=width, height=height).split())
+    assert " …" not in shown
+    said = [*report.headline, *(s for f in report.findings for s in sentences(f"{f.impact} {f.action}"))]
+    for sentence in said:
+        assert sentence in shown or sentence[: len(sentence) // 2] not in shown
+    # What matters most stays longest: the place, then what to do, the bar, the second finding, the tables.
+    advice = " ".join(shown.replace("→ ", "").split())
+    order = [
+        report.headline[0] in shown,
+        report.findings[0].action in advice,
+        "compute 20.0 %" in shown,
+        report.findings[1].title in shown,
+        "Conv2D" in shown,
+    ]
+    assert order[0] or height < 14
+    assert order == sorted(order, reverse=True)
+
+
+def long_report() -> Report:
+    """Findings of several sentences, steps taken apart, and tables."""
+    findings = tuple(
+        dataclasses.replace(
+            FINDING,
+            title=f"Problem {n} is there",
+            impact=f"P{n} takes much of each step in here. M{n} is another sentence, which comes after it.",
+            action=f"C{n} is the change to make in line {n} of train.py. R{n} is to record it once more.",
+        )
+        for n in range(1, 8)
+    )
+    headline = ("Waiting takes 70.0 % of a step, in train.py:15 `make`.", *split_report().headline)
+    return dataclasses.replace(split_report(), headline=headline, findings=findings)
 
 
 def test_notes_of_one_kind_are_one() -> None:
     again = dataclasses.replace(REPORT.notes[0], path="logs/timeline-10.json")
-    shown = terminal.render(dataclasses.replace(REPORT, notes=(*REPORT.notes, again)), width=140)
-    assert "(truncated, logs/timeline-5.json and 1 more source). Weakens: step times." in shown
-    assert shown.count("truncated, logs") == 1
+    report = dataclasses.replace(REPORT, notes=(*REPORT.notes, again))
+    for everything, end in ((True, " Weakens: step times."), (False, "\n")):
+        shown = terminal.render(report, width=140, everything=everything)
+        assert f"(truncated, logs/timeline-5.json and 1 more source).{end}" in shown
+        assert shown.count("truncated, logs") == 1
 
 
 def test_all_shows_everything_and_leaves_nothing_out() -> None:

@@ -279,6 +279,14 @@ def compiling(steps: int) -> Tables:
     return tables
 
 
+def compiling_again(steps: int) -> Tables:
+    """The first steps run a compiled function; the last two of them are left out, because they compile."""
+    tables = compiling(steps)
+    for row in tables.rows["step_stored"][:-2]:
+        row["kind"], row["averaged"] = "train", True
+    return tables
+
+
 def compilations(change: str, argument: str | None = "x", was: str | None = "1", line: int = 9) -> Tables:
     """Two steps in each of which the recorder saw a call compile."""
     tables = compiling(2)
@@ -418,6 +426,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
     """Those of which only the judgement is listed."""
     yield "compile", compiling(2)
     yield "compile, only step", compiling(1)
+    yield "compile, again", compiling_again(5)
+    yield "compile, again, one averaged", compiling_again(3)
     for make in (
         stacks,
         a_line_of_the_loop_that_calls,

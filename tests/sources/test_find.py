@@ -13,10 +13,11 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stepscope.errors import NothingFound, UsageError
+from stepscope.errors import NothingFound, UnreadableSource, UsageError
 from stepscope.sources.find import Found, find
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, GRAPH, RUN_METADATA, XPLANE, event_file, recognise
@@ -223,7 +224,6 @@ def test_nothing_found_says_what_was_seen(tmp_path: Path) -> None:
         "1 x JSON file without trace events",
         "1 x image",
         "1 x dead link, pipe or device",
-        "Looked for: Chrome-trace JSON",
     ):
         assert words in caught.value.seen
     assert "TensorBoard" in caught.value.todo
@@ -309,3 +309,33 @@ def test_a_small_packed_file_that_is_cut_is_recognised(
     )
     assert {one.format for one in search(tmp_path).sources} == {"chrome_trace"}
     assert len(search(tmp_path).sources) == 2
+
+
+def test_what_may_not_be_read_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that there is no recording: nobody has seen that."""
+    (tmp_path / "a.xplane.pb").write_bytes(b"x")
+
+    def refused(path: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("stepscope.sources.find.identity", refused)
+    with pytest.raises(UnreadableSource, match=r"a\.xplane\.pb cannot be read: permission denied") as caught:
+        search(tmp_path / "a.xplane.pb")
+    assert caught.value.slug == "no-access"
+
+
+def test_a_folder_that_may_not_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def refused(path: Any = ".") -> Any:
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(UnreadableSource, match="closed cannot be read: permission denied"):
+        search(tmp_path / "closed")
+    with pytest.raises(NothingFound) as caught:
+        search(tmp_path)
+    assert "1 x folder that may not be listed" in caught.value.seen

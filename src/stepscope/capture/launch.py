@@ -6,10 +6,10 @@ import os
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Type
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Type
 
 from . import clocks
 from .folder import write_whole
@@ -73,14 +73,22 @@ class Outcome:
 
 
 class Telling:
-    """Tells of a recording while the program runs on for long. say: takes a line for people."""
+    """Tells that a recording begins, and when it is complete, while the program runs on.
 
-    def __init__(self, state: Path, say: Callable[[str], None], after_s: float = 30.0) -> None:
+    say: takes a line for people. shown: the folder as it was typed; asked: the same as processes name it.
+    started_unix_ns: when the program was started.
+    """
+
+    def __init__(
+        self, state: Path, say: Callable[[str], None], asked: str, shown: str, started_unix_ns: int
+    ) -> None:
         self._state = state
         self._say = say
-        self._after_s = after_s
-        """Of a program that ends sooner it is told at the end."""
-        self._seen_s: Optional[float] = None
+        self._asked = asked
+        self._shown = shown
+        self._started_unix_ns = started_unix_ns
+        self._told: Set[Tuple[str, str]] = set()
+        """Of which steps it was said; of recordings again and again, only the first is told."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stepscope-telling", daemon=True)
 
@@ -97,26 +105,39 @@ class Telling:
         self._stop.set()
         self._thread.join(2.0)
 
-    def look(self) -> bool:
-        """True when all is told."""
-        for path in self._state.glob("recorded-*"):
-            try:
-                steps, name, out = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError:  # it is being written
-                continue
-            now_s = time.monotonic()
-            if self._seen_s is None:
-                self._seen_s = now_s
-            if now_s - self._seen_s >= self._after_s:
-                self._say(f"stepscope: recorded {steps} steps of {name} to {out}; the program runs on")
-                return True
-        return False
+    def look(self) -> None:
+        """Tells what has happened since it was looked last."""
+        for kind, sentence in (("recording", self._begun), ("recorded", self._ended)):
+            for path in sorted(self._state.glob(f"{kind}-*")):
+                try:
+                    name, steps, unix_ns, out = json.loads(path.read_text(encoding="utf-8"))
+                except ValueError:  # it is being written
+                    continue
+                if (kind, name) not in self._told:
+                    self._told.add((kind, name))
+                    place = quote(self._shown if out == self._asked else out)
+                    self._say(f"stepscope: {sentence(name, steps, self._after(unix_ns), place)}")
+
+    def _begun(self, name: str, first: int, after: str, place: str) -> str:
+        return f"recording {name} from step {first + 1} on, {after} after the start, to {place}"
+
+    def _ended(self, name: str, steps: int, after: str, place: str) -> str:
+        return (
+            f"recorded {steps} step{'s' * (steps != 1)} after {after}; look while it runs: stepscope {place}"
+        )
+
+    def _after(self, unix_ns: int) -> str:
+        """41 s, 12 min, 3 h 5 min."""
+        seconds = max(0, round((unix_ns - self._started_unix_ns) / 1e9))
+        if seconds < 120:
+            return f"{seconds} s"
+        hours, minutes = divmod(seconds // 60, 60)
+        return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # stderr is closed, or the folder gone: it is told at the end
-            while not self._stop.wait(1.0):
-                if self.look():
-                    return
+            while not self._stop.wait(0.2):
+                self.look()
 
 
 def launch(
@@ -125,12 +146,15 @@ def launch(
     state: Path,
     passing: Passing,
     say: Callable[[str], None] = lambda line: None,
+    shown: Optional[str] = None,
 ) -> Outcome:
-    """Runs the command and waits for it. OSError when the command cannot be started."""
+    """Runs the command and waits for it. OSError when the command cannot be started. shown: plan.out as it
+    was typed."""
+    started_unix_ns = clocks.time_ns()
     child = passing.start(command, _environment(state / "plan.json"))
     with contextlib.suppress(OSError):  # then the folder goes when this process has ended
         uses(state, child.pid)
-    with Telling(state, say):
+    with Telling(state, say, plan.out, shown or plan.out, started_unix_ns):
         return Outcome(child.wait(), Path(plan.out))
 
 

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List
 
+from . import clocks
 from .pace import Pace
 from .plan import Plan
 from .quiet import write
@@ -23,6 +24,12 @@ _told: Dict[str, float] = {}
 def process(plan: Plan, kind: str, value: Any = None) -> None:
     """Leaves `kind`-PID."""
     _leave(plan, f"{kind}-{os.getpid()}", json.dumps(value))
+
+
+def course(plan: Plan, kind: str, name: str, steps: int, out: Path) -> None:
+    """Leaves `kind`-PID of a recording that begins (recording) or is complete (recorded). steps: the first
+    step, counted from 0, or how many there are; out: where it is."""
+    process(plan, kind, [name, steps, clocks.time_ns(), str(out)])
 
 
 def seen(plan: Plan, frameworks: List[str], pace: Pace, last: bool = False) -> None:

@@ -87,6 +87,8 @@ class Recorder:
         self._hindsight: Optional[Hindsight] = None
         self._complete = False
         """Whether all is written but the steps after the recording."""
+        self._closed = False
+        """Whether the pieces of `closing` are written."""
         self._before = (0, 0)
         """Steps and nanoseconds of parts of this recording that ended for the program's own tracing."""
         self.metadata_saved = False
@@ -282,7 +284,8 @@ class Recorder:
         given_up = {name: self._session[name] for name in ("name", "how", "steps")}
         self.folder.start_again({**environment.start_facts(self.plan), "given_up": given_up})
         self.folder.save()
-        self._session, self._shares, self._complete, self._listed = {}, None, False, False
+        self._session, self._shares = {}, None
+        self._complete = self._closed = self._listed = False
         self.cost.clear()
         self._next_at = 0
         self.state = WAITING
@@ -336,6 +339,7 @@ class Recorder:
             caller.last_end_ns = None
             self.state = METADATA
             self._exits.guard()
+            notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
             return
         if settle is not None:
             settle()
@@ -366,7 +370,9 @@ class Recorder:
         self._session["begin_unix_ns"] = now_ns()
         self.state = RECORDING
         folder.facts["sessions"].append(self._session)
+        folder.facts["ended_unix_ns"] = None  # of a recording that is made again every N steps
         folder.save()
+        notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
         self._exits.guard()
         # What came before is the recorder's: no step holds it, and no look at the stacks sees it.
         caller.last_end_ns = self._held_until_ns = self._session["begin_unix_ns"] = now_ns()
@@ -451,20 +457,23 @@ class Recorder:
         """After a recording: waits for the next, or ends."""
         self._before = (0, 0)
         self._has_metadata = False
-        if self.folder is not None and caller.how not in WEAK:
-            told = [self.folder.facts["recorded"]["steps"], caller.name, str(self.folder.path)]
-            notes.process(self.plan, "recorded", told)
         caller.last_end_ns = None
-        if self.plan.every is None:
-            # It is to be told what tracing cost, which a short warm-up does not tell.
-            if self._session["first_step"] < STEPS_BEFORE:
-                self._write_rest(caller)
-                self.state = AFTER
-                return
-            self._leave(caller)
+        if self.plan.every is not None:
+            self._write_closing(caller)
+            self._next_at = self._session["first_step"] + self.plan.every
+            self.state = WAITING
+        else:
+            self._write_rest(caller)
+        if self.folder is not None:  # all is on disk: whoever is told of it may read it
+            steps = self.folder.facts["recorded"]["steps"]
+            notes.course(self.plan, "recorded", caller.name, steps, self.folder.path)
+        if self.plan.every is not None:
             return
-        self._next_at = self._session["first_step"] + self.plan.every
-        self.state = WAITING
+        # It is to be told what tracing cost, which a short warm-up does not tell.
+        if self._session["first_step"] < STEPS_BEFORE:
+            self.state = AFTER
+            return
+        self._leave(caller)
 
     def _leave(self, caller: Caller) -> None:
         """Ends all, but where the mark of the steps was a weak one."""
@@ -559,7 +568,13 @@ class Recorder:
                 self.problem("stacks.ndjson ends early", self._stacks.failed, "make room on the disk")
         if self.compilations is not None and self.compilations.dropped:
             self._compiles({"dropped": self.compilations.dropped})
-        if caller is not None:
+        self._write_closing(caller)
+
+    def _write_closing(self, caller: Optional[Caller]) -> None:
+        """Writes the pieces that look at the thing that was called, once, and says that all is complete."""
+        assert self.folder is not None
+        if caller is not None and not self._closed:
+            self._closed = True
             for piece in self.closing:
                 begin = clocks.perf_counter_ns()
                 try:

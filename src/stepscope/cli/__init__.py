@@ -21,7 +21,7 @@ from typing import NoReturn, TextIO
 from stepscope.cli.arguments import WITH_VALUE
 from stepscope.cli.console import STDOUT, Console
 from stepscope.cli.failure import tell, tell_unexpected
-from stepscope.errors import NothingFound, OutputError, StepscopeError
+from stepscope.errors import NothingFound, OutputError, StepscopeError, UsageError
 
 VERBS = (
     *(
@@ -40,7 +40,7 @@ VERBS = (
         "serve",
         "open",
     ),
-    *("tfprof", "graph", "xla", "attach", "capture", "mcp", "docs", "completions", "version"),
+    *("tfprof", "graph", "xla", "attach", "capture", "mcp", "docs", "cache", "completions", "version"),
 )
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
 other modules that are verbs after these."""
@@ -66,7 +66,7 @@ def _outcome(argv: Sequence[str]) -> int:
     except SystemExit as stop:  # argparse after --help
         return stop.code if isinstance(stop.code, int) else OK
     except BrokenPipeError:
-        _discard(console.out)  # the reader has seen enough
+        discard(console.out)  # the reader has seen enough
         return OK
     except KeyboardInterrupt:
         console.say("stopped")
@@ -75,7 +75,7 @@ def _outcome(argv: Sequence[str]) -> int:
         tell(with_hint(error, words), console)
         return FAILED
     except OSError as error:
-        tell(_refused(error, console), console)
+        tell(refused(error, console), console)
         return FAILED
     except Exception as error:  # noqa: BLE001  the last line of defence: a sentence instead of a traceback
         tell_unexpected(error, console)
@@ -93,7 +93,7 @@ def _leave(code: int) -> NoReturn:
             try:
                 stream.flush()
             except (OSError, ValueError):
-                _discard(stream)
+                discard(stream)
         sys.exit(code)
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -103,10 +103,10 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _refused(error: OSError, console: Console) -> StepscopeError:
+def refused(error: OSError, console: Console) -> StepscopeError:
     """What the system refused, as an error of ours."""
     if error.filename == STDOUT:
-        _discard(console.out)
+        discard(console.out)
         return OutputError(
             "Standard output could not be written to its end",
             seen=error.strerror or str(error),
@@ -122,7 +122,7 @@ def _refused(error: OSError, console: Console) -> StepscopeError:
     )
 
 
-def _discard(stream: TextIO) -> None:
+def discard(stream: TextIO) -> None:
     """Sends what is still buffered nowhere, so that it does not raise once more at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -130,7 +130,8 @@ def _discard(stream: TextIO) -> None:
 
 def verb_of(words: Sequence[str]) -> tuple[str, list[str]]:
     """The verb of a command line and the words that are left: summary unless the first word that is not an
-    option names another. A path that is called like a verb is written ./query."""
+    option names another, or starts a program, which is recorded. A path that is called like a verb is written
+    ./query."""
     skip = False
     for i, word in enumerate(words):
         if skip:
@@ -138,12 +139,23 @@ def verb_of(words: Sequence[str]) -> tuple[str, list[str]]:
         elif word in WITH_VALUE:
             skip = True
         elif word == "--":
-            break
-        elif not word.startswith("-") or word == "-":
+            program = words[i + 1 : i + 2]
+            return "record" if program and starts_a_program(program[0]) else "summary", list(words)
+        elif word == "-m" or not word.startswith("-") or word == "-":
             if word == "help" or is_verb(word):
                 return word, [*words[:i], *words[i + 1 :]]
-            break
+            return "record" if starts_a_program(word) else "summary", list(words)
     return "summary", list(words)
+
+
+def starts_a_program(word: str) -> bool:
+    """Whether a first word is a program to record: a file of Python's source, Python itself, or -m."""
+    if word.endswith(".py"):
+        return os.path.isfile(word)  # noqa: PTH113 - a name that is too long is no file, either
+    name = os.path.basename(word)  # noqa: PTH119
+    if not name.startswith("python") or name.removeprefix("python").strip("0123456789."):
+        return word == "-m"
+    return not os.path.isdir(word)  # noqa: PTH112 - a folder of recordings may be called so
 
 
 def verbs() -> tuple[str, ...]:
@@ -173,6 +185,7 @@ def help_text() -> str:
     """What `stepscope --help` prints."""
     listed = "\n".join(f"  {verb:<13}{module_of(verb).ABOUT}" for verb in verbs())
     return f"""usage: stepscope PATH…            where the time went, why, and what to do
+       stepscope train.py …       run a program, record some of its steps, and print the same
        stepscope VERB … [--help]
 
 {listed}
@@ -213,8 +226,12 @@ def _color(words: Sequence[str]) -> str:
 
 
 def with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
-    """Adds "did you mean" when the first path, which is not there, looks like a verb."""
+    """Adds "did you mean" when the first path, which is not there, looks like a verb; and how to name a path
+    that is called like the verb."""
     verb, rest = verb_of(words)
+    if isinstance(error, UsageError) and verb in words and os.path.exists(verb):  # noqa: PTH110
+        error.todo = f"to read what is called {verb} here, write ./{verb}; {error.todo}"
+        return error
     first = next((word for word in rest if not word.startswith("-")), "")
     about_it = isinstance(error, NothingFound) or error.path == first
     if not about_it or verb != "summary" or "summary" in words:
@@ -224,5 +241,6 @@ def with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
 
         near = difflib.get_close_matches(first, (*verbs(), "help"), 1)
         if near:
-            error.todo = f"did you mean the verb {near[0]}? If not: {error.todo}"
+            error.seen = f"{error.happened.rstrip('.')}: {error.seen}"
+            error.happened = f"There is no verb, file or folder {first}. Did you mean {near[0]}?"
     return error

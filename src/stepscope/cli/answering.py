@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.cli.arguments import size
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,20 +35,9 @@ def add_engine(parser: Parser) -> None:
     group.add_argument(
         "--max-bytes",
         metavar="N",
-        type=_bytes,
+        type=size,
         help="bigquery: refuse a query that reads more, such as 500MB or 2GiB",
     )
-
-
-def _bytes(text: str) -> int:
-    """A number of bytes with a unit or without."""
-    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
-    units |= {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
-    digits = text.strip().lower().rstrip("bikmgt ")
-    unit = text.strip().lower()[len(digits) :].strip()
-    if not (digits.isascii() and digits.isdigit()) or unit not in units or int(digits) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 500MB")
-    return int(digits) * units[unit]
 
 
 def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Engine] | None:

@@ -29,8 +29,17 @@ WITH_VALUE = (
     "--remote",
     "--dataset",
     "--max-bytes",
+    "--out",
+    "--warmup",
+    "--steps",
+    "--seconds",
+    "--every",
 )
 """Options whose value is the next argument: what follows them is neither verb nor path."""
+
+
+_UNKNOWN = "unrecognized arguments: "
+"""How argparse begins to speak of words that no option takes."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -63,15 +72,39 @@ class Parser(argparse.ArgumentParser):
         for word in message.split(": ", 1)[-1].split():
             if word.startswith("-") and Path(word).exists():
                 todo = f"a path that begins with a dash is written ./{word}"
-        raise UsageError("This command line does not make sense", seen=message, todo=todo)
+        headline, seen = self._what_is_wrong(message)
+        raise UsageError(headline, seen=seen, todo=todo)
+
+    def _what_is_wrong(self, message: str) -> tuple[str, str]:
+        """What argparse found, as a sentence; and what it saw, without the names of our functions."""
+        if message.startswith(_UNKNOWN):
+            words = message[len(_UNKNOWN) :]
+            if words.startswith("-"):
+                return f"{self.prog} has no option {words.split()[0]}", message
+            return f"{self.prog} has no use for {words}", message
+        about = re.match(r"argument (\S+): (.*)", message, re.DOTALL)
+        if about is None:
+            missing = re.match(r"the following arguments are required: (.*)", message)
+            return (f"{missing[1]} is missing" if missing else message[:1].upper() + message[1:]), message
+        name, what = about.groups()
+        if unfit := re.match(r"invalid (\w+) value: (.*)", what, re.DOTALL):
+            kind = {"int": "a whole number", "float": "a number"}.get(unfit[1], "such a value")
+            return f"{name} takes {kind}", unfit[2]
+        if choice := re.match(r"invalid choice: ('[^']*')", what):
+            return f"{name} cannot be {choice[1]}", what
+        if other := re.match(r"not allowed with argument (\S+)", what):
+            return f"{name} and {other[1]} exclude each other", what
+        if what.startswith("expected "):
+            return f"{name} needs a value", what
+        return f"{name}: {what}", message
 
     def _near(self, message: str) -> str:
         """The option, or the value of one, that a word in argparse's message may be meant for."""
         import difflib
 
         known = [name for action in self._actions for name in action.option_strings]
-        if message.startswith("unrecognized arguments: "):
-            words = [word for word in message.partition(": ")[2].split() if word.startswith("-")]
+        if message.startswith(_UNKNOWN):
+            words = [word for word in message[len(_UNKNOWN) :].split() if word.startswith("-")]
             near = [difflib.get_close_matches(word.partition("=")[0], known, 1, cutoff=0.7) for word in words]
             return " ".join(found[0] for found in near if found)
         match = re.match(r"argument (\S+): invalid choice: '([^']*)'", message)
@@ -82,6 +115,48 @@ class Parser(argparse.ArgumentParser):
             )
             return " ".join(difflib.get_close_matches(match[2], [str(one) for one in choices or ()], 1))
         return ""
+
+
+def whole(text: str) -> int:
+    """The type of options that take a number from 0 on."""
+    return _number(text, 0)
+
+
+def count(text: str) -> int:
+    """The type of options that take a number from 1 on."""
+    return _number(text, 1)
+
+
+def _number(text: str, least: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{shorten(text, 40)!r} is not a whole number") from None
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{text} is below {least}")
+    return number
+
+
+def seconds(text: str) -> float:
+    """The type of options that take a length of time above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{shorten(text, 40)!r} is not a number of seconds") from None
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a length of time")
+    return number
+
+
+def size(text: str) -> int:
+    """The type of options that take a number of bytes, with a unit or without."""
+    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+    units |= {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
+    digits = text.strip().lower().rstrip("bikmgt ")
+    unit = text.strip().lower()[len(digits) :].strip()
+    if not (digits.isascii() and digits.isdigit()) or unit not in units or int(digits) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 500MB")
+    return int(digits) * units[unit]
 
 
 def a_path(text: str) -> str:
@@ -115,12 +190,12 @@ def add_part(parser: Parser) -> None:
         parser.add_argument(f"--{name}", metavar="ID", action="append", help=told)
 
 
-def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
-    """How answers are shown."""
+def add_showing(parser: Parser, formats: Sequence[str] = FORMATS, aside: bool = False) -> None:
+    """How answers are shown. aside: rows are not what the verb is for, so the help does not detail them."""
     if formats:
         parser.add_argument("--format", choices=formats, default=formats[0], help="format of the output")
     if "csv" in formats:
-        add_spreadsheet(parser)
+        add_spreadsheet(parser, aside)
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -129,13 +204,10 @@ def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
     )
 
 
-def add_spreadsheet(parser: Parser) -> None:
-    """CSV for programs that run formulas."""
-    parser.add_argument(
-        "--spreadsheet",
-        action="store_true",
-        help="in CSV, put an apostrophe before text that would be a formula",
-    )
+def add_spreadsheet(parser: Parser, aside: bool = False) -> None:
+    """CSV for programs that run formulas. aside: as for add_showing."""
+    about = "in CSV, put an apostrophe before text that would be a formula"
+    parser.add_argument("--spreadsheet", action="store_true", help=argparse.SUPPRESS if aside else about)
 
 
 def need_csv(options: argparse.Namespace, is_csv: bool) -> None:

@@ -62,7 +62,7 @@ def parser() -> Parser:
         default=[],
         help="look for source files below FROM in the folder TO, and print their lines",
     )
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

@@ -70,7 +70,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--python", action="store_true", help="record calls of Python functions; slows the program"
     )
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

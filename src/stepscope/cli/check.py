@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from stepscope import strict_json
-from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, need_csv
+from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, count, need_csv, whole
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UnreadableSource, UsageError
 
@@ -57,12 +57,12 @@ def parser() -> Parser:
     parser.add_argument("--history", help="recordings over time: when did a figure change?", **path)  # type: ignore[arg-type]
     parser.add_argument(
         "--record",
-        type=_count,
+        type=count,
         metavar="N",
         help="record both programs N times, in turns; they follow after --",
     )
     parser.add_argument(
-        "--last", type=_count, metavar="N", help="only the last N recordings of the baseline, by time"
+        "--last", type=count, metavar="N", help="only the last N recordings of the baseline, by time"
     )
     parser.add_argument(
         "--budget", metavar="FILE", type=a_path, help="limits, as .toml or .json (stepscope docs budget)"
@@ -76,8 +76,8 @@ def parser() -> Parser:
         type=a_path,
         help="with --record, folder to write (stepscope-check-DATE-TIME)",
     )
-    parser.add_argument("--warmup", type=_whole, metavar="N", help="with --record, settled steps to skip (3)")
-    parser.add_argument("--steps", type=_count, metavar="N", help="with --record, steps to record (100)")
+    parser.add_argument("--warmup", type=whole, metavar="N", help="with --record, settled steps to skip (3)")
+    parser.add_argument("--steps", type=count, metavar="N", help="with --record, steps to record (100)")
     parser.add_argument(
         "-o",
         "--output",
@@ -263,17 +263,3 @@ def _show(report: Report, options: argparse.Namespace, console: Console) -> None
             part.write_text(render(report), encoding="utf-8", errors="backslashreplace", newline="\n")
         console.say(f"wrote {name}")
     show(report, options, console)
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return number
-
-
-def _whole(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number

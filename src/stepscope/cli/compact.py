@@ -27,7 +27,7 @@ def parser() -> Parser:
     parser = Parser("compact", ABOUT, "stepscope compact LAKE [options]", EPILOG)
     parser.add_argument("lake", metavar="LAKE", type=a_path, help="the lake")
     parser.add_argument("--run", metavar="ID", action="append", help="only this run; may be repeated")
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

@@ -13,7 +13,8 @@ from stepscope.errors import OutputError, UsageError
 ABOUT = "Tab completion for bash, zsh and fish: verbs, options and @NAMES"
 EPILOG = """Without --install the script is printed:  source <(stepscope completions bash)
 With --format json, csv or md, what can be completed is listed, for editors and other shells.
-With --install the script goes where the shell looks for such files; run it again after an update."""
+With --install the script goes where the shell looks for such files, and the manual page where man does; run
+it again after an update."""
 
 
 def parser() -> Parser:
@@ -24,8 +25,10 @@ def parser() -> Parser:
     parser.add_argument(
         "shell", nargs="?", choices=tuple(SHELLS), metavar="SHELL", help="bash, zsh or fish ($SHELL)"
     )
-    add_showing(parser)
-    parser.add_argument("--install", action="store_true", help="write the script into your home folder")
+    add_showing(parser, aside=True)
+    parser.add_argument(
+        "--install", action="store_true", help="write the script, and the manual page, into your home folder"
+    )
     return parser
 
 
@@ -51,6 +54,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     path = _place(shell)
     _write(path, script)
     console.say(f"wrote {path}; new shells use it")
+    _write(page := _data() / "man" / "man1" / "stepscope.1", _manual())
+    console.say(f"wrote {page}; man stepscope shows it")
     if shell == "zsh":
         console.say(f"  if it does not: put fpath+=({path.parent}) before compinit in ~/.zshrc")
     return 0
@@ -77,9 +82,23 @@ def _list(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
+def _manual() -> str:
+    from stepscope import __version__
+    from stepscope.cli import manual
+    from stepscope.cli.shape import shapes
+    from stepscope.cli.shells import MARK
+
+    return f'.\\" {MARK}\n{manual.page(shapes(), __version__)}'
+
+
+def _data() -> Path:
+    """Where the data of a user's programs is."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+
+
 def _place(shell: str) -> Path:
     """Where a shell looks for the completions of a user."""
-    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    data = _data()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     return {
         "bash": data / "bash-completion" / "completions" / "stepscope",

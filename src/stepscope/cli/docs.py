@@ -23,7 +23,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--write", metavar="DIR", type=a_path, help="write the reference into DIR, as pages of Markdown"
     )
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 
@@ -48,9 +48,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.format == "md":
         console.out.write(text)
     else:
+        from stepscope.cli import pager
         from stepscope.presenters.pages import render
 
-        console.out.write(render(text, width=console.width, color=console.color))
+        pager.show(render(text, width=console.width, color=console.color), console)
     return 0
 
 

@@ -47,7 +47,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--remote", metavar="ADDRESS", help="spark: sc://HOST:PORT, or local; by default SPARK_REMOTE"
     )
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

@@ -13,9 +13,34 @@ _EXITS = (
     ("2", "the work could not be done"),
     ("130", "stopped by Ctrl-C"),
 )
+_EXAMPLES = (
+    (
+        "stepscope train.py --lr 0.1",
+        "run a program, record some of its steps, print where their time went",
+    ),
+    ("stepscope logs/", "the same of recordings that are there"),
+    ("stepscope pipeline logs/", "which stage of the input limits the program, and what a change would gain"),
+    (
+        "stepscope query logs/ @op_types",
+        "an analysis of the library; any question in SQL stands in its place",
+    ),
+    ("stepscope report logs/ -o r.html", "one file to look at, keep and send"),
+    ("stepscope check --baseline old/ --candidate new/", "whether a change made the program slower"),
+)
+_FILES = (
+    ("~/.cache/stepscope", "what is kept of recordings that were read; stepscope cache shows and clears it"),
+    ("~/.cache/stepscope-limit", "how much of that is kept, as stepscope cache limit wrote it"),
+    ("stepscope-DATE-TIME", "a recording, in the folder where stepscope recorded it"),
+)
 _ENVIRONMENT = (
     ("STEPSCOPE_CACHE_DIR", "folder of the cache, in place of the one that the system has for users"),
+    ("STEPSCOPE_CACHE_BYTES", "most that the cache keeps, such as 5G"),
+    ("STEPSCOPE_THREADS", "threads to use, in place of one for each processor"),
     ("NO_COLOR, FORCE_COLOR", "switch colour off or on where --color is auto"),
+    (
+        "STEPSCOPE_PAGER, PAGER",
+        "what shows long answers, in place of less; cat: nothing does",
+    ),
     ("COLUMNS, LINES", "size of the screen, in place of what the terminal says"),
     ("STEPSCOPE_TRACEBACK", "print the traceback of an unexpected error"),
 )
@@ -31,7 +56,8 @@ def _lines(shapes: Iterable[Shape], version: str) -> Iterator[str]:
     yield f'.TH STEPSCOPE 1 "" "stepscope {_text(version)}" "User Commands"'
     yield from (".SH NAME", f"stepscope \\- {_text(_PURPOSE)}")
     yield from (".SH SYNOPSIS", ".nf")
-    yield from ("\\fBstepscope\\fR PATH...", "\\fBstepscope\\fR VERB ... [\\-\\-help]", ".fi")
+    yield from ("\\fBstepscope\\fR PATH...", "\\fBstepscope\\fR train.py ...")
+    yield from ("\\fBstepscope\\fR VERB ... [\\-\\-help]", ".fi")
     yield ".SH DESCRIPTION"
     yield _text(
         "PATH is a Chrome trace, an XPlane (.xplane.pb), RunMetadata, an event file, a graph or a profile, "
@@ -41,7 +67,13 @@ def _lines(shapes: Iterable[Shape], version: str) -> Iterator[str]:
     yield ".SH VERBS"
     for shape in every:
         yield from _verb(shape)
-    for title, facts in (("EXIT STATUS", _EXITS), ("ENVIRONMENT", _ENVIRONMENT)):
+    sections = (
+        ("EXAMPLES", _EXAMPLES),
+        ("EXIT STATUS", _EXITS),
+        ("ENVIRONMENT", _ENVIRONMENT),
+        ("FILES", _FILES),
+    )
+    for title, facts in sections:
         yield f".SH {title}"
         for name, about in facts:
             yield from (".TP", f"\\fB{_text(name)}\\fR", _text(about))

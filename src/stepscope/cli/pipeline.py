@@ -215,6 +215,6 @@ def _record(command: Sequence[str], out: str, console: Console) -> int:
     """Runs the program under the recorder; its exit code. UsageError when nothing was recorded."""
     from stepscope.cli import record
 
-    options = record.parser().parse_args(["--out", out, "--", *command])
+    options = record.parser().parse_args(["--no-summary", "--out", out, "--", *command])
     code = record.run(options, console)
     return code

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +169,7 @@ def _take_sql(options: argparse.Namespace) -> str | None:
     """The SQL of the command line; a positional argument that is SQL is taken out of the paths."""
     argument: str | None = None
     for at in (-1, 0):
-        if options.paths and (len(options.paths) > 1 or options.lake) and _looks_like_sql(options.paths[at]):
+        if options.paths and (len(options.paths) > 1 or options.lake) and looks_like_sql(options.paths[at]):
             argument = options.paths.pop(at)
             break
     if options.file is None:
@@ -190,12 +191,17 @@ def _take_sql(options: argparse.Namespace) -> str | None:
         ) from error
 
 
-def _looks_like_sql(word: str) -> bool:
+def looks_like_sql(word: str) -> bool:
+    """Whether an argument is a statement, perhaps a misspelt one, and no path."""
     if word.startswith("@"):
         return True
     bare = without_comments(word)
     begin = _BEGIN.match(bare)
-    says_so = begin is not None and (begin[1] is None or begin[1].lower() in _ASKS | _REFUSED)
+    known = _ASKS | _REFUSED
+    # A keyword with a slip is told by the engine, which points at it; no path is called SELEC 1.
+    says_so = begin is not None and (
+        begin[1] is None or bool(get_close_matches(begin[1].lower(), known, 1, 0.75))
+    )
     says_so |= not bare.strip() and word.strip() != ""
     try:
         return says_so and any(c.isspace() for c in word) and not Path(word).exists()

@@ -37,6 +37,7 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             lake=options.lake,
             engine=engine,
             only=only,
+            looking=shown.counting,
         )
         found.watch(shown.update, shown.asking)
         try:
@@ -54,7 +55,7 @@ def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True
     asks."""
     from stepscope.session import trace
 
-    with bar(console) as shown, trace.open(*paths, cache=cache) as found:
+    with bar(console) as shown, trace.open(*paths, cache=cache, looking=shown.counting) as found:
         found.watch(shown.update, shown.asking)
         yield found
 

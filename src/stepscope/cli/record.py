@@ -1,4 +1,4 @@
-"""stepscope record -- CMD…: run a program and record some of its steps, without an edit to it."""
+"""stepscope train.py, stepscope record CMD…: run a program, record some of its steps, print the answer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
+from stepscope.cli import ended
+from stepscope.cli.arguments import Parser, a_path, add_showing, count, need_csv, seconds, whole
 from stepscope.cli.console import Console
+from stepscope.cli.ended import REPORTS
 from stepscope.errors import OutputError, UsageError
 from stepscope.presenters.plain import plain
 
@@ -25,8 +28,12 @@ if TYPE_CHECKING:
 
 ABOUT = "run a program and record some of its steps, without editing it"
 
-EPILOG = """The program keeps its output and its exit code; stderr reports what was recorded. With --format
-json, csv or md, stdout gets a row of facts at the end, and what the program prints there goes to stderr."""
+EPILOG = """The options stand before the program; what follows it is the program's. `stepscope train.py` is
+short for `stepscope record train.py`; so are `stepscope -m package.train` and `stepscope python train.py`.
+
+The program keeps its output and its exit code. stderr says when recording begins and ends, and what was
+recorded; the answer is printed when the program has ended. With --format json, csv or md, stdout gets a row
+of facts instead, and what the program prints there goes to stderr."""
 
 _PIECES = (
     ("run-metadata", "run_metadata", "no RunMetadata of TensorFlow 1 sessions"),
@@ -41,30 +48,67 @@ _ASIDE = ("profiled_ns", "machine_ns", "stacks_ns")
 """Costs that are not standing still."""
 
 
+class _Parser(Parser):
+    """Leaves the words from the program on to the program."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options, with the program's words as `command`, the folder as `out` and a file as `report`."""
+        words = list(args or ())
+        at = self._end(words)
+        options = super().parse_args(words[:at], namespace)
+        options.command = words[at + 1 :] if words[at : at + 1] == ["--"] else words[at:]
+        given = options.out or []
+        reports = [one for one in given if Path(one).suffix.lower() in REPORTS and not Path(one).is_dir()]
+        folders = [one for one in given if one not in reports]
+        if len(reports) > 1 or len(folders) > 1:
+            self.error(f"argument -o/--out: give one folder and one report, not {' and '.join(given)}")
+        options.out, options.report = (found[0] if found else None for found in (folders, reports))
+        return options
+
+    def _end(self, words: Sequence[str]) -> int:
+        """Where our options end."""
+        takes = {name for one in self._actions if one.nargs != 0 for name in one.option_strings}
+        at = 0
+        while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "--", "-m", "-c"):
+            at += 2 if words[at] in takes else 1
+        return min(at, len(words))
+
+
 def parser() -> Parser:
     """The options of the verb."""
-    parser = Parser(
+    parser = _Parser(
         "record",
         ABOUT,
-        "stepscope record [options] -- python train.py …",
+        "stepscope [record] [options] train.py …\n       stepscope record [options] -- CMD …",
         epilog=EPILOG,
     )
-    parser.add_argument("command", nargs="*", metavar="CMD", help="the program and its arguments, after --")
     parser.add_argument(
-        "-o", "--out", metavar="DIR", type=a_path, help="folder to write, new or empty (stepscope-DATE-TIME)"
+        "-o",
+        "--out",
+        metavar="OUT",
+        type=a_path,
+        action="append",
+        help="folder to write, new or empty (stepscope-DATE-TIME), or a file for the report: .html, .md, "
+        ".json, .csv; may be given twice",
     )
     parser.add_argument(
-        "--warmup", type=_whole, default=3, metavar="N", help="settled steps to skip first (3)"
+        "--no-summary", dest="summary", action="store_false", help="do not print the answer at the end"
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="open the page, or the report, in a browser at the end"
+    )
+    parser.add_argument(
+        "--warmup", type=whole, default=3, metavar="N", help="settled steps to skip first (3)"
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--steps", type=_count, metavar="N", help="steps to record (at least 10 and a second)"
-    )
-    length.add_argument("--seconds", type=_seconds, metavar="S", help="seconds to record")
-    parser.add_argument("--every", type=_count, metavar="N", help="record again every N steps")
+    length.add_argument("--steps", type=count, metavar="N", help="steps to record (at least 10 and a second)")
+    length.add_argument("--seconds", type=seconds, metavar="S", help="seconds to record")
+    parser.add_argument("--every", type=count, metavar="N", help="record again every N steps")
     for option, _, about in _PIECES:
         parser.add_argument(f"--no-{option}", action="store_true", help=about)
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 
@@ -75,7 +119,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "There is no program to run",
             seen="nothing after the options",
-            todo="stepscope record [options] -- python train.py …",
+            todo="stepscope record [options] train.py …",
         )
     from stepscope import __version__
     from stepscope.capture.launch import launch, prepared
@@ -85,6 +129,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     _check_empty(Path(out))
     _check_writable(Path(out))
+    ended.check(options)
     command = _command(options.command, console)
     missing = left_out(options)
     plan = Plan(
@@ -110,18 +155,24 @@ def run(options: argparse.Namespace, console: Console) -> int:
         started_unix_ns = time.time_ns()
         try:
             with contextlib.nullcontext() if options.format == "table" else _stdout_is_stderr(console):
-                outcome = launch(command, plan, state, passing, console.say)
+                outcome = launch(command, plan, state, passing, console.say, out)
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"{command[0]} cannot be started",
                 seen=getattr(error, "strerror", None) or str(error),
-                todo="give the command as you would type it, after --",
+                todo="give the command as you would type it without stepscope",
             ) from error
         # The program has ended. From here on nothing may change how this process ends.
-        for line in _summary(outcome, plan, out, state, started_unix_ns):
+        lines, recording = _summary(outcome, plan, out, state, started_unix_ns)
+        for line in lines:
             console.say(line)
+        if recording is not None and not (options.summary and options.format == "table"):
+            console.say(f"  next:    stepscope {quote(recording)}")
         if options.format != "table":
             _write_facts(outcome, out, options, console)
+    # Whoever ends a program by another signal than Ctrl-C wants the machine, and no answer.
+    if recording is not None and outcome.signal in (None, signal.SIGINT):
+        ended.show(recording, options, console)
     if outcome.signal is not None:
         _end_by(outcome.signal)
         return 128 + outcome.signal
@@ -133,20 +184,22 @@ def left_out(options: argparse.Namespace) -> set[str]:
     return {piece for option, piece, _ in _PIECES if getattr(options, "no_" + option.replace("-", "_"))}
 
 
-def _summary(outcome: Outcome, plan: Plan, out: str, state: Path, started_unix_ns: int) -> list[str]:
-    """What was recorded, or why that cannot be said."""
+def _summary(
+    outcome: Outcome, plan: Plan, out: str, state: Path, started_unix_ns: int
+) -> tuple[list[str], str | None]:
+    """What was recorded, or why that cannot be said; and where the recording is, if there is one."""
     from stepscope.capture.launch import complete
 
     try:
         complete(outcome, state, started_unix_ns)
-        return _told(outcome, plan, out)
+        return _told(outcome, plan, out), _place(outcome, out) if outcome.recorded else None
     except Exception as error:  # noqa: BLE001  the exit code is the program's, whatever is wrong with our files
         seen = f"{type(error).__name__}: {error}"
         return [
             "stepscope: the recording cannot be completed",
             f"  seen:  {plain(seen, 300)}",
             f"  to do: read what is in {out}, if it is there: stepscope {out}",
-        ]
+        ], None
 
 
 FACTS = (
@@ -222,7 +275,6 @@ def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
     lines.append(f"  cost:    {_cost(facts['cost'])}")
     for problem in problems:
         lines.append(f"  missing: {problem['what']}: {problem['seen']}")
-    lines.append(f"  next:    stepscope {out}")
     return lines
 
 
@@ -240,7 +292,7 @@ def _what(facts: dict[str, Any]) -> str:
 
 def _kept(files: list[dict[str, Any]]) -> str:
     counts = Counter(file["kind"] for file in files)
-    return ", ".join(f"{count} x {kind}" if count > 1 else kind for kind, count in counts.items())
+    return ", ".join(f"{many} x {kind}" if many > 1 else kind for kind, many in counts.items())
 
 
 def _cost(cost: dict[str, int]) -> str:
@@ -283,9 +335,18 @@ def _command(words: Sequence[str], console: Console) -> list[str]:
     script = words[0].endswith(".py") and Path(words[0]).is_file() and shutil.which(words[0]) is None
     if not script and words[0] not in ("-m", "-c"):
         return list(words)
-    python = next(filter(None, map(shutil.which, ("python", "python3"))), sys.executable)
+    python = _python()
     console.say(f"stepscope: runs {words[0]} with {python}")
     return [python, *words]
+
+
+def _python() -> str:
+    """The Python that would be typed: that of the active environment, or ours when our command was typed with
+    a folder, as .venv/bin/stepscope, because its environment is not active."""
+    found = shutil.which("stepscope")
+    ours = found is None or not Path(sys.argv[0]).exists() or not Path(found).samefile(sys.argv[0])
+    typed = () if ours else map(shutil.which, ("python", "python3"))
+    return next(filter(None, typed), sys.executable)
 
 
 def _end_by(number: int) -> None:
@@ -297,24 +358,3 @@ def _end_by(number: int) -> None:
     with contextlib.suppress(OSError, ValueError):  # not for SIGKILL, nor outside of the main thread
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
-
-
-def _whole(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return number
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a length of time")
-    return number

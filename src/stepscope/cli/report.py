@@ -1,4 +1,4 @@
-"""stepscope report PATH -o FILE: one self-contained file to look at, keep and send."""
+"""stepscope report PATH: one self-contained file to look at, keep and send."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ EPILOG = "The HTML file needs no network and no server: open it in a browser, se
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = Parser("report", ABOUT, "stepscope report PATH… -o FILE [options]", EPILOG)
+    parser = Parser("report", ABOUT, "stepscope report PATH… [-o FILE] [options]", EPILOG)
     add_paths(parser)
-    add_output(parser, "file to write: .html, .md, .json or .csv; - for Markdown on stdout")
+    add_output(parser, "file to write: .html, .md, .json or .csv; - for Markdown on stdout (PATH.html, here)")
     add_reading(parser)
     add_part(parser)
     add_engine(parser)
@@ -50,9 +50,9 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Writes the report."""
     need_paths(options, "report")
-    form = options.format or _form_of(options.output)
+    name = options.output or ("-" if options.format else _beside(options))
+    form = options.format or _form_of(name)
     need_csv(options, form == "csv")
-    name = options.output or "-"
     from stepscope import config
     from stepscope.cli.reading import opened
     from stepscope.exporters.staging import staged
@@ -70,6 +70,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
         part.write_text(text(), encoding="utf-8", errors="backslashreplace", newline="\n")
     console.say(f"wrote {name}")
     return 0
+
+
+def _beside(options: argparse.Namespace) -> str:
+    """Where the report goes when nothing says so: here, called like what was read."""
+    if not options.paths or options.paths[0] == "-" or "://" in options.paths[0]:
+        raise UsageError(
+            "Nothing says where the report is to go",
+            seen="no -o, and nothing that it could be called like",
+            todo="add -o FILE.html",
+        )
+    return Path(options.paths[0]).absolute().name.split(".")[0] + ".html"
 
 
 def _form_of(name: str | None) -> str:

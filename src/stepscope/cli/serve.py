@@ -36,12 +36,14 @@ def parser(verb: str = "serve") -> Parser:
     """The options of the verb."""
     parser = Parser(verb, ABOUT, f"stepscope {verb} PATH… [options]", EPILOG)
     add_paths(parser)
-    parser.add_argument("--port", metavar="N", type=_port, help="port to listen on (7391, or any free one)")
+    parser.add_argument(
+        "--port", metavar="N", type=_port, help="port to listen on (7391, or any free one); 0: any free one"
+    )
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument(
         "--format", choices=FORMATS, default=FORMATS[0], help="how the URL is printed; table: as a line"
     )
-    add_spreadsheet(parser)
+    add_spreadsheet(parser, aside=True)
     add_reading(parser)
     parser.set_defaults(verb=verb)
     return parser
@@ -112,8 +114,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and 1 <= int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a port: give a number from 1 to 65535")
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= 65535):
+        raise argparse.ArgumentTypeError(
+            f"{text[:20]!r} is not a port: give a number up to 65535, or 0 for any free one"
+        )
     return int(text)
 
 

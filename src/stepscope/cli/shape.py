@@ -37,7 +37,7 @@ def shapes() -> Iterator[Shape]:
         module = cli.module_of(verb)
         parser = module.parser()
         options = tuple(map(_option, parser._actions)) if verb != "tfprof" else tuple(_of_tfprof(parser))
-        options = tuple(option for option in options if option.names)
+        options = tuple(option for option in options if option.names and option.about != argparse.SUPPRESS)
         words = tuple(_words(verb))
         paths = verb not in ("docs", "completions", "record")
         yield Shape(verb, module.ABOUT, parser.usage or "", parser.epilog or "", options, words, paths)
@@ -87,6 +87,10 @@ def _words(verb: str) -> Iterator[tuple[str, str]]:
         from stepscope.cli.tfprof import VERBS
 
         yield from ((name, "a view") for name in VERBS)
+    elif verb == "xla":
+        from stepscope.cli.xla import BELOW, module_of
+
+        yield from ((name, module_of(name).ABOUT) for name in BELOW)
     elif verb == "completions":
         from stepscope.cli.shells import SHELLS
 

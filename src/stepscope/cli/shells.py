@@ -34,10 +34,17 @@ _stepscope_among() {{ mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }}
 _stepscope() {{
   local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" verb=summary at word i
   at=$COMP_CWORD
-  # bash splits words at = and @, unless the user told it not to.
+  # bash splits words at = and @, unless the user told it not to. What it replaces begins after =, but with @.
   if [[ $cur == "=" ]]; then cur=""
   elif [[ $prev == "=" ]]; then at=$((at-1)); prev="${{COMP_WORDS[at-1]}}"; fi
   if [[ $prev == "@" ]]; then cur="@$cur"; at=$((at-1)); prev="${{COMP_WORDS[at-1]}}"; fi
+  for ((i = 1; i < at; i++)); do
+    if [[ ${{COMP_WORDS[i]}} == "--" ]]; then
+      # What follows is a program of its own, and what follows that is for it.
+      if ((i + 1 == at)); then mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi
+      return
+    fi
+  done
   for ((i = 1; i < at; i++)); do
     word="${{COMP_WORDS[i]}}"
     case "$word" in
@@ -58,7 +65,6 @@ _stepscope() {{
   case "$verb" in
 {newline.join(words)}
   esac
-  if [[ ${{COMP_WORDS[COMP_CWORD-1]}} == "@" ]]; then COMPREPLY=("${{COMPREPLY[@]#@}}"); fi
   if ((at == 1)); then
     mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -W "{verbs}" -- "$cur")
   fi

@@ -11,9 +11,10 @@ from stepscope.report import Report
 def show(report: Report, options: argparse.Namespace, console: Console) -> None:
     """Writes all of the report to stdout."""
     if options.format == "table":
+        from stepscope.cli import pager
         from stepscope.presenters import scroll
 
-        console.out.write(scroll.render(report, width=console.width, color=console.color))
+        pager.show(scroll.render(report, width=console.width, color=console.color), console)
     else:
         console.data.write(as_text(report, options))
 

@@ -109,5 +109,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     text = terminal.render(
         report, width=console.width, height=height, color=console.color, everything=options.all
     )
-    console.out.write(text)
+    if options.all:
+        from stepscope.cli import pager
+
+        pager.show(text, console)
+    else:
+        console.out.write(text)
     return _over(report, options.fail_on, console)

@@ -19,7 +19,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("verify", ABOUT, "stepscope verify LAKE [options]", EPILOG)
     parser.add_argument("lake", metavar="LAKE", type=a_path, help="the lake")
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

@@ -14,7 +14,7 @@ ABOUT = "versions of stepscope, its tables, DuckDB and Python"
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("version", ABOUT, "stepscope version [options]")
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

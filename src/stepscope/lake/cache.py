@@ -60,6 +60,17 @@ class _Entry(NamedTuple):
     path: str
 
 
+class Content(NamedTuple):
+    """A recording in the cache."""
+
+    used: float
+    """When it was used last, in seconds since 1970; 0 where that is not known."""
+    bytes: int
+    path: str
+    """Where the recording was read; empty for what was made of several."""
+    folder: Path
+
+
 class _Index(NamedTuple):
     """A file of the index."""
 
@@ -375,26 +386,51 @@ class Cache:
 
     def _evict(self) -> None:
         found = []
+        for one in self.contents():
+            if one.folder.name.split("-")[2:3] != [self._version]:
+                with contextlib.suppress(OSError):
+                    self._remove(one.folder)
+                continue
+            found.append(one)
+        total = sum(one.bytes for one in found)
+        # The one used last is being looked at; removing it would not even free its space.
+        for one in found[:-1]:
+            if total <= self._most and one.used > 0:
+                break
+            with contextlib.suppress(OSError):  # another process was quicker, or it is not a folder
+                if self._remove(one.folder):
+                    total -= one.bytes
+
+    def contents(self) -> list[Content]:
+        """What is in the cache, by when it was used last. OSError when the folder cannot be listed."""
+        found = []
         for entry in (self.folder / "entries").iterdir():
             if not cache_folder.is_own("entries", entry.name):
                 continue
-            if entry.name.split("-")[2:3] != [self._version]:
-                with contextlib.suppress(OSError):
-                    self._remove(entry)
-                continue
-            used, size = 0.0, 0
+            used, size, path = 0.0, 0, ""
             with contextlib.suppress(OSError, strict_json.OddJson):
                 used = (entry / _ENTRY).stat().st_mtime
-                size = strict_json.record(_Entry, strict_json.read(entry / _ENTRY)).bytes
-            found.append((used, size, entry))
-        total = sum(size for _, size, _ in found)
-        # The one used last is being looked at; removing it would not even free its space.
-        for used, size, entry in sorted(found)[:-1]:
-            if total <= self._most and used > 0:
-                break
-            with contextlib.suppress(OSError):  # another process was quicker, or it is not a folder
-                if self._remove(entry):
-                    total -= size
+                told = strict_json.record(_Entry, strict_json.read(entry / _ENTRY))
+                size, path = told.bytes, told.path
+            found.append(Content(used, size, path, entry))
+        return sorted(found)
+
+    def clear(self) -> list[Content]:
+        """Removes all that nobody reads just now, and what was noted of files. Returns what stays."""
+        with contextlib.suppress(OSError):
+            self._sweep()
+        kept = []
+        for one in self.contents():
+            try:
+                gone = self._remove(one.folder)
+            except FileNotFoundError:  # another process was quicker
+                gone = True
+            if not gone:
+                kept.append(one)
+        for inner in ("index", "checked"):
+            for path in (self.folder / inner).glob("*.json"):
+                path.unlink(missing_ok=True)
+        return kept
 
 
 def _item(found: Any, path: str) -> Item:

@@ -48,13 +48,16 @@ LISTS = ("ints", "texts")
 """Units that only parameters have."""
 EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")
 
+FRAMEWORKS = ("tensorflow", "jax", "pytorch")
+"""Whose users may be told something else to do: `action_jax` and the like, in place of `action`."""
+
 _FOLDERS: dict[Kind, str] = {"base": "base", "analysis": "analyses", "finding": "findings"}
 _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that must be there, those that may
     "base": (("question", "reads", "columns"), ("notes",)),
     "analysis": (("question", "reads", "columns"), ("notes", "weakened_by", "chart")),
     "finding": (
         ("question", "reads", "columns", "severity", "impact", "action", "reasoning", "formula"),
-        ("notes", "weakened_by"),
+        ("notes", "weakened_by", *(f"action_{name}" for name in FRAMEWORKS)),
     ),
     "read": (("question", "reads", "columns"), ("notes", "order", "parameters")),
 }
@@ -101,6 +104,8 @@ class Entry(NamedTuple):
     severity: str = ""
     impact: str = ""
     action: str = ""
+    actions: tuple[tuple[str, str], ...] = ()
+    """What to do instead in some of FRAMEWORKS, by their names."""
     reasoning: str = ""
     formula: str = ""
     parameters: tuple[Field, ...] = ()
@@ -240,6 +245,9 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
         severity=" ".join(keys.get("severity", [])),
         impact=" ".join(keys.get("impact", [])),
         action=" ".join(keys.get("action", [])),
+        actions=tuple(
+            (one, " ".join(keys[f"action_{one}"])) for one in FRAMEWORKS if f"action_{one}" in keys
+        ),
         reasoning=" ".join(keys.get("reasoning", [])),
         formula=" ".join(keys.get("formula", [])),
         parameters=parameters,
@@ -301,7 +309,7 @@ def _check(found: Entry) -> None:
     if known[:2] != ["severity", "impact_ps"]:
         raise HeaderError(f"{found.name}: the first columns of a finding are severity and impact_ps")
     units = {field.name: field.unit for field in found.columns}
-    for match in _PLACEHOLDER.finditer(found.impact + found.action):
+    for match in _PLACEHOLDER.finditer("".join([found.impact, found.action, *dict(found.actions).values()])):
         if match[1] not in units:
             raise HeaderError(f"{found.name}: {match[1]} in a template is not a column")
         if match[2] is not None and units[match[1]] != "int":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -249,7 +249,7 @@ def open(
     """
     from stepscope.session import trace
 
-    given = list(_flat(paths))
+    given = list(flat(paths))
     if not given and lake is None:
         raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")
     only = trace.Only(runs, hosts)
@@ -259,12 +259,19 @@ def open(
     return made
 
 
-def _flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:
+def flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:
+    """Paths, and those in lists of them, as text. UsageError for what is neither."""
     for path in paths:
         if isinstance(path, (str, PathLike)):
             yield fspath(path)
+        elif isinstance(path, Iterable) and not isinstance(path, (bytes, Mapping)):
+            yield from flat(path)
         else:
-            yield from _flat(path)
+            raise UsageError(
+                f"{type(path).__name__} is no path",
+                seen=repr(path)[:80],
+                todo="give text or a pathlib.Path, or a list of them",
+            )
 
 
 def _known(column: str, entry: library.Entry) -> None:

@@ -7,25 +7,27 @@ line, and `--all` shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from stepscope import units
 from stepscope.presenters.bars import CLASSES, split
 from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import Paint, lay_out
-from stepscope.presenters.gutter import Block, curve_lines, notes_by_kind, stacked, wrap
+from stepscope.presenters.gutter import Block, curve_lines, notes_by_kind, sentences, stacked, wrap
+from stepscope.presenters.measures import ADVICE, BRIEF, LARGE, SMALL, TITLE, WHOLE, Measure
 from stepscope.presenters.outline import diff_lines, tree_lines
-from stepscope.presenters.plain import plain
+from stepscope.presenters.plain import plain, shorten
 from stepscope.report import Finding, Report, Section, Split
 
 _SCREEN = 40
 _FIRST = ("answers", "step_parts", "step_list", "ranks", "ops", "op_types")
 _MOST_BARS = 3
 """Hosts whose mean steps are drawn; a table has those of more."""
-_MOST_SENTENCES = 3
 _ENOUGH = 3
 """Sections that make a screen; where fewer of the first ones exist, others follow them."""
+_LONGEST = 4000
+"""Characters of a sentence."""
 _TEXT = 110
 """Columns of a sentence: longer lines are hard to read."""
 
@@ -34,46 +36,36 @@ _MOST_ROWS = 500
 """Rows of a table that widths and bars are made for."""
 
 
-@dataclass(frozen=True)
-class _Measure:
-    """How much is shown: findings, lines of each, kinds of notes, lines of a sentence of the headline and of
-    a section, rows of a table, blanks between the blocks, and lines of what a finding says and advises."""
-
-    findings: int
-    of_finding: int
-    notes: int
-    headline: int
-    sentence: int
-    rows: int
-    airy: bool = True
-    wide: int = 1
-
-
-_MEASURES = (
-    *(_Measure(6, 2, 2, 4, 2, 5, wide=wide) for wide in (3, 2)),
-    *(_Measure(findings, 2, 2, 4, 2, 5) for findings in (6, 5, 4, 3)),
-    _Measure(3, 2, 1, 3, 1, 5),
-    _Measure(3, 2, 1, 2, 1, 5, airy=False),
-    _Measure(2, 2, 1, 2, 1, 3, airy=False),
-    _Measure(2, 2, 1, 1, 1, 3, airy=False),
-    _Measure(2, 1, 1, 1, 1, 3, airy=False),
-    _Measure(1, 1, 1, 1, 1, 3, airy=False),
-)
-"""From a large screen to a small one."""
-
-
 def render(report: Report, width: int, height: int | None, paint: Paint) -> str:
     """The first screen. height: its lines, one of which the prompt takes; None for a file or a pipe."""
     limit = (height or _SCREEN) - 1
     laid_out: _LaidOut = {}
-    pages = (_Page(report, width, measure, laid_out) for measure in _MEASURES)
+    pages = (_Page(report, width, measure, laid_out) for measure in LARGE)
     page = next((page for page in pages if page.height() <= limit), None)
     if page is None:
-        # Sections go, the last of them first; the last line names them.
-        page = _Page(report, width, _MEASURES[-1], laid_out)
-        while len(page.dropped) < len(page.sections) - 1 and page.height() > limit:
-            page.dropped.add(page.sections[-1 - len(page.dropped)].name)
+        page = _pressed(report, width, limit, laid_out)
+    airy = _Page(report, width, replace(page.measure, airy=True), laid_out)
+    airy.dropped = page.dropped
+    page = airy if airy.height() <= limit else page
     return "\n".join(page.lines(paint)) + "\n"
+
+
+def _pressed(report: Report, width: int, limit: int, laid_out: _LaidOut) -> _Page:
+    """The largest page that fits without some of the sections; they go from the last on."""
+    page = _Page(report, width, LARGE[-1], laid_out)
+    sections = [one.name for one in page.sections if not one.splits]
+    while sections and page.height() > limit:
+        page.dropped.add(sections.pop())
+    for measure in SMALL if page.height() > limit else ():
+        page = _Page(report, width, measure, laid_out)
+        page.dropped = {one.name for one in page.sections if not one.splits}
+        if page.height() <= limit:
+            break
+    for name in [one.name for one in page.sections if one.name in page.dropped and page.has_what_matters]:
+        page.dropped.discard(name)
+        if page.height() > limit:
+            page.dropped.add(name)
+    return page
 
 
 def _bare(style: str, text: str) -> str:
@@ -87,14 +79,20 @@ _LaidOut: TypeAlias = dict[tuple[int, Paint], list[str]]
 class _Page:
     """The screen in one measure."""
 
-    def __init__(self, report: Report, width: int, measure: _Measure, laid_out: _LaidOut) -> None:
+    def __init__(self, report: Report, width: int, measure: Measure, laid_out: _LaidOut) -> None:
         """laid_out: the rows of sections, which are the same in every measure."""
-        self._report, self._width, self._measure = report, width, measure
+        self._report, self._width, self.measure = report, width, measure
         self._laid_out = laid_out
         self.sections = _shown(report)
         self.dropped: set[str] = set()
         self._gutter = min(14, max([8, *(cells(plain(_name(one))) for one in self.sections)]) + 2)
         self._room = width - self._gutter
+
+    @property
+    def has_what_matters(self) -> bool:
+        """Whether the bar and two findings are there, before which no table comes."""
+        bar = self.measure.bar or not any(one.splits for one in self.sections)
+        return bar and len(self._findings()) >= len(self._report.findings[:2])
 
     def height(self) -> int:
         """Lines on the screen: commands are there to be copied, so they are never cut, and the terminal
@@ -104,11 +102,13 @@ class _Page:
     def lines(self, paint: Paint) -> list[str]:
         """All lines from the title to what is left out."""
         head = Block("")
-        for sentence in self._report.headline:
-            head.say(sentence, min(self._width, _TEXT), self._measure.headline)
+        for sentence in self._report.headline[: self.measure.headline]:
+            head.say(_short(sentence, self._width), min(self._width, _TEXT))
         blocks = [block for block in self._blocks(paint) if block.lines]
-        airy = self._measure.airy
-        commands = [paint("command", plain(command)) for command in self._report.next_commands]
+        airy = self.measure.airy
+        head.unsaid = len(self._report.headline) - self.measure.headline
+        asked = self._report.next_commands[: self.measure.commands]
+        commands = [paint("command", plain(command)) for command in asked]
         tail = Block("Next" if commands else "", lines=commands)
         left_out = self._left_out([*blocks, head])
         tail.lines += [paint("dim", line) for line in wrap(left_out, min(self._room, _TEXT))]
@@ -119,16 +119,19 @@ class _Page:
 
     def _blocks(self, paint: Paint) -> list[Block]:
         """What is between the headline and the commands: the bar, findings, then the other sections."""
-        measure, room = self._measure, self._room
+        measure, room = self.measure, self._room
         sections = [one for one in self.sections if one.name not in self.dropped]
-        bars = [_bars(one, room, paint) for one in sections if one.splits]
-        findings = [_finding(one, room, paint, measure) for one in self._findings()]
+        bars = [_bars(one, room, paint) for one in sections if one.splits and measure.bar]
+        shown = zip(self._findings(), measure.findings, strict=False)
+        findings = [_finding(one, room, how) for one, how in shown]
         for block in findings[1:]:
             block.close = True
         rest = [_section(one, room, paint, measure, self._rows) for one in sections if not one.splits]
         evidence = Block("Evidence", "medium")
         for note in self._notes():
-            evidence.say(note, min(room, _TEXT), measure.sentence)
+            first, *more = sentences(note)
+            evidence.say(_short(first, room), min(room, _TEXT))
+            evidence.unsaid += len(more)
         return [*bars, *findings, *rest, evidence]
 
     def _rows(self, section: Section, paint: Paint) -> list[str]:
@@ -138,22 +141,23 @@ class _Page:
         return self._laid_out[key]
 
     def _findings(self) -> Sequence[Finding]:
-        return self._report.findings[: self._measure.findings]
+        return self._report.findings[: len(self.measure.findings)]
 
     def _notes(self) -> list[str]:
         weighty = [note for note in self._report.notes if note.effect not in ("info", "recorder")]
-        return notes_by_kind(weighty)[: self._measure.notes]
+        return notes_by_kind(weighty)[: self.measure.notes]
 
     def _left_out(self, blocks: Sequence[Block]) -> str:
         """What `--all` shows beside this, in a sentence; empty when that is nothing."""
-        shown = {one.name for one in self.sections} - self.dropped
+        shown = {one.name for one in self.sections if self.measure.bar or not one.splits} - self.dropped
         names = [one.title for one in self._report.sections if one.name not in shown]
         findings = len(self._report.findings) - len(self._findings())
         rows = sum(block.left for block in blocks)
+        unsaid = sum(max(block.unsaid, 0) for block in blocks)
         parts = [units.count(findings, "finding")] if findings else []
         parts += [plain(name, 40) for name in names]
         parts += [units.count(rows, "row")] if rows else []
-        parts += ["what follows an …"] if any(block.cut for block in blocks) else []
+        parts += [units.count(unsaid, "sentence")] if unsaid else []
         return f"left out: {', '.join(parts)}; --all shows them" if parts else ""
 
 
@@ -198,34 +202,41 @@ def _legend(one: Split, room: int, paint: Paint) -> list[str]:
     return lines
 
 
-def _finding(finding: Finding, room: int, paint: Paint, measure: _Measure) -> Block:
+def _finding(finding: Finding, room: int, how: str) -> Block:
     block = Block(finding.severity, finding.severity)
-    says = f"{finding.title.rstrip('.')}. {finding.impact}".rstrip()
-    if measure.wide > 1:
-        block.say(says, min(room, _TEXT), measure.wide)
-        block.say(finding.action, min(room, _TEXT), measure.wide, "→ ")
-        return block
-    block.tell(says, room)
-    if measure.of_finding > 1:
-        block.tell(finding.action, room, "→ ")
+    text = min(room, _TEXT)
+    impact, action = sentences(finding.impact), sentences(finding.action)
+    says = {WHOLE: impact, BRIEF: impact[:1]}.get(how, [])
+    does = {WHOLE: action, ADVICE: action, TITLE: []}.get(how, action[:1])
+    block.say(_short(" ".join([f"{finding.title.rstrip('.')}.", *says]), room), text)
+    if does:
+        block.say(_short(" ".join(does), room), text, "→ ")
+    block.unsaid = len(impact) + len(action) - len(says) - len(does)
     return block
+
+
+def _short(text: str, room: int) -> str:
+    """A sentence whose names take a line at most: they are cut, and the sentence is not."""
+    return " ".join(shorten(word, room) for word in plain(text, _LONGEST).split(" "))
 
 
 def _section(
     section: Section,
     room: int,
     paint: Paint,
-    measure: _Measure,
+    measure: Measure,
     rows_of: Callable[[Section, Paint], list[str]],
 ) -> Block:
     block = Block(_name(section))
     if section.subject:
         block.lines.append(paint("dim", shorten_cells(plain(section.subject, 400), room)))
-    *before, last = section.answer[:_MOST_SENTENCES] or ("",)
-    more = " …" if len(section.answer) > _MOST_SENTENCES else ""
-    for sentence in (*before, f"{last}{more}"):
-        block.say(sentence, min(room, _TEXT), measure.sentence)
-    block.cut |= bool(more)
+    for sentence in section.answer:
+        lines = wrap(_short(sentence, room), min(room, _TEXT))
+        if len(lines) > measure.wide or block.said == measure.sentences:
+            block.unsaid += 1
+        else:
+            block.said += 1
+            block.lines += lines
     block.left = sum(_size(part) for part in section.parts)
     rows = rows_of(section, paint)
     table, chart = section.table, section.chart

@@ -16,7 +16,8 @@ from stepscope.report import Chart, Note, Table
 
 _LONGEST = 4000  # characters of a sentence; a name in it may be absurdly long
 _GLUED = re.compile(r"(?<=\d) (?=(?:%|[pnµm]?s|B|[KMGT]iB)\b|%)")
-_CLAUSE = re.compile(r"[.;:,](?= )")
+_BETWEEN = re.compile(r"(?<=[.!?]) (?=[^a-z])")
+"""Where a sentence ends: names and abbreviations go on in lower case."""
 
 
 @dataclass
@@ -28,42 +29,28 @@ class Block:
     lines: list[str] = field(default_factory=list)
     left: int = 0
     """Rows of the answer that are not among the lines."""
-    cut: bool = False
-    """Whether a sentence was shortened."""
+    said: int = 0
+    """Sentences of the answer that are among the lines."""
+    unsaid: int = 0
+    """Sentences that are not."""
     close: bool = False
     """Whether it follows the block before it without a blank."""
 
-    def say(self, text: str, room: int, most: int | None = None, mark: str = "") -> None:
-        """Adds a sentence in as many lines as there may be; the first begins with the mark."""
-        lines = wrap(text, room - len(mark), most)
-        self.cut |= most is not None and len(lines) == most and lines[-1].endswith(" …")
+    def say(self, text: str, room: int, mark: str = "") -> None:
+        """Adds a text in as many lines as it takes; the first begins with the mark."""
+        lines = wrap(text, room - len(mark))
         self.lines += [(mark if i == 0 else " " * len(mark)) + line for i, line in enumerate(lines)]
 
-    def tell(self, text: str, room: int, mark: str = "") -> None:
-        """Adds as much of a text as one line has room for."""
-        line = clip(text, room - len(mark))
-        self.cut |= len(line) < len(_glued(text))
-        self.lines.append(f"{mark}{line}")
 
-
-def wrap(text: str, width: int, most: int | None = None) -> list[str]:
+def wrap(text: str, width: int) -> list[str]:
     """A text on lines of `width` characters; numbers keep their units."""
     # textwrap does not break at a no-break space.
-    lines = textwrap.wrap(_glued(text), width, max_lines=most, placeholder=" …", break_on_hyphens=False)
-    return [_free(line) for line in lines]
+    return [_free(line) for line in textwrap.wrap(_glued(text), width, break_on_hyphens=False)]
 
 
-def clip(text: str, room: int) -> str:
-    """The beginning of a text that fits into `room`: it ends with a sentence or a clause when that costs
-    little, else with a word. What is missing is marked by …, except after a full stop."""
-    whole = _glued(text)
-    if len(whole) <= room:
-        return _free(whole)
-    for found in reversed(list(_CLAUSE.finditer(whole, room * 3 // 4, room + 1))):
-        ends_sentence = found.group() == "."
-        if found.start() + (1 if ends_sentence else 2) <= room:
-            return _free(whole[: found.end()] if ends_sentence else f"{whole[: found.start()]} …")
-    return "".join(wrap(text, room, 1))
+def sentences(text: str) -> list[str]:
+    """A text as its sentences, the names and numbers in it whole."""
+    return [one for one in _BETWEEN.split(text.strip()) if one]
 
 
 def _glued(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from stepscope import library, units
@@ -19,9 +19,31 @@ _RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
 _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
 
 
+_FRAMEWORK = {
+    "jax": "jax",
+    "kineto": "pytorch",
+    "tf_profiler": "tensorflow",
+    "tf_timeline": "tensorflow",
+    "step_stats": "tensorflow",
+}
+"""Whose programs a writer of recordings records, as the library calls them."""
+
+
+def framework_of(producers: Iterable[str]) -> str | None:
+    """The framework whose words advice is given in; None where recordings are of several, or of an unknown
+    one."""
+    found = {_FRAMEWORK[one] for one in producers if one in _FRAMEWORK}
+    return found.pop() if len(found) == 1 else None
+
+
 def findings_of(
-    answers: Mapping[str, Table], entries: Sequence[library.Entry], notes: Sequence[Note], several: bool
+    answers: Mapping[str, Table],
+    entries: Sequence[library.Entry],
+    notes: Sequence[Note],
+    several: bool,
+    framework: str | None = None,
 ) -> tuple[Finding, ...]:
+    """The findings that have rows, the heaviest first. framework: see framework_of."""
     found: list[tuple[int, int, Finding]] = []
     for entry in entries:
         table = answers[entry.name]
@@ -44,7 +66,7 @@ def findings_of(
             severity=first["severity"],
             title=entry.title,
             impact=impact,
-            action=library.fill(entry.action, first, fields),
+            action=library.fill(dict(entry.actions).get(framework or "", entry.action), first, fields),
             evidence=table,
             sql=entry.sql,
             weakened_by=tuple(dict.fromkeys(weak)),

@@ -65,10 +65,31 @@ def _how_many(side: Sequence[Recording]) -> str:
 
 
 def _headline(judged: Judged) -> list[str]:
-    told = [f"{VERDICTS[judged.verdict]}: {_because(judged)}."]
+    told = [*_faster(judged), f"{VERDICTS[judged.verdict]}: {_because(judged)}."]
     if judged.verdict == "regression" and judged.reasons:
         told.append(f"There may be more: {_reasons(judged)}.")
     return told
+
+
+def _faster(judged: Judged) -> list[str]:
+    """What became better, before what did not."""
+    parts = []
+    if judged.shorter is not None:
+        before, after = (units.show(round(one), "ps") for one in judged.shorter)
+        share = units.show(1 - judged.shorter[1] / judged.shorter[0], "ratio")
+        parts.append(f"steps are {share} shorter: {after}, {before} before")
+    faster = [one for one in judged.timed if one.status == "faster"]
+    if judged.shorter is not None:
+        faster = [one for one in faster if one.what != "step"]
+    parts += [_slower(one) for one in faster[:_NAMED]]
+    if len(faster) > _NAMED:
+        parts.append(f"{units.count(len(faster) - _NAMED, 'other')} faster")
+    paid = [one for one in judged.limits if one.status == "paid"]
+    if paid:
+        more = [f"{_exceeded(one)} if they took longer" for one in paid[:1]]
+        more += [FIGURES[one.name] for one in paid[1:]]
+        parts.append(f"that pays for more work ({', '.join(more)})")
+    return [f"An improvement: {'; '.join(parts)}."] if parts else []
 
 
 def _because(judged: Judged) -> str:
@@ -171,7 +192,11 @@ def _limits(judged: Judged) -> Section:
         Column("candidate", "text", "Candidate", "least and most of the recordings of the candidate"),
         Column("allowed", "text", "Allowed", "most that keeps the limit"),
         Column(
-            "status", "text", "Limit", "kept, exceeded, unclear (recordings of one side differ) or not judged"
+            "status",
+            "text",
+            "Limit",
+            "kept, exceeded, paid (for by shorter steps), unclear (recordings of one side differ) or not "
+            "judged",
         ),
     )
     rows = tuple(
@@ -410,7 +435,9 @@ def checks(judged: Judged) -> list[dict[str, Any]]:
             {
                 "group": "limits",
                 "name": limit.name,
-                "status": {"kept": "passed", "exceeded": "failed"}.get(limit.status, "skipped"),
+                "status": {"kept": "passed", "paid": "passed", "exceeded": "failed"}.get(
+                    limit.status, "skipped"
+                ),
                 "message": f"{FIGURES[limit.name]}: {_span(limit.candidate, limit.unit)}, allowed"
                 f" {units.show(_whole(limit.allowed), _unit(limit.unit))}",
                 "baseline": None if limit.baseline is None else list(limit.baseline),

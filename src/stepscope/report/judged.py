@@ -100,6 +100,7 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
             _sentence(judged[0], several, hosts),
             *(_hosts(judged) if hosts else ()),
             *(_gain(judged[0]) if not hosts else ()),
+            *(_others(judged[0]) if not hosts else ()),
             *_busy(judged[0]),
         ]
     if runs == 1:
@@ -125,6 +126,20 @@ def _gain(one: Judgement) -> list[str]:
             return []
         return [f"Without {without}, hardly anything of a step would be left."]
     return [f"Without {without}, a step would take about {units.show(one.left_ps, 'ps')}."]
+
+
+def _others(one: Judgement) -> list[str]:
+    """What the steps do that compile nothing, after what all of them do."""
+    found = one.others
+    if found is None or found.cause == "unknown" or not found.parts:
+        return []
+    most = found.parts[0]
+    if most.label not in _TAKES:
+        return []
+    mean = f"{units.show(most.ps_per_step, 'ps')} of {units.show(found.mean_ps, 'ps')}"
+    which = "step that is" if found.steps == 1 else f"{found.steps:,} steps that are"
+    part = f"{units.show(most.share, 'ratio')} ({mean})"
+    return [f"In the {which} averaged, {_TAKES[most.label].format(part=part)}."]
 
 
 def _busy(one: Judgement) -> list[str]:
@@ -214,6 +229,9 @@ def _sentence(one: Judgement, run: bool, host: bool) -> str:
     else:
         step = "the only step" if one.steps == 1 else "a step"
         mean = f"{units.show(one.ps_per_step, 'ps')} of {units.show(one.mean_ps, 'ps')}"
+        if one.others is not None:  # a mean of steps that compile and steps that do not is no step
+            step, many = "the recorded steps", one.steps
+            mean = f"{units.show(many * one.ps_per_step, 'ps')} of {units.show(many * one.mean_ps, 'ps')}"
         part = f"{share} of {step}{whose} ({mean})"
     called = one.cause == "python" and one.op_type is not None
     said = (_CALLED_BACK if called else _TAKES[one.cause]).format(part=part)
@@ -243,7 +261,9 @@ def _more(one: Judgement) -> str:
     if one.cause == "python" and one.op_type is not None:
         by = f"{shortened(one.op_type)} calls"
         return f": {by} it" if one.place is None else f": {by} {_at(one.place)}"
-    return f", in {_at(one.place)}{called}" if one.place is not None else ""
+    if one.place is None:
+        return "" if one.mark is None else f", within `{shortened(one.mark)}`"
+    return f", in {_at(one.place)}{called}"
 
 
 def _calls(one: Judgement) -> str:
@@ -342,6 +362,7 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "op_type": one.op_type,
         "stage": one.stage,
         "function": one.function,
+        "mark": one.mark,
         "retraced": _retraced(one.retrace),
         "confidence": one.confidence,
         "because": _because(one),
@@ -396,7 +417,8 @@ def _because(one: Judgement) -> list[str]:
 
 def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[Finding, ...]:
     """The findings, those first that weigh most: none is heavier than the part of a step that it is about,
-    and high only where that is what limits the steps."""
+    and high only where that is what limits the steps. Compiling that limits the program is high, in however
+    few steps it lies."""
     kept = []
     for finding in findings:
         labels = _OF.get(finding.slug)
@@ -404,7 +426,9 @@ def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[F
             share = max(one.share_of(label) for one in judged for label in labels)
             limits = any(one.cause in labels and one.share >= _HIGH_FROM for one in judged)
             limit: Severity = "high" if limits else "medium" if share >= _MEDIUM_FROM else "low"
-            if _RANK[finding.severity] < _RANK[limit]:
+            # What few steps do is told by few rows, whatever it takes of all that was recorded.
+            heavier = labels == ("compile",) and any(one.cause == "compile" and one.others for one in judged)
+            if _RANK[finding.severity] < _RANK[limit] or (limits and heavier):
                 finding = replace(finding, severity=limit)
         kept.append(finding)
     return tuple(sorted(kept, key=lambda one: _RANK[one.severity]))

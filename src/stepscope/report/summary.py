@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from stepscope import units
 from stepscope.library.statements import statement
-from stepscope.report.advice import findings_of, next_commands, notes_of
+from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
 from stepscope.report.judged import answers as of_each
 from stepscope.report.judged import document, sentences, weighed
 from stepscope.report.parts import (
@@ -89,7 +89,8 @@ def build(trace: Trace, all: bool = False) -> Report:
     notes = notes_of(told["completeness"], library.entries("analysis"))
     judged = judging.judge(trace.query) if _has_time(told) else []
     profiles = _only_profiles(told)
-    findings = weighed(findings_of(answers, problems, notes, several_runs(told)), judged)
+    framework = framework_of(row[5] for row in trace.query(statement("sources")).rows())
+    findings = weighed(findings_of(answers, problems, notes, several_runs(told), framework), judged)
     answers["step_parts"] = _parts(answers["step_parts"], all)
     answers["ranks"] = _recorded(answers["ranks"], _OF_RANKS)
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):

@@ -15,10 +15,11 @@ def build(result: Verification, before: str, after: str) -> Report:
     gained, said = tuple(_gained(result)), tuple(edits(result))
     sections = (
         Section("edits", "What was changed", "What differs between the two pipelines?", said),
-        Section("gain", "What it gained", "Did the change do what was predicted?", gained),
+        Section("gain", "What it gained", "Did the change do what was predicted?", gained[1:-1]),
     )
     document = promised.verification(result, said, before, after)
-    return Report(f"{before} and {after}", gained[-1:], sections, document=document)
+    kept = tuple(one for one in sections if one.answer)
+    return Report(f"{before} and {after}", (gained[0], gained[-1]), kept, document=document)
 
 
 def edits(result: Verification) -> Iterator[str]:

@@ -138,19 +138,21 @@ def open(
     progress: Progress | None = None,
     engine: Callable[[], Engine] | None = None,
     only: Only = EVERYTHING,
+    looking: Progress | None = None,
 ) -> Trace:
     """Opens files, folders, archives, "-" or a lake as one Trace.
 
     cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
     and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
     found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). only: runs and hosts of
-    a lake; what else it has is neither looked at nor read. Decoding happens at the first query. NothingFound
-    when there is no recording under the paths.
+    a lake; what else it has is neither looked at nor read. looking: hears now and then which file is looked
+    at. Decoding happens at the first query. NothingFound when there is no recording under the paths.
     """
     from stepscope.session.open_trace import OpenTrace
 
     return OpenTrace(
-        *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine, only), engine
+        *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine, only, looking),
+        engine,
     )
 
 
@@ -163,6 +165,7 @@ def found(
     progress: Progress | None = None,
     engine: Callable[[], Engine] | None = None,
     only: Only = EVERYTHING,
+    looking: Progress | None = None,
 ) -> tuple[Tables, Sequence[str]]:
     """The tables of what is under some paths, and what was given; parameters and errors as with open()."""
     from stepscope.session.lakes import is_lake_at
@@ -206,10 +209,10 @@ def found(
     from stepscope.session.tables import DecodedTables
     from stepscope.sources.spool import Spool
 
-    memory = _cache() if cache else None
+    memory = user_cache() if cache else None
     spool = Spool()
     try:
-        there = find(names, formats.recognise, spool, memory=memory, run=run, host=host)
+        there = find(names, formats.recognise, spool, memory=memory, run=run, host=host, looking=looking)
         return DecodedTables(there, spool, memory, progress, names), names
     except BaseException:
         spool.close()
@@ -324,7 +327,7 @@ def _not_there(kind: str, name: str, there: Collection[str], folder: str) -> Usa
     )
 
 
-def _cache() -> Cache | None:
+def user_cache() -> Cache | None:
     """The user's cache; None when its folder cannot be used, which does not stop an answer."""
     from stepscope import _core
     from stepscope.lake import disk

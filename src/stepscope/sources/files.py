@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from stepscope.errors import UsageError
+from stepscope.errors import UnreadableSource, UsageError
 from stepscope.sources import capture_folder
 from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
 from stepscope.sources.look import Identity, Memory, Recognise, is_regular
@@ -112,7 +112,19 @@ def _is_capture(path: Path, recognise: Recognise) -> bool:
 def _walk(root: Path, seen: Counter[str]) -> Iterator[Path]:
     """Plain files under a folder, sorted; linked folders once; hidden ones and lakes not at all."""
     visited: set[tuple[int, int]] = set()
-    for folder, inner, files in os.walk(root, followlinks=True):
+
+    def closed(error: OSError) -> None:
+        if error.filename == str(root):
+            raise UnreadableSource(
+                f"{root} cannot be read: {(error.strerror or str(error)).lower()}.",
+                seen="a folder that may not be listed",
+                todo="change its permissions, or copy it to where you may read it",
+                slug="no-access",
+                path=str(root),
+            ) from error
+        seen["folder that may not be listed"] += 1
+
+    for folder, inner, files in os.walk(root, followlinks=True, onerror=closed):
         status = Path(folder).stat()
         if (status.st_dev, status.st_ino) in visited:
             inner.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,10 +44,12 @@ def find(
     remembered: Memory | None = None,
     run: str | None = None,
     host: str | None = None,
+    looking: Callable[[str, int, int], None] | None = None,
 ) -> Found:
     """Finds the recordings under the paths.
 
     memory: of files on this machine. remembered: of objects in stores, which are then not fetched.
+    looking: called now and then with the file that is looked at, and how many were.
     UsageError for a path that does not exist; NothingFound, saying what was seen, when there is none;
     LimitReached or UnreadableSource when that is so because the only archive is a bomb or damaged.
     """
@@ -58,9 +60,10 @@ def find(
             todo="name a file, a folder, an archive, or - for standard input",
         )
     seen: Counter[str] = Counter()
+    files = files_of(paths, recognise, spool, seen, remembered or NoMemory())
     looked = [
         (file, _look(file, recognise, spool, memory or NoMemory(), remembered or NoMemory()))
-        for file in once(files_of(paths, recognise, spool, seen, remembered or NoMemory()))
+        for file in _told(once(_told(files, looking)), looking)
     ]
     homes = sorted(
         str(home_of(file, item))
@@ -80,6 +83,19 @@ def find(
         tuple(sorted(seen.items())),
         tuple(sorted(gathered.others, key=lambda one: one.path)),
     )
+
+
+_EVERY = 64
+"""Files from one call of `looking` to the next."""
+
+
+def _told(files: Iterable[File], looking: Callable[[str, int, int], None] | None) -> Iterator[File]:
+    """The files; every so many, `looking` hears of it. Of a list it hears how many there are."""
+    total = len(files) if isinstance(files, Sized) else 0
+    for number, file in enumerate(files, 1):
+        if looking is not None and number % _EVERY == 0:
+            looking(f"{'looking at' if total else 'found'} {file.shown}", number, total)
+        yield file
 
 
 class _Gathered:
@@ -166,6 +182,16 @@ def _nothing(
     counts = ", ".join(f"{count} x {kind}" for kind, count in sorted(seen.items(), key=lambda kv: -kv[1]))
     troubles = "; ".join(f"{one.path}: {one.detail}" for one in skipped[:3])
     told = "; ".join(text for text in (counts, troubles) if text) or "no files at all"
+    closed = [one for one in skipped if one.slug == "no-access"]
+    if closed and not counts and len(closed) == len(skipped):
+        more = f" and {len(closed) - 1} more files" if len(closed) > 1 else ""
+        return UnreadableSource(
+            f"{closed[0].path}{more} cannot be read: {closed[0].detail[:1].lower()}{closed[0].detail[1:]}.",
+            seen=told,
+            todo="change its permissions, or copy it to where you may read it",
+            slug="no-access",
+            path=closed[0].path,
+        )
     for slug, error in (("limit-reached", LimitReached), ("damaged-archive", UnreadableSource)):
         first = next((one for one in skipped if one.slug == slug), None)
         if first is not None and any(
@@ -179,9 +205,7 @@ def _nothing(
             )
     return NothingFound(
         f"No recording was found under {where}.",
-        seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs, "
-        "checkpoints, dump folders of XLA, folders of `stepscope record`, speedscope, .cpuprofile, "
-        "rocprofv3, collapsed stacks, pprof, PyTorch's memory timelines",
+        seen=told,
         todo=next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE),
         path=paths[0] if len(paths) == 1 else None,
     )

@@ -20,7 +20,10 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 def is_lake(folder: Path) -> bool:
     """True for a folder that stepscope made a lake of."""
-    return (folder / LAKE_MARK).is_file()
+    try:
+        return (folder / LAKE_MARK).is_file()
+    except PermissionError:  # whoever reads it says so
+        return False
 
 
 def is_url(given: str) -> bool:

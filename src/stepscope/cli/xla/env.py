@@ -17,7 +17,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("xla env", ABOUT, "stepscope xla env --dump DIR [options]", EPILOG.rstrip())
     add_dump(parser)
-    add_showing(parser)
+    add_showing(parser, aside=True)
     from stepscope.instruments.xla.flags.settings import SHELLS
 
     parser.add_argument("--shell", choices=SHELLS, default="sh", help="whose words are printed (%(default)s)")

@@ -24,7 +24,7 @@ def parser() -> Parser:
     )
     add_library(parser)
     parser.add_argument("--fast", action="store_true", help="start no child: no texts, and few defaults")
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

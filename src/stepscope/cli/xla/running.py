@@ -25,7 +25,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = CommandParser("xla run", ABOUT, "stepscope xla run --dump DIR [options] -- CMD…", EPILOG)
     add_dump(parser)
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

@@ -18,7 +18,7 @@ def parser() -> Parser:
     add_paths(parser, "graphs to hold against the table; without one, the table is printed")
     parser.add_argument("--device", default="XLA_CPU_JIT", help="whose kernels (%(default)s)")
     parser.add_argument("--python", metavar="EXE", help="the Python that has TensorFlow, not this one")
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

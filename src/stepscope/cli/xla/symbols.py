@@ -24,7 +24,7 @@ def parser() -> Parser:
     parser.add_argument("libraries", nargs="*", metavar="LIB", help="shared libraries (.so) or programs")
     parser.add_argument("--find", metavar="NAME", help="list the symbols of this function, C++ or C")
     parser.add_argument("--python", metavar="EXE", help="the Python whose libraries are asked, not this one")
-    add_showing(parser)
+    add_showing(parser, aside=True)
     return parser
 
 

@@ -93,6 +93,8 @@ class Judged:
     """Why no verdict of "no regression" is possible; empty when one is."""
     missing: tuple[str, ...] = ()
     """Figures with a limit that the candidate's recordings do not know."""
+    shorter: tuple[float, float] | None = None
+    """Median steps of the baseline and the candidate, where the candidate's are shorter beyond doubt."""
 
     @property
     def slower(self) -> list[Timed]:
@@ -132,6 +134,9 @@ def judge(
     """Compares two sides. counts_only: nothing with noise."""
     limits = budgets.check(baseline, candidate, budget)
     missing = budgets.missing(candidate, budget)
+    shorter = None if counts_only else _shorter(baseline, candidate)
+    if shorter is not None:
+        limits = budgets.paid(limits, budget)
     reasons: list[Reason] = []
     if any(one.status == "unclear" for one in limits):
         reasons.append("unclear")
@@ -157,8 +162,21 @@ def judge(
         reasons.append("nothing")
     return Judged(
         *(tuple(baseline), tuple(candidate), budget, tuple(limits), tuple(timed), variation, matched),
-        *(judged_share, tuple(added), tuple(removed), tuple(reasons), tuple(missing)),
+        *(judged_share, tuple(added), tuple(removed), tuple(reasons), tuple(missing), shorter),
     )
+
+
+def _shorter(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> tuple[float, float] | None:
+    """Median steps of both sides, where each recording of the candidate has shorter ones than any of the
+    baseline, by more than recordings of one program vary. Less than that is for the tests to tell."""
+    before = [one.step_figure(0.5) for one in baseline]
+    after = [one.step_figure(0.5) for one in candidate]
+    figures = [[figure for figure in side if figure is not None] for side in (before, after)]
+    if not all(figures) or None in before or None in after:
+        return None
+    if max(figures[1]) >= (1 - MOST_VARIATION) * min(figures[0]):
+        return None
+    return median(figures[0]), median(figures[1])
 
 
 def _doubts(

@@ -104,8 +104,10 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
     before_ps, after_ps = (round(median(_step(one, untraced) for one in side)) for side in (before, after))
     told, measured = before[0].diagnosis, after[0].diagnosis
     edits = list(_edits(before[0].places, after[0].places))
-    names = [name for name, edit, at in edits if _is_meant(at, edit, told)]
-    names = names if edits else list(_by_stages(told, measured))
+    names = [name for name, edit, at in edits if name and _is_meant(at, edit, told)]
+    seen = list(_by_stages(told, measured))
+    # Python that is gone is what was changed, whatever the chain that replaces it looks like.
+    names = [*(name for name in seen if name == "drop_python"), *names] if edits else seen
     alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
     made = next((one for name in alike for one in told.changes if one.name == name), None)
     if made is not None and told.step_ps:

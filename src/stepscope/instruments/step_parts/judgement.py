@@ -182,6 +182,10 @@ class Judgement(Weighed):
     retrace: Retrace | None = None
     compiling: int | None = None
     """Steps that traced or compiled something."""
+    mark: str | None = None
+    """What the program called the part of its steps that the cause lies in, where no line is known."""
+    others: Weighed | None = None
+    """The steps that averages include, where those that compile are judged as well and limit the program."""
     weak: tuple[Weakness, ...] = ()
     """What it was decided by that is few."""
     contention: Contention | None = None

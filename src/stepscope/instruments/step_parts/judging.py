@@ -21,6 +21,8 @@ OF_COMPILED = 3
 """An op of a compiled function has a name of its own, which runs no more often than this in a step."""
 TRACED = ("input", "copy", "dispatch", "python", "wait")
 """Labels whose place calls of Python tell where no stack was sampled."""
+MARKED = ("python", "wait")
+"""Labels of what the program itself does, which its own marks tell apart where nothing tells the line."""
 CALLED_BACK = 0.5
 """Python is that of ops which call it when they take this part of it."""
 
@@ -89,7 +91,30 @@ def chosen(steps: Sequence[Step]) -> list[Step]:
     what they do; only the first may be left out."""
     averaged = [step for step in steps if step.averaged]
     compiling = sum(step.kind == "compile" for step in steps)
+    if compiles_again(steps):
+        return list(steps)
     return averaged if averaged and len(averaged) >= compiling else list(steps)
+
+
+AGAIN = 2
+"""So many steps that compile, after one of their source that does not, are no warm-up."""
+
+
+def compiles_again(steps: Sequence[Step]) -> bool:
+    """Whether compiling takes enough of all that was recorded to limit it, though few steps do it and their
+    averages leave them out. Steps that compile before any other warm up."""
+    warm: set[int] = set()
+    again = 0
+    whole_ps = compile_ps = 0
+    for step in steps:
+        compiles = step.kind == "compile"
+        if not compiles:
+            warm.add(step.source_id)
+        if step.source_id in warm:
+            again += compiles
+            whole_ps += step.dur_ps
+            compile_ps += step.sums.get("compile", 0)
+    return again >= AGAIN and compile_ps >= judgement.STANDS_OUT * whole_ps
 
 
 def _weighed(judged: Sequence[Step], contention: Contention | None) -> Weighed:
@@ -168,6 +193,7 @@ def _judged(
         in_python = cause == "input" and place is not None
         if place is not None:
             more = along.traced(weights, place, cause, [(step.id, step.sums) for step in judged])
+    mark = traced.marked(query, cause, sources) if place is None and cause in MARKED and not stacks else None
     one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
     if place is not None and not more:
         more = along.goes_with(
@@ -191,6 +217,11 @@ def _judged(
         calls or 0,
         1.0 if contention is None else contention.had_cores,
     )
+    others = _others(steps, contention) if cause == "compile" and compiles_again(steps) else None
+    if others is not None:
+        # The steps that compile nothing were recorded, too.
+        left = round(others.mean_ps * (1 - others.share_of("compile")))
+        low, high = min(low, left), max(high, left)
     weak = judgement.weaknesses(
         [(step.dur_ps, step.sums) for step in judged],
         cause,
@@ -228,7 +259,15 @@ def _judged(
         function=function,
         retrace=retrace,
         compiling=sum(step.kind == "compile" for step in steps) or None,
+        others=others,
+        mark=mark,
     )
+
+
+def _others(steps: Sequence[Step], contention: Contention | None) -> Weighed | None:
+    """What labels take of the steps that averages include, where others are judged as well."""
+    averaged = [step for step in steps if step.averaged]
+    return _weighed(averaged, contention) if averaged and len(averaged) < len(steps) else None
 
 
 def _lines(query: Query, run_id: str) -> dict[str, str]:

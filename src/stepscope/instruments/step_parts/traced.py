@@ -4,7 +4,7 @@ PyTorch does (`with_stack=True`), and tells the folders of files, so that a prog
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from stepscope.instruments.python_frame import of_pytorch
@@ -16,6 +16,8 @@ from stepscope.library.statements import Query, statement
 
 MOST_SLICES = 500_000
 """Of the first steps, so many are looked at: steps are alike, and each slice is a row."""
+IN_MARK = 0.6
+"""A mark is where a label's time goes when it has this part of it."""
 IN_LOADER = 0.5
 """The program's own Python makes the batches where it has this part of the time in which a loader does."""
 
@@ -55,9 +57,55 @@ def by_label(query: Query, sources: Sequence[int]) -> dict[str | None, Counter[P
     return dict(weights)
 
 
-def _slices(query: Query, sources: Sequence[int]) -> Iterator[Iterator[Slice]]:
-    """The slices of each driving thread whose calls of Python were traced, in the first steps."""
-    known = {source_id for (source_id,) in query(statement("traced_sources")).rows()}.intersection(sources)
+def marked(query: Query, label: str, sources: Sequence[int]) -> str | None:
+    """The name of the marks, made by the program within its steps, that most of what counts to a label lies
+    in: where nothing tells the line, that tells the place. None where no mark has most of it."""
+    weights: Counter[str | None] = Counter()
+    steps = {(row[4], row[4] + row[5]) for row in query(statement("timed_steps")).rows() if row[0] in sources}
+    for slices in _slices(query, sources, set(sources)):
+        add_marked(weights, label, steps, slices)
+    if not weights:
+        return None
+    name, most = max(weights.items(), key=lambda one: (one[1], one[0] or ""))
+    return name if most >= IN_MARK * sum(weights.values()) else None
+
+
+def add_marked(
+    weights: Counter[str | None], label: str, steps: Collection[tuple[int, int]], slices: Iterable[Slice]
+) -> None:
+    """Adds what counts to a label by the mark of the program around it. slices: as for add."""
+    open_: list[tuple[int, str | None, Meaning]] = []
+    at = 0
+
+    def until(to: int) -> int:
+        if to > at and open_[-1][2].label == label:
+            weights[open_[-1][1]] += to - at
+        return max(at, to)
+
+    for begin, end, (name, category, is_op) in slices:
+        while open_ and open_[-1][0] <= begin:
+            at = until(open_[-1][0])
+            open_.pop()
+        at = until(begin) if open_ else begin
+        mark, around = open_[-1][1:] if open_ else (None, labels.NOTHING)
+        meaning = labels.of_slice(name, category, is_op, False, end - begin)
+        # A function that was traced is no mark, nor is the step itself.
+        if meaning.label is None and not name.startswith("$") and (begin, end) not in steps:
+            mark = name
+        open_.append((end, mark, labels.within(around, meaning)))
+    while open_:
+        at = until(open_[-1][0])
+        open_.pop()
+
+
+def _slices(
+    query: Query, sources: Sequence[int], known: Collection[int] | None = None
+) -> Iterator[Iterator[Slice]]:
+    """The slices of each driving thread in the first steps. known: sources to look at, by default those whose
+    calls of Python were traced."""
+    if known is None:
+        traced = {source_id for (source_id,) in query(statement("traced_sources")).rows()}
+        known = traced.intersection(sources)
     if not known:
         return
     for source_id, track in driver.tracks(query, sorted(known)).items():

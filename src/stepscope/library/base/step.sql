@@ -5,7 +5,8 @@
 -- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own, in one
 --   file or in many, its first step is judged here, together with the others of the run, host and kind: it is
 --   warm-up when it takes more than twice the median of at least three others. So a lake that grows is judged like
---   one made at once.
+--   one made at once. A file of one run of a session times its ops, and no more of the step. Where steps of the
+--   same run and host were timed as a whole, averages leave such files out: a mean over two clocks is neither.
 -- columns:
 --   id | int | Step row | number of the row
 --   run_id | text | Run | run of the source
@@ -98,6 +99,15 @@ warm AS (
   FROM written AS w
 ),
 
+clocks AS (
+  SELECT
+    c.run_id AS of_run,
+    c.host_id AS of_host,
+    MAX(CASE WHEN c.averaged AND c.recovered_from NOT IN ('file', 'whole_capture') THEN 1 ELSE 0 END) AS timed
+  FROM counted AS c
+  GROUP BY c.run_id, c.host_id
+),
+
 told AS (
   SELECT
     s.id,
@@ -113,8 +123,10 @@ told AS (
     s.averaged AS stored_averaged,
     s.reason AS stored_reason,
     w.first_id,
-    w.why
+    w.why,
+    CASE WHEN s.averaged AND s.recovered_from = 'file' THEN k.timed ELSE 0 END AS other_clock
   FROM step_stored AS s
+  INNER JOIN clocks AS k ON k.of_run = s.run_id AND k.of_host = s.host_id
   LEFT JOIN warm AS w ON w.first_id = s.id
 )
 
@@ -129,6 +141,10 @@ SELECT
   t.recovered_from,
   t.ts_ps,
   t.dur_ps,
-  t.stored_averaged AND t.first_id IS NULL AS averaged,
-  CASE WHEN t.first_id IS NULL THEN t.stored_reason ELSE t.why END AS reason
+  t.stored_averaged AND t.first_id IS NULL AND t.other_clock = 0 AS averaged,
+  CASE
+    WHEN t.first_id IS NOT NULL THEN t.why
+    WHEN t.other_clock = 1 THEN 'a file that times ops alone, while other steps of the run are timed as a whole'
+    ELSE t.stored_reason
+  END AS reason
 FROM told AS t

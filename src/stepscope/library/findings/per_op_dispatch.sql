@@ -5,8 +5,14 @@
 -- severity: high from half of the steps, medium from 35 %, low from a fifth; only from 20 calls a step
 -- impact: Launching ops takes {share} of the steps: {launches} {launches:call|calls} of the framework in each,
 --   and no op runs meanwhile.
--- action: Make one call of the many: tf.function or jax.jit around the whole step, vmap or one call
---   for a batch instead of a loop over its rows, torch.compile.
+-- action: Make one call of the many: compile the whole step, or make one call for a batch instead of a loop over its
+--   rows.
+-- action_tensorflow: Make one call of the many: tf.function around the whole step, or one call for a batch instead of
+--   a loop over its rows.
+-- action_jax: Make one call of the many: jax.jit around the whole step, jax.vmap or one call for a batch instead of a
+--   loop over its rows.
+-- action_pytorch: Make one call of the many: torch.compile, CUDA graphs, or one call for a batch instead of a loop
+--   over its rows.
 -- notes: The rows are lines of the program, where the stack of the thread that runs the steps was sampled.
 -- weakened_by: lost, capped, truncated, no-steps, stacks-capped
 -- reasoning: Each call of an op that is not compiled costs some 10 to 50 µs of Python and of the framework, however

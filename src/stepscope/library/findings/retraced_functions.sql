@@ -5,9 +5,13 @@
 -- severity: high from three steps, medium for fewer, low outside of steps
 -- impact: `{function}` was traced or compiled {times} {times:time|times} after the first, for {impact_ps} in all,
 --   called {place}. New each time: {changed}.
--- action: Pass Python numbers that change as tensors or arrays, not as static arguments; pad batches to few
---   shapes, or give tf.function an input_signature with None for the size that changes; make functions, and the
---   ops of a graph, once, outside of the loop.
+-- action: Pad batches to few shapes; pass Python numbers that change as tensors or arrays, not as static arguments;
+--   make functions, and the ops of a graph, once, outside of the loop.
+-- action_tensorflow: Pad batches to few shapes, or give tf.function an input_signature with None for the size that
+--   changes; pass Python numbers that change as tensors; make functions, and the ops of a graph, once, outside of the
+--   loop.
+-- action_jax: Pad batches to few shapes; pass Python numbers that change as arrays, not as static arguments; make
+--   functions once, outside of the loop.
 -- weakened_by: compilations-capped
 -- reasoning: A function is compiled for each shape and type of array, for each value of Python's own that is compiled
 --   in, and for each new function object. The recorder compares a call that compiles with earlier calls of the same

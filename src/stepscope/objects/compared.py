@@ -1,0 +1,130 @@
+"""Two programs side by side, and whether one is slower: `stepscope.diff()` and `stepscope.check()`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, Literal
+
+from stepscope.errors import NothingFound, UnreadableSource
+from stepscope.objects.shown import Shown
+from stepscope.objects.trace import flat
+
+if TYPE_CHECKING:
+    from stepscope.instruments.compare.measured import Measured
+    from stepscope.instruments.compare.recordings import Recording
+
+Path = str | PathLike[str]
+
+
+class Comparison(Shown):
+    """Two recordings side by side. See `stepscope.diff`."""
+
+    _kind = "comparison"
+
+
+class Check(Shown):
+    """Whether a change made a program slower. See `stepscope.check`."""
+
+    _kind = "comparison"
+
+    @property
+    def verdict(self) -> Literal["regression", "no_regression", "unknown"]:
+        """The answer; unknown where the recordings do not tell, as where they are few."""
+        found: Literal["regression", "no_regression", "unknown"] = self.report.document["verdict"]
+        return found
+
+
+def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
+    """What differs between two recordings: steps, parts, ops, stages, memory. Of several runs under a path it
+    is the one whose steps take most time.
+
+    >>> import stepscope
+    >>> found = stepscope.diff("tests/samples/capture/slow_map", "tests/samples/capture/python_loop")
+    >>> found.title
+    'slow_map (A) and python_loop (B)'
+
+    NothingFound for a path that holds no run with times.
+    """
+    from stepscope.report import comparing
+
+    found = [_measured(fspath(path), cache) for path in (a, b)]
+    if bool(found[0].steps) != bool(found[1].steps):
+        found = [_measured(fspath(path), cache, with_steps=False) for path in (a, b)]
+    if found[0].name == found[1].name:
+        found = [replace(one, name=fspath(path)) for one, path in zip(found, (a, b), strict=True)]
+    return Comparison(comparing.build(*found))
+
+
+def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
+    from stepscope.instruments.compare import measured, sides
+    from stepscope.report import dumps
+    from stepscope.session import trace
+
+    with trace.open(path, cache=cache) as opened:
+        there = [] if dumps.only(opened) else sides.runs(opened.query)
+        if not there:
+            raise NothingFound(
+                "There is no run to compare",
+                seen=f"nothing with times in {path}",
+                todo="give recordings of a program's steps",
+                path=path,
+            )
+        return measured.measure(there[0], with_steps=with_steps)
+
+
+def check(
+    baseline: Path | Collection[Path],
+    candidate: Path | Collection[Path],
+    *,
+    budget: Mapping[str, Any] | None = None,
+    counts: bool = False,
+    cache: bool = True,
+) -> Check:
+    """Whether a candidate is slower than its baseline, by more than recordings of one program differ.
+
+    baseline, candidate: recordings, or folders and lakes of several; time is judged from four of each on.
+    budget: what a budget file holds, such as {"limits": {"ops_per_step": "+0"}}. counts: compare nothing that
+    has noise.
+
+    >>> import stepscope
+    >>> same = "tests/samples/capture/slow_map"
+    >>> stepscope.check(same, same).verdict
+    'unknown'
+    >>> stepscope.check(same, same, counts=True).verdict
+    'no_regression'
+
+    UnreadableSource when one of the recordings cannot be read: it must not pass.
+    """
+    from stepscope.instruments.compare import budgets, gate
+    from stepscope.report import gating
+
+    allowed = budgets.Budget() if budget is None else budgets.parse(dict(budget))
+    before, after = (_recordings(list(flat([side])), cache) for side in (baseline, candidate))
+    return Check(gating.build(gate.judge(before, after, allowed, counts)))
+
+
+def _recordings(paths: list[str], cache: bool) -> list[Recording]:
+    from stepscope.instruments.compare import recordings
+    from stepscope.session import trace
+
+    found: list[Recording] = []
+    for path in paths:
+        with trace.open(path, cache=cache) as opened:
+            mine, bad = recordings.read(opened.query, path)
+        if bad:
+            raise UnreadableSource(
+                "Some recordings cannot be read, so nothing is compared",
+                seen=f"{bad[0].path}: {bad[0].why}",
+                todo="record those again, or leave them out",
+                path=bad[0].path,
+            )
+        found += mine
+    if not found:
+        raise NothingFound(
+            "There is no run to compare",
+            seen=", ".join(paths) or "no path",
+            todo="give recordings of a program's steps",
+        )
+    return sorted(found, key=lambda one: (one.origin_unix_ns is None, one.origin_unix_ns or 0))
