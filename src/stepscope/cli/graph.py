@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .html, .dot or .json"
 EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, folders of `stepscope
 record`, and dump folders of XLA. Where there are several graphs, the largest is shown: --graph chooses
-another by its name or its file's, and --list lists them. Times are those of the run's ops, where it has some. A drawing has the same
-layout as the page's; .html moves, zooms and searches. .explorer.json is the whole graph for Model Explorer,
-.pbtxt for Netron and TensorBoard."""
+another by its name or its file's, and --list lists them. Times are those of the run's ops, where it has
+some. A drawing has the same layout as the page's; .html moves, zooms and searches. .explorer.json is the
+whole graph for Model Explorer, .pbtxt for Netron and TensorBoard."""
 MOST_DEPTH = 32
 MOST_HOPS = 1000
 

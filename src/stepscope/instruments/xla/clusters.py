@@ -28,7 +28,7 @@ _CLUSTER = re.compile(r"\]\s+(\S+) (\d+) / (\d+) \(")
 _OPS = re.compile(r"\]\s+(\S+): (\d+) instances?")
 _EDGES = re.compile(r"\]\s+(\d+) (incoming|outgoing) edges?")
 _EDGE = re.compile(r"\]\s+\S+ (\S+) # (\d+)\s*$")
-_ENDS = ("_Arg", "_Retval", "_DeviceArg", "_DeviceRetval")
+ARGUMENTS = ("_Arg", "_Retval", "_DeviceArg", "_DeviceRetval")
 _NUMBERS = re.compile(r"(sorted_nodes|compilation_candidates_)\.size\(\) = (\d+)")
 _DUMPED = re.compile(r"(mark_for_compilation_annotated[\w.-]*)\.pb(?:txt)?")
 _LONGEST = 4096
@@ -113,8 +113,8 @@ def of_log(lines: Iterable[str], name: str) -> list[Graph]:
 
 
 def _border(cluster: Cluster, side: str, line: str) -> str:
-    """Reads a line about edges between clusters: which side the next ones are of, then nodes with the number of
-    their edges. Of the graph's source and sink, which no data crosses, none are counted."""
+    """Reads a line about edges between clusters: which side the next ones are of, then nodes with the number
+    of their edges. Of the graph's source and sink, which no data crosses, none are counted."""
     if one := _EDGES.search(line):
         side = "inputs" if one[2] == "incoming" else "outputs"
         setattr(cluster, side, 0)
@@ -130,8 +130,7 @@ def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence
     bare: dict[str, str] = {}
     for node, op, _, attributes in nodes:
         cluster = strict_json.members(attributes).get("_XlaCluster")
-        prefix = f"{cluster or 'unclustered'}/"
-        bare[node] = plain = node[len(prefix) :] if node.startswith(prefix) else node
+        bare[node] = plain = bare_name(node, cluster)
         graph.seen[plain] = op
         if cluster:
             graph.assigned[plain] = str(cluster)
@@ -150,6 +149,11 @@ def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence
             if of[1] is not None:
                 graph.clusters[of[1]].inputs = (graph.clusters[of[1]].inputs or 0) + 1
     return graph
+
+
+def bare_name(node: str, cluster: object) -> str:
+    """The name of a node without the cluster, or `unclustered`, that an annotated graph puts before it."""
+    return node.removeprefix(f"{cluster or 'unclustered'}/")
 
 
 def joined(graphs: Sequence[Graph], logs: Sequence[Graph]) -> list[Graph]:
@@ -203,7 +207,7 @@ def _counts(ops: Counter[str]) -> str:
 
 def _why(graph: Graph, name: str, op: str | None) -> tuple[str, str | None]:
     """The reason that the log gives for a node, with its words."""
-    if op in _ENDS:
+    if op in ARGUMENTS:
         return "graph_end", graph.uncompilable.get(name) or f"its op is {op}"
     if name in ("_SOURCE", "_SINK"):
         return "graph_end", f"it is {name}"
