@@ -255,7 +255,7 @@ def test_a_process_goes_on_after_a_breakpoint(capsys: pytest.CaptureFixture[str]
             pytest.skip("this system forbids tracing")
         words = ["attach", str(process.pid), "--format", "json"]
         assert main([*words, "--break", "no_such_function_here", "--timeout", "1"]) == 2
-        assert "no library has no_such_function_here" in capsys.readouterr().err
+        assert "No breakpoint was reached" in capsys.readouterr().err
         code = main([*words, "--break", "getppid"])
         told = capsys.readouterr()
         assert code == 0, told.err
