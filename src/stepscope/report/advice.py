@@ -29,8 +29,9 @@ def findings_of(
             continue
         first = dicts(table)[0]
         fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
-        if fields.get("host_id") == "unknown":
-            fields["host_id"] = "the host"
+        for name in ("host_id", "participant"):
+            if fields.get(name) == "unknown":
+                fields[name] = "the host"
         for name in {"path", "file"} & fields.keys():
             fields[name] = str(first[name]).rstrip("/").rpartition("/")[2] or fields[name]
         if several and "run_id" in fields and "host_id" in fields:
