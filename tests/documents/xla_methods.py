@@ -21,10 +21,6 @@ def _is_graph_def(folder: Path, _: str) -> None:
     assert inputs <= names
 
 
-
-
-
-
 def _is_listed(_: Path, printed: str) -> None:
     """Each of the 26 dumped graphs has its file's name."""
     assert printed.count(".pbtxt") == 26
@@ -84,7 +80,7 @@ ITEMS: list[Item] = [
     ),
     Item(
         "Choose among the graphs that TF_DUMP_GRAPH_PREFIX dumped",
-        "stepscope graph xla_clusters --list --all",
+        "stepscope graph xla_clusters --list",
         ("26 mark_for_compilation_5.pbtxt", "3 mark_for_compilation_annotated_1.pbtxt"),
         check=_is_listed,
     ),
