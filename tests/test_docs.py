@@ -126,8 +126,9 @@ def items() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    """A Python that waits, to look at."""
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+    """A Python that waits and calls the system meanwhile, to look at."""
+    code = "import os, select, sys\nwhile not select.select([sys.stdin], [], [], 0.01)[0]: os.getppid()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:
         yield process
 
 

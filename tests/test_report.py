@@ -243,7 +243,11 @@ def test_graphs_are_no_recordings():
     assert found.sections[0].answer == (
         "1 file holds a graph: what could run, not what ran (`node`, `edge`).",
     )
-    assert "FROM node" in found.next_commands[0]
+    first, second = found.next_commands
+    assert first == "stepscope graph trace.pb"
+    assert "FROM node" in second
+    tables.add("node", graph="graph", name="b", op_type="Mul", args_json='{"_XlaCluster": "cluster_0"}')
+    assert report(tables).next_commands[0] == "stepscope xla clusters trace.pb"
     tables.source(1, producer="step_stats", events_seen=5, events_stored=5)
     recorded = report(tables).sections[0].answer
     assert recorded[0] == "5 events over 0 ps from 1 source by step_stats."

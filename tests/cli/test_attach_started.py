@@ -231,6 +231,56 @@ def test_the_stack_at_a_breakpoint(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "ended there" in told.err
 
 
+LOOP = """
+import os, select, sys
+def rounds():
+    while not select.select([sys.stdin], [], [], 0.01)[0]:
+        os.getppid()
+print("ready", flush=True)
+rounds()
+print("went on", flush=True)
+"""
+
+
+@pytest.mark.skipif(tools.find("gdb") is None, reason="gdb is not installed")
+def test_a_process_goes_on_after_a_breakpoint(capsys: pytest.CaptureFixture[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        if kernel.refusal(process.pid) is not None:
+            process.kill()
+            pytest.skip("this system forbids tracing")
+        words = ["attach", str(process.pid), "--format", "json"]
+        assert main([*words, "--break", "no_such_function_here", "--timeout", "1"]) == 2
+        assert "No breakpoint was reached" in capsys.readouterr().err
+        code = main([*words, "--break", "getppid"])
+        told = capsys.readouterr()
+        assert code == 0, told.err
+        stopped = [row for row in json.loads(told.out)["rows"] if row["thread"] == "stopped here"]
+        assert "getppid" in stopped[0]["function"]
+        assert any(row["function"] == "rounds" for row in stopped) or tools.find("py-spy") is None
+        assert f"process {process.pid} went on" in told.err
+        out, _ = process.communicate("\n")
+        assert (out, process.returncode) == ("went on\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("functions", "wanted"),
+    [
+        (["tensorflow::TF_NewSessionRef"], ["16TF_NewSessionRef", "\0TF_NewSessionRef\0"]),
+        (["xla::A::~A", "main(int)"], ["1A", "\0A\0", "4main", "\0main\0"]),
+        (["_ZN1a1bEv"], ["_ZN1a1bEv"]),
+        (["a::operator+"], None),
+        (["session.cc:12", "main"], None),
+    ],
+)
+def test_what_a_library_with_a_function_has_in_it(functions: list[str], wanted: list[str] | None) -> None:
+    assert started.needles(functions) == wanted
+
+
 @pytest.mark.skipif(tools.find("gdb") is None, reason="gdb is not installed")
 def test_a_breakpoint_that_is_not_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["attach", "--break", "no_such_function", "--", "sh", "-c", "exit 3"]) == 2
@@ -296,7 +346,6 @@ def test_sources_are_found_by_a_map(tmp_path: Path) -> None:
     [
         [],
         ["1", "--", "true"],
-        ["1", "--break", "f"],
         ["--break", "-x", "--", "true"],
         ["1", "--seconds", "0"],
         ["1", "--seconds", "5", "--rate", "0"],

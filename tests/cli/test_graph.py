@@ -110,6 +110,22 @@ def test_a_way_and_the_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert f"{dict(graphs)['partition/0']} nodes" in other
 
 
+def test_one_of_many_files_is_chosen_by_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    small, large = layers(tmp_path / "before.pb", 2), layers(tmp_path / "after.pb", 3)
+    assert main(["graph", str(tmp_path), "--list", "--format", "csv"]) == 0
+    rows = [line.split(",") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [row[3] for row in rows] == ["after.pb", "before.pb"]
+    assert main(["graph", str(tmp_path)]) == 0
+    shown = capsys.readouterr()
+    assert "after.pb / graph" in shown.out
+    assert "the largest of 2 graphs" in shown.err
+    for name in ("before", "before.pb", small):
+        assert f"before.pb / graph\n{rows[1][2]} nodes" in printed(capsys, str(tmp_path), "--graph", name)
+    assert f"{rows[0][2]} nodes" in printed(capsys, large)
+    assert main(["graph", str(tmp_path), "--graph", "befor"]) == 2
+    assert "did you mean before.pb" in capsys.readouterr().err
+
+
 def test_hostile_names_are_text_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [name for name in dict.fromkeys((*SCRIPTS, *HOSTILE)) if name.strip() and len(name) < 10_000]
     path = graph_def(tmp_path / "g.pb", dict.fromkeys(names, names[:1]))

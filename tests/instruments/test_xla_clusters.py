@@ -25,7 +25,14 @@ def reasons(graph: clusters.Graph) -> dict[str, str]:
 
 def test_each_node_outside_has_its_reason() -> None:
     (graph,) = clusters.of_log(LOG.splitlines(), "log")
-    assert reasons(graph) == {"x": "uncompilable", "b": "cycle", "c": "too_small", "py": "uncompilable"}
+    assert reasons(graph) == {"x": "graph_end", "b": "cycle", "c": "too_small", "py": "uncompilable"}
+
+
+def test_edges_are_those_that_data_crosses() -> None:
+    (graph,) = clusters.of_log(LOG.splitlines(), "log")
+    assert (graph.clusters["cluster_0"].inputs, graph.clusters["cluster_0"].outputs) == (2, 1)
+    (bare,) = clusters.of_log(LOG.partition("*** Inter")[0].splitlines(), "log")
+    assert (bare.clusters["cluster_0"].inputs, bare.clusters["cluster_0"].outputs) == (None, None)
 
 
 def test_what_the_log_does_not_tell_is_untold() -> None:

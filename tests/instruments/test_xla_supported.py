@@ -33,6 +33,29 @@ def test_a_graph_is_held_against_the_table() -> None:
     assert rows[1]["allowed"] == "T={float32,int32}"
 
 
+def test_a_node_of_several_dumps_is_counted_once() -> None:
+    rows = [
+        ("a", "AsString", '{"T": "DT_FLOAT"}'),
+        ("unclustered/a", "AsString", '{"T": "DT_FLOAT"}'),
+        ("cluster_0/b", "Add", '{"T": "DT_FLOAT", "_XlaCluster": "cluster_0"}'),
+        ("b", "Add", '{"T": "DT_FLOAT", "_XlaAlreadyClustered": true}'),
+        ("b", "Add", '{"T": "DT_INT32"}'),
+    ]
+    assert [(name, op) for name, op, _ in supported.once(rows)] == [
+        ("a", "AsString"),
+        ("b", "Add"),
+        ("b", "Add"),
+    ]
+
+
+def test_a_device_without_kernels_is_not_recommended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(supported, "registry", lambda *_: ("9.9", {}))
+    assert main(["xla", "ops-supported", "--device", "XLA_GPU_JIT"]) == 2
+    assert "give --python of one that has them" in capsys.readouterr().err
+
+
 @pytest.mark.repeats("asks TensorFlow, which takes seconds to start")
 @needs_tensorflow
 def test_the_live_registry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +69,10 @@ def test_the_live_registry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_without_tensorflow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     python = tmp_path / "python"
-    python.write_text("#!/bin/sh\necho no module >&2\nexit 1\n")
+    python.write_text("#!/bin/sh\necho '{}'\n")  # it has no library, and so cannot be asked
     python.chmod(0o755)
     assert main(["xla", "ops-supported", "--python", str(python)]) == 2
     assert "could not be asked" in capsys.readouterr().err
+    python.write_text("#!/bin/sh\necho no module >&2\nexit 1\n")
+    assert main(["xla", "ops-supported", "--python", str(python)]) == 2
+    assert "not a Python that works" in capsys.readouterr().err

@@ -172,7 +172,9 @@ def test_what_is_no_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["xla", "symbols", str(OURS), "--format", "csv"]) == 0
-    head, row = capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr()
+    assert ("--copt=-g --strip=never" in shown.err) is (not symbols.rows([OURS])[0]["lines"])
+    head, row = shown.out.splitlines()
     assert head == ",".join(symbols.COLUMNS)
     assert row.startswith(str(OURS))
     assert main(["xla", "symbols", str(OURS), "--find", "PyErr_SetString"]) == 0

@@ -83,6 +83,28 @@ def test_one_op_hides_the_rest():
     )
 
 
+def test_one_op_hides_nothing_that_was_recorded():
+    name = "one_op_hides_the_rest"
+
+    def told(text: str) -> bool:
+        tables = draw(text)
+        next(row for row in tables.rows["slice"] if row["op_name"] == "b")["args_json"] = '{"hlo_op": "b"}'
+        return name in found(tables, (name,))
+
+    assert not told("cpu/t thread : [a:_XlaRun........][b:Add]")
+    assert told("cpu/t thread : [a:NcclAllReduce.][b:Add]")  # which is in no program of XLA
+
+
+def test_one_op_hides_only_in_steps_that_averages_include():
+    name = "one_op_hides_the_rest"
+    run = "cpu/t thread : [a:_XlaRun........] [b:Add............]"
+    marks = "step train : [train...........] [train............]\n"
+    assert one(marks + run, name)["runs"] == 1
+    every = draw(marks + run)
+    every.rows["step_stored"][0]["averaged"] = False
+    assert name not in found(every, (name,))
+
+
 def test_rows_are_launches():
     launches = "gpu/compute lane! : [a:MatMul][b:Add]\n"
     row = one(launches, "rows_are_launches")

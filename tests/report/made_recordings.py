@@ -52,6 +52,7 @@ def a_checkpoint() -> Tables:
 
 def checkpoints_and_a_graph() -> Tables:
     tables = a_graph()
+    tables.add("node", graph="graph", name="a", op_type="Add", args_json='{"_XlaCluster": "cluster_0"}')
     for number in range(1, 6):
         facts = {"path": f"a/model-{number}.index", "format": "checkpoint", "producer": "unknown"}
         tables.source(number, events_seen=1, events_stored=1, **facts)

@@ -27,7 +27,8 @@ minute for TensorFlow: --quick leaves it out. What a program prints goes to stde
   stepscope attach 4711 --seconds 10 -o stacks       sampled into a folder, as `record` writes it
   stepscope report stacks -o flame.html              its flame graph
   stepscope attach --after 20 -- python train.py     stacks 20 s after the start
-  stepscope attach --break tensorflow::TF_NewSessionRef -- python train.py"""
+  stepscope attach 4711 --break TF_NewSession        stacks when it is called next; the process goes on
+  stepscope attach --break TF_NewSession -- python train.py"""
 _MOST_RATE = 1000
 _SHOWN = 20
 
@@ -53,7 +54,7 @@ def parser() -> Parser:
         metavar="FUNCTION",
         dest="breakpoints",
         action="append",
-        help="run under gdb until it is called",
+        help="let the process or the program run under gdb until it is called",
     )
     parser.add_argument(
         "--source",
@@ -75,8 +76,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     out = sys.stderr.fileno() if _has_descriptor() else os.open(os.devnull, os.O_WRONLY)
     if options.breakpoints:
-        seen = stacks.at_breakpoint(options.command, options.breakpoints, options.timeout, out)
-        return _show(seen, "the program", sources, options, console)
+        what = "the program" if options.pid is None else f"process {options.pid}"
+        seen = stacks.at_breakpoint(
+            options.command or (), options.breakpoints, options.timeout, out, options.pid
+        )
+        return _show(seen, what, sources, options, console)
     if options.pid is not None:
         return _look(options.pid, sources, options, console)
     try:
@@ -135,12 +139,6 @@ def _check(options: argparse.Namespace) -> list[tuple[str, str]]:
     if options.pid is not None and options.pid < 1:
         raise UsageError(
             "A process has a positive number", seen=f"{options.pid}", todo="give the number of a process"
-        )
-    if options.breakpoints and not options.command:
-        raise UsageError(
-            "A breakpoint is for a program that is started",
-            seen="--break with the number of a process",
-            todo="stepscope attach --break FUNCTION -- CMD",
         )
     for one in options.breakpoints or ():
         if not one.strip() or any(ord(letter) < 32 for letter in one) or one.lstrip().startswith("-"):

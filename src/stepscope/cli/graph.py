@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .html, .dot or .json"
 EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, folders of `stepscope
 record`, and dump folders of XLA. Where there are several graphs, the largest is shown: --graph chooses
-another, and --list lists them. Times are those of the run's ops, where it has some. A drawing has the same
-layout as the page's; .html moves, zooms and searches. .explorer.json is the whole graph for Model Explorer,
-.pbtxt for Netron and TensorBoard."""
+another by its name or its file's, and --list lists them. Times are those of the run's ops, where it has
+some. A drawing has the same layout as the page's; .html moves, zooms and searches. .explorer.json is the
+whole graph for Model Explorer, .pbtxt for Netron and TensorBoard."""
 MOST_DEPTH = 32
 MOST_HOPS = 1000
 
@@ -41,7 +41,7 @@ def parser() -> Parser:
     add_paths(parser)
     chosen = parser.add_argument_group("what to show")
     chosen.add_argument("--list", action="store_true", help="list the graphs and do nothing else")
-    chosen.add_argument("--graph", metavar="NAME", help="show the graph of this name")
+    chosen.add_argument("--graph", metavar="NAME", help="show the graph of this name, or of this file")
     chosen.add_argument("--scope", metavar="S", help="show what is in this scope")
     chosen.add_argument("--depth", metavar="N", type=int, help="open scopes to this depth (1)")
     chosen.add_argument("--no-fold", action="store_true", help="show every block, also identical ones")
@@ -82,8 +82,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     try:
         with opened(options, console) as (trace, bar):
             every = _graphs(trace)
-            names = {row["graph"] for row in every}
-            if options.list or (options.graph is not None and options.graph not in names):
+            if options.list or (options.graph is not None and not _named(every, options.graph)):
                 every += _compiled([path for path in options.paths if Path(path).is_dir()])
             row = None if options.list else _chosen(every, options.graph)
             if row is not None and "path" not in row:
@@ -99,7 +98,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return 0
     if "path" in row:
         found = graphs.programs.read(row["path"])
-    name = f"{row['run_id']} / {row['graph']}"
+    name = _title(every, row)
+    if options.graph is None and len({one["file"] for one in every}) > 1:
+        console.say(f"the largest of {len(every):,} graphs; --list lists them, --graph NAME shows another")
     if options.around is not None:
         if options.around not in found.nodes:
             raise _none("node", options.around, list(found.nodes), "names are whole, with their scopes")
@@ -143,9 +144,10 @@ def _compiled(paths: list[str]) -> list[dict[str, Any]]:
     from stepscope.instruments import graphs
 
     try:
-        return graphs.programs.found(paths) if paths else []
+        found = graphs.programs.found(paths) if paths else []
     except (NothingFound, OSError):
         return []
+    return [row | {"file": row["path"]} for row in found]
 
 
 def _graphs(trace: Trace) -> list[dict[str, Any]]:
@@ -163,12 +165,39 @@ def _graphs(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _chosen(every: list[dict[str, Any]], name: str | None) -> dict[str, Any]:
+    """The largest graph, of this name or in a file of this name."""
     if name is None:
         return every[0]
+    if named := _named(every, name):
+        return named[0]
+    known = dict.fromkeys(str(row["graph"]) for row in every) | dict.fromkeys(_files(every).values())
+    raise _none("graph", name, list(known), "--list lists them")
+
+
+def _named(every: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    found = [row for row in every if row["graph"] == name]
+    return found or [row for row in every if name in (row["file"], *_short(row["file"]))]
+
+
+def _short(file: str) -> tuple[str, str]:
+    """The name of a file, also in an archive, and what comes before its ending."""
+    base = Path(file.rpartition("!")[2]).name
+    return base, base.partition(".pb")[0]
+
+
+def _files(every: list[dict[str, Any]]) -> dict[str, str]:
+    """Files as they are listed: by their names where these differ, else by their paths."""
+    bases: dict[str, set[str]] = {}
     for row in every:
-        if row["graph"] == name:
-            return row
-    raise _none("graph", name, [str(row["graph"]) for row in every], "--list lists them")
+        bases.setdefault(_short(row["file"])[0], set()).add(row["file"])
+    return {file: base if len(files) == 1 else file for base, files in bases.items() for file in files}
+
+
+def _title(every: list[dict[str, Any]], row: dict[str, Any]) -> str:
+    """A graph by its run and its name, and by its file where other files have a graph of this name."""
+    same = {one["file"] for one in every if one["graph"] == row["graph"]}
+    parts = [row["run_id"], *([_files(every)[row["file"]]] if len(same) > 1 else []), row["graph"]]
+    return " / ".join(parts)
 
 
 def _scope(found: Hierarchy, path: str | None) -> Scope:
@@ -201,8 +230,9 @@ def _none(what: str, name: str, known: list[str], todo: str) -> NothingFound:
 def _list(every: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.query import write_rows
 
-    columns = ("run_id", "graph", "nodes")
-    rows = [tuple(row[column] for column in columns) for row in every]
+    columns = ("run_id", "graph", "nodes", "file")
+    files = _files(every)
+    rows = [(row["run_id"], row["graph"], row["nodes"], files[row["file"]]) for row in every]
     write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)
 
 

@@ -62,6 +62,10 @@ class Pieces(NamedTuple):
         with _explained():
             return self.spool.read(self._place, self.source.path, most_bytes)
 
+    def head(self, least_bytes: int) -> bytes:
+        """The unpacked beginning of the file, of at least so many bytes where it has and gives them."""
+        return self.spool.read_good(self._place, self.source.path, least_bytes)[0]
+
     def path(self) -> str | None:
         """The file on the disk when it lies there as it is; None when it is packed or part of an archive."""
         place = self._place

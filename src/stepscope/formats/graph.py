@@ -1,23 +1,95 @@
-"""Graphs: GraphDef, MetaGraphDef, SavedModel, binary or text. They hold no time, only nodes and edges."""
+"""Graphs: GraphDef, MetaGraphDef, SavedModel, binary or text, and DOT. They hold nodes and edges, no time."""
 
 from __future__ import annotations
 
+import codecs
+import json
 from typing import TYPE_CHECKING
+
+from stepscope.formats import _dot
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "graph"
+_HEAD_BYTES = 4096
+_MOST_DOT_BYTES = 256 << 20
+"""Of a file of DOT, which is held whole."""
 
 
 def sniff(head: bytes, name: str) -> bool:
-    """Fields of a graph, or their names as text."""
+    """Fields of a graph, or their names as text; or how DOT begins."""
     from stepscope import _core
 
-    return _core.sniff(NAME, head, name)
+    return _core.sniff(NAME, head, name) or _is_dot(head)
+
+
+def _is_dot(head: bytes) -> bool:
+    return _dot.is_dot(head[:_HEAD_BYTES].decode("utf-8", "replace"))
 
 
 def build(pieces: Pieces) -> Store:
-    """The native core reads all that the file holds."""
-    return pieces.decode(NAME)
+    """The native core reads all that the file holds, but DOT."""
+    if not _is_dot(pieces.head(_HEAD_BYTES)):
+        return pieces.decode(NAME)
+    data = pieces.read(_MOST_DOT_BYTES)
+    dot = _dot.parse(data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))
+    return _store(pieces, data, dot)
+
+
+def _store(pieces: Pieces, data: bytes, dot: _dot.Dot) -> Store:
+    from stepscope import _core
+
+    store = pieces.build()
+    names = _names(dot)
+    nodes = list(dot.nodes.values())
+    store.replace(
+        "node",
+        {
+            "id": list(range(len(nodes))),
+            "graph": ["graph"] * len(nodes),
+            "name": [names[one.id] for one in nodes],
+            "op_type": [_dot.op_of(one) for one in nodes],
+            "device": [""] * len(nodes),
+            "args_json": [json.dumps(facts) if (facts := _dot.facts_of(one)) else None for one in nodes],
+        },
+    )
+    store.replace(
+        "edge",
+        {
+            "id": list(range(len(dot.edges))),
+            "graph": ["graph"] * len(dot.edges),
+            "producer": [names[one.producer] for one in dot.edges],
+            "producer_slot": [-1 if one.control else 0 for one in dot.edges],
+            "consumer": [names[one.consumer] for one in dot.edges],
+            "consumer_slot": [-1 if one.control else one.slot for one in dot.edges],
+        },
+    )
+    notes = []
+    if dot.cut is not None:
+        note = {"slug": "damaged-tail", "effect": "lost", "events": 1, "first_offset": None}
+        notes.append({**note, "detail": f"DOT was read as far as {dot.cut}"})
+    store.update_facts(
+        {
+            "events_seen": len(nodes) + len(notes),
+            "events_stored": len(nodes),
+            "events_lost": len(notes),
+            "bytes_in": len(data),
+            "content_hash": _core.hash_bytes(data),
+            "producer": "unknown",
+            "notes": notes,
+        }
+    )
+    return store
+
+
+def _names(dot: _dot.Dot) -> dict[str, str]:
+    """Names by ids: paths of scopes and titles, with numbers where several are the same."""
+    found: dict[str, str] = {}
+    used: dict[str, int] = {}
+    for one in dot.nodes.values():
+        name = one.scope.path() + _dot.title(one)
+        used[name] = used.get(name, 0) + 1
+        found[one.id] = name if used[name] == 1 else f"{name} ({used[name]})"
+    return found

@@ -51,8 +51,9 @@ def findings_of(
             continue
         first = dicts(table)[0]
         fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
-        if fields.get("host_id") == "unknown":
-            fields["host_id"] = "the host"
+        for name in ("host_id", "participant"):
+            if fields.get(name) == "unknown":
+                fields[name] = "the host"
         for name in {"path", "file"} & fields.keys():
             fields[name] = str(first[name]).rstrip("/").rpartition("/")[2] or fields[name]
         if several and "run_id" in fields and "host_id" in fields:
@@ -114,11 +115,14 @@ def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, 
     if not any(row["sources"] for row in told["runs_and_hosts"]):
         if told["hlo_modules"]:
             return (f"stepscope query {where} @hlo_instructions", f"stepscope query {where} @hlo_passes")
-        of = "ops_of_graphs"
-        if told["checkpoint_tensors"] and not any(row["graphs"] for row in told["runs_and_hosts"]):
-            of = "largest_tensors"
-        sql = " ".join(statements.text(of, most=20).split())
-        return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
+        graphs = any(row["graphs"] for row in told["runs_and_hosts"])
+        of = "largest_tensors" if told["checkpoint_tensors"] and not graphs else "ops_of_graphs"
+        asked = f'stepscope query {where} "{" ".join(statements.text(of, most=20).split())}"'
+        if not graphs:
+            return (asked, f"stepscope report {where} -o report.html")
+        clusters = trace.query(statements.statement("nodes_in_clusters")).rows()[0][0]
+        first = (f"stepscope xla clusters {where}",) if clusters else ()
+        return (*first, f"stepscope graph {where}", asked)
     formats = {row["format"] for row in told["completeness"]}
     if formats and formats <= {"memory_timeline", "pprof"} and not told["op_types"]:
         return (f"stepscope memory {where}", f"stepscope report {where} -o report.html")

@@ -10,6 +10,7 @@ from stepscope.instruments.pipeline.stages import branch
 from stepscope.report import ranks
 from stepscope.report.parts import Rows
 
+_FUNCTIONS = ("__inference_", "__forward_", "__backward_")
 _PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
 
 
@@ -60,6 +61,8 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         )
         yield f"{least['device']}{whose} is busy {idle}."
     working = [row for row in told["op_types"] if row["class"] not in ("input", "wait") and row["self_ps"]]
+    # What a function runs is there by itself; the rest of a call is that of its first, which compiles.
+    working = [row for row in working if not row["op_type"].startswith(_FUNCTIONS)] or working
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
         top = [row for row in working if row["place"] == place][:3]

@@ -10,6 +10,8 @@ from stepscope import units
 _WHY = {
     "unknown": "the library does not know it",
     "removed": "the library no longer has it",
+    "replaced": "the library no longer has it",
+    "idle": "accepted, does nothing; use `stepscope xla ops`",
     "no_flag": "it is a field of DebugOptions that no flag sets",
     "other_variable": "it belongs into the other variable",
     "bad_value": "its value is refused",
@@ -17,7 +19,7 @@ _WHY = {
     "undecided": "the library could not be asked",
     "repeated": "it is given more than once, and the last value counts",
 }
-HARMLESS = ("ok", "repeated")
+HARMLESS = ("ok", "repeated", "idle")
 
 
 def sentence(row: Mapping[str, Any]) -> str:
@@ -34,7 +36,8 @@ def conclusion(rows: Sequence[Mapping[str, Any]], variable: str) -> str:
     bad = [row for row in rows if row["verdict"] not in HARMLESS]
     checked = units.count(len(rows), "flag")
     if not bad:
-        return f"{checked} of {variable} checked, all fine"
+        idle = sum(row["verdict"] == "idle" for row in rows)
+        return f"{checked} of {variable} checked, " + (f"{idle:,} without an effect" if idle else "all fine")
     verb = "stops" if len(bad) == 1 else "stop"
     return f"{len(bad)} of {checked} of {variable} {verb} a program from starting"
 

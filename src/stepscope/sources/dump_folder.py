@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from stepscope.sources.look import Identity
+from stepscope.sources.names import packless
 from stepscope.sources.source import Piece, Source
 
 FORMAT = "xla_dump"
+DRAWING = ".dot"
 
 
 def joined(placed: Sequence[tuple[Source, str]], explicit: frozenset[str]) -> list[tuple[Source, str]]:
@@ -19,11 +21,12 @@ def joined(placed: Sequence[tuple[Source, str]], explicit: frozenset[str]) -> li
     explicit: paths of files that were named; these stand for themselves, not for their folder."""
     result: list[tuple[Source, str]] = []
     groups: dict[tuple[str, bool], list[Source]] = defaultdict(list)
+    of_dumps = {folder for one, folder in placed if one.format == FORMAT}
     for one, folder in placed:
         if one.format == FORMAT:
             groups[folder, one.path in explicit].append(one)
-        else:
-            result.append((one, folder))
+        elif folder not in of_dumps or one.path in explicit or not packless(one.path).endswith(DRAWING):
+            result.append((one, folder))  # the others are drawings of the modules beside them
     for (folder, named), files in groups.items():
         result.append((_one(sorted(files, key=lambda one: one.path), named), folder))
     return result

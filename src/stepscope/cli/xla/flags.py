@@ -10,8 +10,9 @@ from stepscope.cli.console import Console
 from stepscope.errors import NothingFound
 
 ABOUT = "every flag that the installed jaxlib and TensorFlow know, and the variables"
-EPILOG = """Flags are read from the libraries' files; defaults and texts are asked of a child process.
-since and until are versions of jaxlib. Without a library, stepscope's own catalogue answers."""
+EPILOG = """Flags are read from the libraries' files; defaults and texts are asked of child processes, once
+for each build of a library. since and until are versions of jaxlib; flags that are older, from TensorFlow
+1.15 on, have the last library that knew them. Without a library, stepscope's own catalogue answers."""
 
 _SHOWN = ("name", "library", "type", "default", "values", "status", "since", "until", "doc")
 

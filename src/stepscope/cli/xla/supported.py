@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from stepscope import strict_json
 from stepscope.cli.arguments import Parser, add_paths, add_showing, need_csv
 from stepscope.cli.console import Console
+from stepscope.presenters.plain import shorten
 
 ABOUT = "ops that the installed TensorFlow can compile, and what keeps a graph off XLA"
 EPILOG = "Types are those of the kernels that TensorFlow has registered; a child process lists them."
+
+
+_TODO = {
+    "XLA_GPU_JIT": "this TensorFlow was built without GPUs: give --python of one that has them",
+    "XLA_CPU_JIT": "this TensorFlow was built without XLA: give --python of one that has it",
+}
+_TYPES = ("types", "allowed")
+_WIDEST = 100
+"""Letters of a list of types in a table for people; other forms have it whole."""
 
 
 def parser() -> Parser:
@@ -38,7 +47,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
         with watched(options.paths, console, cache=False) as opened:
             found = opened.query(statement("ops_held_against")).rows()
-        nodes = [(name, op, strict_json.members(text)) for name, op, text in found]
+        nodes = supported.once(found)
         if not nodes:
             raise NothingFound(
                 "There is no graph in these files", seen="no node", todo="give a GraphDef or a dumped graph"
@@ -48,7 +57,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise NothingFound(
             "TensorFlow has no kernels for this device",
             seen=f"{options.device} in TensorFlow {version}",
-            todo="XLA_CPU_JIT and XLA_GPU_JIT are usual",
+            todo=_TODO.get(options.device, "XLA_CPU_JIT and XLA_GPU_JIT are usual"),
         )
     columns: tuple[str, ...]
     if options.paths:
@@ -56,9 +65,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     else:
         rows = [{"op": op, "types": supported.types_of(known[op]) or None} for op in sorted(known)]
         columns = supported.COLUMNS
+    cut = options.format == "table"
+    cells = (
+        [shorten(row[one], _WIDEST) if cut and row[one] and one in _TYPES else row[one] for one in columns]
+        for row in rows
+    )
     write_rows(
         columns,
-        ([row[name] for name in columns] for row in rows),
+        cells,
         console,
         options.format,
         spreadsheet=options.spreadsheet,

@@ -54,6 +54,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         options.format,
         spreadsheet=options.spreadsheet,
     )
+    if options.find is None and not any(row["lines"] for row in rows):
+        console.say(
+            "no lines, no arguments: `bazel build --copt=-g --strip=never …` builds TensorFlow with them"
+        )
     if options.find is not None:
         here = sum(row["defined"] and row["is_function"] for row in rows)
         console.say(

@@ -79,11 +79,18 @@ def _best(task: kernel.Task, read: dict[str, tools.Stacks]) -> tuple[kernel.Task
     return task, waits, "kernel"
 
 
-def at_breakpoint(words: Sequence[str], breakpoints: Sequence[str], seconds: float, out: int) -> Seen:
-    """Runs a program until one of these functions is called, and gives the stacks of its threads there, that
-    which called it first; the program is then ended. out: the descriptor for what it prints. NothingFound
-    when it ended before, StepscopeError when gdb cannot be asked."""
-    stopped = started.run_to(words, breakpoints, seconds, out)
+def at_breakpoint(
+    words: Sequence[str], breakpoints: Sequence[str], seconds: float, out: int, pid: int | None = None
+) -> Seen:
+    """Lets a program run until one of these functions is called, and gives the stacks of its threads there,
+    that which called it first. It is started and then ended; or it is the process `pid`, which goes on. out:
+    the descriptor for what it prints. NothingFound when it ended before, StepscopeError when gdb cannot be
+    asked."""
+    if pid is not None:
+        kernel.tasks(pid)
+        if (refusal := kernel.refusal(pid)) is not None:
+            return Seen([], [], refusal)
+    stopped = started.run_to(words, breakpoints, seconds, out, pid)
     if isinstance(stopped, str):
         raise StepscopeError(
             "The program could not be run under gdb",
@@ -105,7 +112,8 @@ def at_breakpoint(words: Sequence[str], breakpoints: Sequence[str], seconds: flo
         frames, by = [*native, *python], "gdb" if native else "py-spy"
         name = "stopped here" if tid == stopped.tid else ""
         threads.append((kernel.Task(tid, name, "traced", None), frames, by))
-    notes = [f"gdb stopped at {stopped.at}; the program was ended there"]
+    after = "the program was ended there" if pid is None else f"process {pid} went on"
+    notes = [f"gdb stopped at {stopped.at}; {after}"]
     if stopped.missing:
         notes.append(f"no library had {', '.join(stopped.missing)} by then")
     if tools.find("py-spy") is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import os
 import re
 import signal
@@ -16,6 +18,10 @@ from stepscope import strict_json
 from stepscope.instruments.stacks import kernel, tools
 from stepscope.lake.rows import printable
 
+_SCRIPT = Path(__file__).with_name("gdb_script.py")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_GRACE_SECONDS = 120
+"""For gdb to read what is left of symbols, print stacks and let the process go on."""
 _PR_SET_PTRACER = 0x59616D61
 _ANYBODY = -1
 _STOP = re.compile(
@@ -51,47 +57,34 @@ def start(words: Sequence[str], out: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(words, stdout=out, preexec_fn=allowed)
 
 
-def run_to(words: Sequence[str], breakpoints: Sequence[str], seconds: float, out: int) -> Stopped | str:
-    """Runs a program under gdb until a breakpoint, which may be in a library that is loaded later; then it is
-    ended. Or why gdb could not."""
+def run_to(
+    words: Sequence[str], breakpoints: Sequence[str], seconds: float, out: int, pid: int | None = None
+) -> Stopped | str:
+    """Lets a program run under gdb until a breakpoint, which may be in a library that is loaded later: one
+    that is started and then ended, or the process `pid`, which goes on afterwards. Or why gdb could not."""
     path = tools.find("gdb")
     if path is None:
         return f"gdb is not installed: {tools.HOW['gdb']}"
     spy = tools.find("py-spy")
     with tempfile.TemporaryDirectory(prefix="stepscope-break-") as folder:
-        python, log = Path(folder) / "python.json", Path(folder) / "gdb.txt"
-        commands = [*map("set {}".format, tools.GDB_SETTINGS), "set breakpoint pending on"]
-        commands += ["set confirm off", f"set logging file {log}"]
-        commands += ["set logging redirect on", "set logging debugredirect on", "set logging enabled on"]
-        commands += [f"break {one}" for one in breakpoints]
+        python, log, plan = (Path(folder) / name for name in ("python.json", "gdb.txt", "plan.json"))
+        asked = [spy, "dump", "--nonblocking", "--json", "--pid"] if spy is not None else None
+        told_of = {"functions": list(breakpoints), "needles": needles(breakpoints), "pid": pid}
+        plan.write_text(json.dumps({**told_of, "py_spy": asked, "python": str(python)}), encoding="utf-8")
+        settings = [*tools.GDB_SETTINGS, "breakpoint pending on", "confirm off", "auto-solib-add off"]
         # The program's own output goes where ours for people goes; gdb's goes into the log.
-        commands += ["run", "info breakpoints", "info threads", "thread apply all backtrace"]
-        if spy is not None:
-            words_of_spy = f"[{spy!r}, 'dump', '--nonblocking', '--json', '--pid', str(pid)]"
-            asked = f"s.run({words_of_spy}, stdout=s.PIPE, stderr=s.DEVNULL, timeout=120).stdout"
-            pid = "pid = gdb.selected_inferior().pid"
-            commands.append(
-                f"python import subprocess as s; {pid}; pid and open({str(python)!r}, 'wb').write({asked})"
-            )
-        line = [path, "-nx", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
-        for one in commands:
-            line += ["-ex", one]
-        # gdb reads neither a script nor a name in PATH; env becomes what it starts.
-        line += ["--args", "/usr/bin/env", *words]
-        complaint = None
+        settings += [f"logging file {log}", "logging redirect on", "logging debugredirect on"]
+        line = [path, "-nx", "-batch"]
+        for one in [*settings, "logging enabled on"]:
+            line += ["-iex", f"set {one}"]
+        line += ["-iex", f"python STEPSCOPE_PLAN = {str(plan)!r}"]
+        if pid is not None:
+            line += ["-p", str(pid), "-x", str(_SCRIPT)]
+        else:
+            # gdb reads neither a script nor a name in PATH; env becomes what it starts.
+            line += ["-x", str(_SCRIPT), "--args", "/usr/bin/env", *words]
         try:
-            subprocess.run(
-                line,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.DEVNULL,
-                timeout=seconds,
-                check=False,
-                preexec_fn=kernel.end_with_parent,
-                env={**os.environ, "SHELL": "/bin/sh"},  # which starts the program
-            )
-        except subprocess.TimeoutExpired:
-            complaint = f"no breakpoint was reached in {seconds:g} s; --timeout allows more"
+            complaint = _traced(line, seconds, out, gently=pid is not None)
         except OSError as error:
             return f"gdb did not start: {error.strerror}"
         text = log.read_text(errors="replace") if log.is_file() else ""
@@ -99,16 +92,55 @@ def run_to(words: Sequence[str], breakpoints: Sequence[str], seconds: float, out
     return told(text, said, complaint)
 
 
+def _traced(line: Sequence[str], seconds: float, out: int, *, gently: bool) -> str | None:
+    """Runs gdb; what went wrong. gently: it is asked to stop waiting, so that it takes its breakpoints out of
+    a process that goes on."""
+    process = subprocess.Popen(
+        line,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=kernel.end_with_parent,
+        start_new_session=gently,
+        env={**os.environ, "SHELL": "/bin/sh"},  # which starts the program
+    )
+    try:
+        process.wait(seconds)
+        return None
+    except subprocess.TimeoutExpired:
+        return f"no breakpoint was reached in {seconds:g} s; --timeout allows more"
+    finally:
+        if process.poll() is None:
+            if gently:
+                process.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE_SECONDS)
+            process.kill()
+            process.wait()
+
+
+def needles(functions: Sequence[str]) -> list[str] | None:
+    """What a library with one of these functions has in its names: of C++ ones, the length before the last
+    part. None when a name does not tell, such as that of an operator or a line of a file."""
+    found = []
+    for one in functions:
+        last = one.partition("(")[0].strip().rpartition("::")[2].removeprefix("~")
+        if not _NAME.fullmatch(last):
+            return None
+        found += [f"{len(last)}{last}", f"\0{last}\0"] if not last.startswith("_Z") else [last]
+    return found
+
+
 def told(text: str, python: str, complaint: str | None) -> Stopped:
     """What gdb's log and py-spy's JSON say."""
     missing = [printable(one) for one in _PENDING.findall(text)]
     fault = _FAULT.search(text)
-    stop = _STOP.search(text)
+    stop = next(iter([*_STOP.finditer(text)][-1:]), None)  # those before were ways into other libraries
     at = None
     if stop is not None:
         at = printable(text[stop.end() :].partition("\n")[0].partition(" (")[0].removeprefix("0x"))
         at = re.sub(r"^[0-9a-f]{8,} in ", "", at)
-    elif fault is not None and fault[1] not in ("SIGTRAP",):
+    elif fault is not None and fault[1] not in ("SIGTRAP", "SIGINT"):
         at = f"signal {fault[1]}"
     current = _CURRENT.search(text)
     why = complaint
@@ -121,7 +153,7 @@ def told(text: str, python: str, complaint: str | None) -> Stopped:
             why = f"the program ended by {killed[1]}"
         else:
             last = [line for line in text.splitlines() if line.strip()]
-            why = printable(last[-1][:300]) if last else "gdb said nothing"
+            why = printable(last[-1][:300]) if last else "gdb said nothing; it must be one with Python"
     try:
         spied = tools.spied(strict_json.told(python)) if python else {}
     except (ValueError, TypeError, KeyError, AttributeError):

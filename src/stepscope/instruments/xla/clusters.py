@@ -27,6 +27,8 @@ _BUILT = re.compile(r"Built (\d+) clusters?, size (\d+) / (\d+)")
 _CLUSTER = re.compile(r"\]\s+(\S+) (\d+) / (\d+) \(")
 _OPS = re.compile(r"\]\s+(\S+): (\d+) instances?")
 _EDGES = re.compile(r"\]\s+(\d+) (incoming|outgoing) edges?")
+_EDGE = re.compile(r"\]\s+\S+ (\S+) # (\d+)\s*$")
+ARGUMENTS = ("_Arg", "_Retval", "_DeviceArg", "_DeviceRetval")
 _NUMBERS = re.compile(r"(sorted_nodes|compilation_candidates_)\.size\(\) = (\d+)")
 _DUMPED = re.compile(r"(mark_for_compilation_annotated[\w.-]*)\.pb(?:txt)?")
 _LONGEST = 4096
@@ -69,7 +71,7 @@ def of_log(lines: Iterable[str], name: str) -> list[Graph]:
     """The graphs of a log, in its order."""
     found = [Graph(f"{name}#1")]
     current: Cluster | None = None
-    part = ""
+    part = side = ""
     for whole in lines:
         line = whole[:_LONGEST].rstrip("\n")
         now = found[-1]
@@ -98,11 +100,8 @@ def of_log(lines: Iterable[str], name: str) -> list[Graph]:
             part = "edges"
         elif part == "edges" and "** Cluster " in line:
             current = now.clusters.get(line.rpartition(" ")[2])
-        elif part == "edges" and (one := _EDGES.search(line)) and current is not None:
-            if one[2] == "incoming":
-                current.inputs = int(one[1])
-            else:
-                current.outputs = int(one[1])
+        elif part == "edges":
+            side = _border(current or Cluster(), side, line)
         elif part == "built" and (one := _CLUSTER.search(line)):
             current = now.clusters[one[1]] = Cluster(int(one[2]))
         elif one := _OPS.search(line):
@@ -113,6 +112,17 @@ def of_log(lines: Iterable[str], name: str) -> list[Graph]:
     return [one for one in found if one.seen or one.size is not None]
 
 
+def _border(cluster: Cluster, side: str, line: str) -> str:
+    """Reads a line about edges between clusters: which side the next ones are of, then nodes with the number
+    of their edges. Of the graph's source and sink, which no data crosses, none are counted."""
+    if one := _EDGES.search(line):
+        side = "inputs" if one[2] == "incoming" else "outputs"
+        setattr(cluster, side, 0)
+    elif side and (one := _EDGE.search(line)) and one[1] not in ("_SOURCE", "_SINK"):
+        setattr(cluster, side, (getattr(cluster, side) or 0) + int(one[2]))
+    return side
+
+
 def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[Any]]) -> Graph:
     """An annotated graph: rows of nodes (name, op, device, attributes as JSON) and edges (producer, consumer,
     is it a control edge). Its names begin with the cluster, or with `unclustered`."""
@@ -120,8 +130,7 @@ def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence
     bare: dict[str, str] = {}
     for node, op, _, attributes in nodes:
         cluster = strict_json.members(attributes).get("_XlaCluster")
-        prefix = f"{cluster or 'unclustered'}/"
-        bare[node] = plain = node[len(prefix) :] if node.startswith(prefix) else node
+        bare[node] = plain = bare_name(node, cluster)
         graph.seen[plain] = op
         if cluster:
             graph.assigned[plain] = str(cluster)
@@ -140,6 +149,11 @@ def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence
             if of[1] is not None:
                 graph.clusters[of[1]].inputs = (graph.clusters[of[1]].inputs or 0) + 1
     return graph
+
+
+def bare_name(node: str, cluster: object) -> str:
+    """The name of a node without the cluster, or `unclustered`, that an annotated graph puts before it."""
+    return node.removeprefix(f"{cluster or 'unclustered'}/")
 
 
 def joined(graphs: Sequence[Graph], logs: Sequence[Graph]) -> list[Graph]:
@@ -193,12 +207,12 @@ def _counts(ops: Counter[str]) -> str:
 
 def _why(graph: Graph, name: str, op: str | None) -> tuple[str, str | None]:
     """The reason that the log gives for a node, with its words."""
-    if name in graph.uncompilable:
-        return "uncompilable", graph.uncompilable[name]
-    if op in ("_Arg", "_Retval"):
-        return "graph_end", f"its op is {op}"
+    if op in ARGUMENTS:
+        return "graph_end", graph.uncompilable.get(name) or f"its op is {op}"
     if name in ("_SOURCE", "_SINK"):
         return "graph_end", f"it is {name}"
+    if name in graph.uncompilable:
+        return "uncompilable", graph.uncompilable[name]
     for producer, consumer, reason in graph.cycles:
         if name and any(end.startswith((f"<{name} #", f"<{name} + ")) for end in (producer, consumer)):
             return "cycle", f"{producer} -> {consumer}: {reason}"[:400]

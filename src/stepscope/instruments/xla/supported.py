@@ -6,14 +6,16 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from stepscope import strict_json
 from stepscope.errors import StepscopeError
+from stepscope.instruments.xla import clusters, kept
 from stepscope.instruments.xla.flags import installed
 
 COLUMNS = ("op", "types")
 AGAINST = ("op", "nodes", "why", "types", "allowed", "example")
 """why: no_kernel, or type: an attribute has a type that no kernel allows."""
 
-_ENDS = frozenset(("_Arg", "_Retval", "NoOp", "_SOURCE", "_SINK", "Placeholder"))
+_ENDS = frozenset((*clusters.ARGUMENTS, "NoOp", "_SOURCE", "_SINK", "Placeholder"))
 """Ops of a graph's border, which do nothing."""
 
 _CODE = """
@@ -32,7 +34,24 @@ Types = dict[str, list[str]]
 
 
 def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types]]]:
-    """TensorFlow's version, and for each op the types of each of its kernels, asked of a child process."""
+    """TensorFlow's version, and for each op the types of each of its kernels; kept for each build of it."""
+    library = next((one for one in installed.installed(python) if one.name == "tensorflow"), None)
+    what = f"kernels of {library.title} in {library.folder}" if library is not None else ""
+    asked = kept.recall(what) if library is not None else None
+    if asked is None:
+        asked = _asked(python)
+        if library is not None:
+            kept.remember(what, installed.shared_objects(library), asked)
+    version, kernels = asked
+    found: dict[str, list[Types]] = {}
+    for op, of, types in kernels:
+        if of == device:
+            found.setdefault(op, []).append(types)
+    return str(version), found
+
+
+def _asked(python: str | None) -> list[Any]:
+    """TensorFlow's version and all its kernels: op, device and types, as a child process lists them."""
     said = installed.run_code(_CODE, python)
     _, begun, text = said.out.decode("utf-8", "replace").rpartition("BEGIN")
     if not begun:
@@ -43,12 +62,8 @@ def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types
             slug="no-tensorflow",
         )
     # What a library prints while the process ends comes after it.
-    (version, kernels), _ = json.JSONDecoder().raw_decode(text)
-    found: dict[str, list[Types]] = {}
-    for op, of, types in kernels:
-        if of == device:
-            found.setdefault(op, []).append(types)
-    return str(version), found
+    asked: list[Any] = json.JSONDecoder().raw_decode(text)[0]
+    return asked
 
 
 def types_of(kernels: Sequence[Types]) -> str:
@@ -58,6 +73,18 @@ def types_of(kernels: Sequence[Types]) -> str:
         for name, allowed in types.items():
             merged.setdefault(name, set()).update(allowed)
     return " ".join(f"{name}={{{','.join(sorted(allowed))}}}" for name, allowed in sorted(merged.items()))
+
+
+def once(nodes: Iterable[Sequence[Any]]) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Nodes (name, op, attributes as JSON), each once: a graph that is dumped after each pass has most of its
+    nodes in every file, also with what passes note on them."""
+    found: dict[tuple[str, str, str], tuple[str, str, Mapping[str, Any]]] = {}
+    for name, op, text in nodes:
+        attributes = strict_json.members(text)
+        bare = clusters.bare_name(name, attributes.get("_XlaCluster"))
+        own = {key: value for key, value in attributes.items() if not key.startswith("_")}
+        found.setdefault((bare, op, json.dumps(own, sort_keys=True)), (bare, op, own))
+    return list(found.values())
 
 
 def against(

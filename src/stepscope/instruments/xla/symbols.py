@@ -11,6 +11,7 @@ from typing import Any
 
 from stepscope.errors import UsageError
 from stepscope.formats._elf import Elf
+from stepscope.instruments.xla import kept
 from stepscope.lake.rows import printable
 
 COLUMNS = (
@@ -22,8 +23,8 @@ others link to; functions: that are defined here. lines, arguments: whether it h
 unwinds: whether stacks can be walked through it. shows: what gdb shows of a frame in it."""
 
 FOUND = ("library", "symbol", "name", "table", "is_function", "defined", "address", "bytes")
-"""A row is a symbol. symbol: as the file has it; name: as C++ has it, where c++filt is installed. defined:
-here, not in a library that this one uses."""
+"""A row is a symbol. symbol: as the file has it; name: as C++ has it, where c++filt is installed. table: that
+or those that have it. defined: here, not in a library that this one uses."""
 
 MOST_FOUND = 1_000
 _SECONDS = 60
@@ -35,6 +36,16 @@ def rows(paths: Sequence[str | Path]) -> list[dict[str, Any]]:
 
 
 def _row(path: str | Path) -> dict[str, Any]:
+    """A row, from the cache where the library is there: TensorFlow has a million symbols."""
+    what = f"sections and symbols of {Path(path).absolute()}"
+    row = kept.recall(what)
+    if row is None:
+        row = _read(path)
+        kept.remember(what, [Path(path).absolute()], row)
+    return {**row, "library": printable(str(path))}
+
+
+def _read(path: str | Path) -> dict[str, Any]:
     with Elf(path) as elf:
         table = ".symtab" if elf.count(".symtab") else ".dynsym"
         functions = sum(one.is_function and one.defined for one in elf.symbols(table))
@@ -42,7 +53,7 @@ def _row(path: str | Path) -> dict[str, Any]:
         arguments = ".debug_info" in elf.sections or ".zdebug_info" in elf.sections
         unwinds = ".eh_frame" in elf.sections or ".debug_frame" in elf.sections
         return {
-            "library": printable(str(path)),
+            "library": "",
             "file_bytes": len(elf.data),
             "machine": elf.machine,
             "build_id": elf.build_id,
@@ -71,27 +82,29 @@ def find(paths: Sequence[str | Path], name: str) -> list[dict[str, Any]]:
     """The symbols of a function, as C++ or C has its name: rows with FOUND, at most MOST_FOUND. UsageError
     for what cannot be a name."""
     begins = _beginnings(name)
-    found: list[dict[str, Any]] = []
+    rows: dict[tuple[str, bytes, int], dict[str, Any]] = {}
     for path in paths:
         with Elf(path) as elf:
             for table in (".symtab", ".dynsym"):
                 names = _names(elf, table, begins)
-                if not names:
-                    continue
-                for one in elf.symbols(table):
-                    if one.name_at in names and len(found) < MOST_FOUND:
-                        found.append(
-                            {
-                                "library": printable(str(path)),
-                                "symbol": printable(names[one.name_at].decode("utf-8", "replace")),
-                                "name": None,
-                                "table": table,
-                                "is_function": one.is_function,
-                                "defined": one.defined,
-                                "address": f"0x{one.address:x}",
-                                "bytes": one.bytes,
-                            }
-                        )
+                for one in elf.symbols(table) if names else ():
+                    if one.name_at not in names or len(rows) >= MOST_FOUND:
+                        continue
+                    key = (str(path), names[one.name_at], one.address)
+                    if key in rows:  # what others may link to is in both
+                        rows[key]["table"] += f" {table}"
+                        continue
+                    rows[key] = {
+                        "library": printable(str(path)),
+                        "symbol": printable(names[one.name_at].decode("utf-8", "replace")),
+                        "name": None,
+                        "table": table,
+                        "is_function": one.is_function,
+                        "defined": one.defined,
+                        "address": f"0x{one.address:x}",
+                        "bytes": one.bytes,
+                    }
+    found = list(rows.values())
     for row, said in zip(found, _demangled([row["symbol"] for row in found]), strict=False):
         row["name"] = said
     return sorted(found, key=lambda row: (not row["defined"], row["library"], row["table"], row["symbol"]))

@@ -1,20 +1,22 @@
 -- One op hides what is inside it
 --
 -- question: Does a fused op, a compiled cluster or a call take much of the time without showing its parts?
--- reads: op_sum
+-- reads: rollup_op, track_place, slice, step, _instruction_slice
 -- severity: medium from 50 % of the self time on its place, low from 20 %
 -- impact: {op} ({op_type}) takes {impact_ps}, {share} of the time of {place} ops, and the recording does
 --   not show what happens inside it.
 -- action: An op is the smallest unit that this recording shows. Look inside with a finer one: an XPlane
 --   capture (tf.profiler.experimental.start) shows the instructions of XLA clusters, and XLA_FLAGS with
 --   --xla_dump_to writes what they were compiled to.
+-- notes: Where a source has steps, only those that averages include count: in others, a cluster is compiled. Clusters,
+--   functions and loops hide nothing in a source that has the instructions that they were compiled to.
 -- weakened_by: lost, capped, truncated
 -- reasoning: A timeline of ops shows nothing finer than an op. A compiled cluster, a function call, a loop
 --   or a fused op is one bar whose inside was not recorded, so a list of slow ops ends at it. The remedy is
 --   a finer recording, not a closer look at this one.
--- formula: share = self time of the op / self time of everything on the same kind of place (device, host or
---   launch), without waits; reported for clusters, calls, loops and fused collectives from 0.2, medium from
---   0.5.
+-- formula: share = self times of the op's runs in which ops take less than half of the time / self times of everything
+--   on the same kind of place (device, host or launch), without waits; reported for clusters, calls, loops and fused
+--   collectives from 0.2, medium from 0.5.
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Unseen | self time of the op
@@ -23,39 +25,108 @@
 --   op_type | text | Op type | its type
 --   share | ratio | Share | part of all self time on that kind of place, waits left out
 --   runs | int | Runs | how often it ran
-WITH ops AS (
-  SELECT o.place, o.op, o.op_type, SUM(o.sum_self_ps) AS op_ps, SUM(o.slices) AS number
-  FROM op_sum AS o
-  WHERE o.class NOT IN ('input', 'wait')
-  GROUP BY o.place, o.op, o.op_type
+WITH kinds AS (
+  SELECT
+    r.id,
+    r.source_id,
+    p.place,
+    COALESCE(r.op_name, r.name) AS op,
+    COALESCE(r.op_type, r.op_name, r.name) AS called,
+    CASE
+      WHEN r.op_type IN ('TRTEngineOp', 'HorovodAllreduce', 'NcclAllReduce', 'custom-call') THEN 'other'
+      WHEN
+        r.op_type IN (
+          '_XlaRun', 'XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch', 'PartitionedCall',
+          'StatefulPartitionedCall', 'While', 'StatelessWhile', 'If', 'StatelessIf', 'TPUExecute',
+          'while', 'call', 'conditional'
+        )
+        OR r.op_type LIKE 'cluster_%'
+        OR r.op_type LIKE '__inference_%'
+        THEN 'compiled'
+    END AS closed
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op AND r.class NOT IN ('input', 'wait')
+),
+
+sources AS (
+  SELECT k.source_id AS of_source
+  FROM kinds AS k
+  WHERE k.closed IS NOT NULL
+  GROUP BY k.source_id
 ),
 
 places AS (
-  SELECT p.place, SUM(p.op_ps) AS place_ps
-  FROM ops AS p
-  GROUP BY p.place
+  SELECT k.place AS of_place
+  FROM kinds AS k
+  WHERE k.closed IS NOT NULL
+  GROUP BY k.place
+),
+
+shown AS (
+  SELECT i.source_id AS shown_source
+  FROM _instruction_slice AS i
+  INNER JOIN sources AS o ON o.of_source = i.source_id
+  GROUP BY i.source_id
+),
+
+steps AS (
+  SELECT s.source_id AS of_source, s.step AS of_step, MAX(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept
+  FROM step AS s
+  WHERE s.recovered_from <> 'whole_capture'
+  GROUP BY s.source_id, s.step
+),
+
+stepped AS (
+  SELECT s.of_source AS stepped_source
+  FROM steps AS s
+  GROUP BY s.of_source
+),
+
+counted AS (
+  SELECT
+    k.place,
+    k.op,
+    k.called,
+    CASE WHEN k.closed = 'other' OR (k.closed = 'compiled' AND h.shown_source IS NULL) THEN 1 ELSE 0 END AS hides,
+    s.dur_ps,
+    COALESCE(s.op_self_ps, s.self_ps) AS own_ps
+  FROM kinds AS k
+  INNER JOIN places AS p ON p.of_place = k.place
+  INNER JOIN slice AS s ON s.rollup_id = k.id
+  LEFT JOIN shown AS h ON h.shown_source = k.source_id
+  LEFT JOIN stepped AS d ON d.stepped_source = k.source_id
+  LEFT JOIN steps AS a ON a.of_source = s.source_id AND a.of_step = s.step
+  WHERE d.stepped_source IS NULL OR a.kept = 1
+),
+
+ops AS (
+  SELECT
+    c.place,
+    c.op,
+    c.called,
+    SUM(CASE WHEN c.hides = 1 AND c.own_ps * 2 >= c.dur_ps THEN c.own_ps ELSE 0 END) AS unseen_ps,
+    SUM(CASE WHEN c.hides = 1 AND c.own_ps * 2 >= c.dur_ps THEN 1 ELSE 0 END) AS number,
+    SUM(c.own_ps) AS op_ps
+  FROM counted AS c
+  GROUP BY c.place, c.op, c.called
+),
+
+totals AS (
+  SELECT o.place AS of_place, SUM(o.op_ps) AS place_ps
+  FROM ops AS o
+  GROUP BY o.place
 )
 
 SELECT
-  CASE WHEN o.op_ps * 2 >= p.place_ps THEN 'medium' ELSE 'low' END AS severity,
-  CAST(o.op_ps AS BIGINT) AS impact_ps,
+  CASE WHEN o.unseen_ps * 2 >= t.place_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(o.unseen_ps AS BIGINT) AS impact_ps,
   o.place,
   o.op,
-  o.op_type,
-  CAST(o.op_ps AS DOUBLE) / NULLIF(p.place_ps, 0) AS share,
+  o.called AS op_type,
+  CAST(o.unseen_ps AS DOUBLE) / NULLIF(t.place_ps, 0) AS share,
   CAST(o.number AS BIGINT) AS runs
 FROM ops AS o
-INNER JOIN places AS p ON p.place = o.place
-WHERE
-  o.op_ps * 5 >= p.place_ps
-  AND o.op_ps > 0
-  AND (
-    o.op_type IN (
-      '_XlaRun', 'XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch', 'PartitionedCall',
-      'StatefulPartitionedCall', 'While', 'StatelessWhile', 'If', 'StatelessIf', 'TPUExecute', 'TRTEngineOp',
-      'HorovodAllreduce', 'NcclAllReduce', 'custom-call', 'while', 'call', 'conditional'
-    )
-    OR o.op_type LIKE 'cluster_%'
-    OR o.op_type LIKE '__inference_%'
-  )
-ORDER BY o.op_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.op_type NULLS LAST
+INNER JOIN totals AS t ON t.of_place = o.place
+WHERE o.unseen_ps * 5 >= t.place_ps AND o.unseen_ps > 0
+ORDER BY o.unseen_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.called NULLS LAST

@@ -1,13 +1,15 @@
 -- Graphs for a page
 --
 -- question: Which graphs are there, and how large is each?
--- reads: node
+-- reads: node, source
 -- columns:
 --   run_id | text | run
 --   source_id | int | source that has it
 --   graph | text | which graph of the source
 --   nodes | int | its nodes
-SELECT n.run_id, n.source_id, n.graph, COUNT(*) AS nodes
+--   file | text | path of the source
+SELECT n.run_id, n.source_id, n.graph, COUNT(*) AS nodes, s.path AS file
 FROM node AS n
-GROUP BY n.run_id, n.source_id, n.graph
+INNER JOIN source AS s ON s.source_id = n.source_id
+GROUP BY n.run_id, n.source_id, n.graph, s.path
 ORDER BY nodes DESC NULLS LAST, n.source_id NULLS LAST, n.graph NULLS LAST

@@ -18,7 +18,8 @@ class Catalogue(NamedTuple):
     sources: titles of libraries, the jaxlibs in the order of their versions. flags: of XLA_FLAGS by name,
     with type, values, default and the numbers of the sources that have it. no_flags: fields that no flag
     sets. no_fields: flags whose field is gone, and that the newest jaxlib still takes. tf: flags of
-    TF_XLA_FLAGS with type and default.
+    TF_XLA_FLAGS with type and default. gone: flags of older libraries than these, with the variable, the type
+    and the last library that has it, of TensorFlow 1.15, 2.1, 2.4, 2.8, 2.12 and jaxlib 0.4.13 and 0.4.19.
     """
 
     sources: list[str]
@@ -26,6 +27,7 @@ class Catalogue(NamedTuple):
     no_flags: list[str]
     no_fields: list[str]
     tf: dict[str, list[str]]
+    gone: dict[str, list[str]]
 
     def span(self, name: str) -> tuple[str | None, str | None]:
         """The first and the last jaxlib with a flag; the last only when newer ones lack it."""
@@ -54,13 +56,26 @@ class Catalogue(NamedTuple):
                     "type": one["type"],
                     "default": one.get("default"),
                     "values": " ".join(one["values"]) if one.get("values") else None,
-                    "status": "removed" if until else "flag",
+                    "status": "removed" if until else "dead" if name in variables.IDLE else "flag",
                     "since": since,
                     "until": until,
-                    "doc": variables.DOCS.get(name),
+                    "doc": variables.doc(name),
                 }
             )
         return found
+
+    def rows_of_older(self) -> list[dict[str, Any]]:
+        """The flags that only older libraries have, as rows of the table."""
+        from stepscope.instruments.xla.flags import variables
+
+        return [
+            {
+                **dict.fromkeys(("default", "values", "since")),
+                **{"name": name, "variable": variable, "library": last, "type": kind},
+                **{"status": "removed", "until": last, "doc": variables.doc(name)},
+            }
+            for name, (variable, kind, last) in self.gone.items()
+        ]
 
     def rows_of_tensorflow(self) -> list[dict[str, Any]]:
         """The flags of TF_XLA_FLAGS as rows of the table."""
@@ -71,7 +86,7 @@ class Catalogue(NamedTuple):
             {
                 **dict.fromkeys(("values", "since", "until")),
                 **{"name": name, "variable": "TF_XLA_FLAGS", "library": title, "type": kind},
-                **{"default": default, "status": "flag", "doc": variables.DOCS.get(name)},
+                **{"default": default, "status": "flag", "doc": variables.doc(name)},
             }
             for name, (kind, default) in sorted(self.tf.items())
         ]

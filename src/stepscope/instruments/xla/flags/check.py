@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from stepscope.instruments.xla.flags import catalogue, installed
+from stepscope.instruments.xla.flags import catalogue, installed, variables
 from stepscope.instruments.xla.flags.installed import Library
 from stepscope.instruments.xla.flags.line import Flag, Line
 
@@ -27,9 +27,9 @@ _NUMBERS = {"int32": 31, "int64": 63, "uint32": 32, "uint64": 64}
 
 
 class Verdict(NamedTuple):
-    """kind: ok, unknown, removed, no_flag (a field that no flag sets), other_variable, bad_value, repeated,
-    no_dashes, or undecided. nearest: a name to use instead. evidence: what the library said, or where it
-    is known from."""
+    """kind: ok, idle (taken, and does nothing), unknown, removed, replaced (removed, and another does the
+    same), no_flag (a field that no flag sets), other_variable, bad_value, repeated, no_dashes, or undecided.
+    nearest: a name to use instead. evidence: what the library said, or where it is known from."""
 
     kind: str
     nearest: str | None = None
@@ -106,6 +106,8 @@ def check(
             verdict = _explained(one, line.variable, verdict, known, near)
         elif verdict.kind == "ok" and one.name in seen:
             verdict = Verdict("repeated", None, "the last value counts")
+        elif verdict.kind == "ok" and one.name in variables.IDLE and not _is_old(library):
+            verdict = Verdict("idle", None, variables.IDLE[one.name])
         elif verdict.kind == "bad_value":
             values = known.flags.get(one.name, {}).get("values") or ()
             match = difflib.get_close_matches((one.value or "").upper(), values, 1)
@@ -116,6 +118,11 @@ def check(
         cells = (one.name, one.value, verdict.kind, verdict.nearest, title, verdict.evidence)
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
     return rows
+
+
+def _is_old(library: Library | None) -> bool:
+    """Whether a library is of TensorFlow 1."""
+    return library is not None and library.name == "tensorflow" and library.version.startswith("1.")
 
 
 def _current(known: catalogue.Catalogue) -> list[str]:
@@ -133,13 +140,28 @@ def _explained(
         return verdict._replace(kind="other_variable", nearest=f"{other}=--{one.name}")
     if one.name in known.no_flags:
         return verdict._replace(kind="no_flag")
+    if gone := _gone(one.name, verdict, known):
+        return gone
     matches = difflib.get_close_matches(one.name, [name for name in near if name != one.name], 1, 0.75)
     nearest = f"--{matches[0]}" if matches else None
     until = known.span(one.name)[1]
     if until is not None:
-        evidence = f"{verdict.evidence}; jaxlib {until} is the last of the catalogue that has it"
-        return Verdict("removed", nearest, evidence)
+        return Verdict("removed", nearest, f"{verdict.evidence}; {_last(f'jaxlib {until}')}")
     return verdict._replace(nearest=nearest)
+
+
+def _last(title: str) -> str:
+    return f"{title} is the last of the catalogue that has it"
+
+
+def _gone(name: str, verdict: Verdict, known: catalogue.Catalogue) -> Verdict | None:
+    """What is known of a flag of older libraries; None of others."""
+    if name not in known.gone:
+        return None
+    evidence = f"{verdict.evidence}; {_last(known.gone[name][2])}"
+    if name in variables.INSTEAD:
+        return Verdict("replaced", variables.INSTEAD[name], evidence)
+    return Verdict("removed", None, f"{evidence}. {variables.LOST.get(name, '')}".rstrip())
 
 
 def _by_catalogue(one: Flag, variable: str, known: catalogue.Catalogue) -> Verdict:

@@ -6,9 +6,13 @@ environment, no accelerator and no core file.
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,6 +87,11 @@ class Said(NamedTuple):
 def installed(python: str | None = None) -> list[Library]:
     """The libraries of a Python (ours without one), found without importing them. UsageError when it is no
     Python."""
+    if python is None:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(_WHERE, {})  # it imports nothing of theirs, and a child takes longer to start than to look
+        return _listed(json.loads(out.getvalue()))
     said = _run(python, _WHERE, {})
     try:
         found = strict_json.parse(said.out.strip().rpartition(b"\n")[2], lenient=True)
@@ -93,6 +102,10 @@ def installed(python: str | None = None) -> list[Library]:
             todo="give --python the interpreter that has your jaxlib or TensorFlow",
             path=python,
         ) from error
+    return _listed(found)
+
+
+def _listed(found: Mapping[str, Sequence[str]]) -> list[Library]:
     return [Library(name, found[name][1], Path(found[name][0])) for name in LIBRARIES if name in found]
 
 

@@ -14,7 +14,8 @@ def settings(
     folder: PurePath, *, passes: str | None, graphs: bool, profile: bool, before: Mapping[str, str]
 ) -> dict[str, str]:
     """Variables by name. passes: dump before and after passes whose name matches. graphs: TensorFlow's graphs
-    and the reasons of clusters. profile: instructions are counted. before: the environment, whose own flags
+    and the reasons of clusters. profile: cycles of instructions are counted, by libraries
+    that still do. before: the environment, whose own flags
     stay in front."""
     flags = [f"--xla_dump_to={_quoted(str(folder / 'hlo'))}", "--xla_dump_hlo_as_proto"]
     flags.append("--xla_dump_hlo_as_text")

@@ -6,17 +6,18 @@ import re
 import struct
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.formats._protobuf import fields, varint
+from stepscope.instruments.xla import kept
 from stepscope.instruments.xla.flags import catalogue, installed, variables
 from stepscope.instruments.xla.flags.descriptors import File, Message, find
 from stepscope.instruments.xla.flags.installed import Library
 
 COLUMNS = (*("name", "variable", "library", "type", "default", "values", "status", "since", "until", "doc"),)
-"""since and until: the first and the last of the catalogue's jaxlibs that has it. status: flag, no flag
-(a field that no flag sets), no field (a flag that is still read, though its field is gone), removed,
-variable, or dead."""
+"""since and until: the first and the last of the catalogue's jaxlibs that has it; until names a library
+where a flag is older than the first of them. status: flag, no flag (a field that no flag sets), no field (a
+flag that is still read, though its field is gone), removed, variable, or dead (it does nothing)."""
 
 _HELP = re.compile(r"^\s+--([\w.]+)=(\".*?\"|\S*)\s+(\w+)\t(.*)$", re.MULTILINE)
 _OPTIONS = "xla/pjrt/proto/compile_options.proto"
@@ -38,27 +39,76 @@ def read(library: Library) -> File | None:
     return None
 
 
+class Told(NamedTuple):
+    """What a library tells of its flags, as JSON has it. fields: name, type and values of each. reserved:
+    names that once were fields. defaults: by name. helps: default, type and text by variable and name."""
+
+    fields: list[list[Any]]
+    reserved: list[str]
+    defaults: dict[str, Any]
+    helps: dict[str, dict[str, list[str]]]
+
+
 def rows(libraries: list[Library], python: str | None, *, asking: bool = True) -> list[Row]:
     """The flags of libraries; without any, those of the catalogue. asking: children may be started, which
-    tell defaults and the text of their help."""
+    tell defaults and the text of their help; their answers are kept."""
     known = catalogue.load()
-    found: list[Row] = []
-    if not libraries:
-        found += known.rows()
-    answers = _answers(libraries, python) if asking else {}
-    for library in libraries:
-        file = read(library)
-        message = debug_options(file) if file is not None else None
-        if file is None or message is None:
-            continue
-        defaults = answers.get((library.name, "defaults"), {})
-        told = answers.get((library.name, "XLA_FLAGS"), {})
-        found += _fields(library, file, message, defaults, told, known)
-        for name, (default, kind, doc) in answers.get((library.name, "TF_XLA_FLAGS"), {}).items():
-            found.append(_row(name, "TF_XLA_FLAGS", library.title, kind, default, doc=doc))
+    found: list[Row] = [] if libraries else known.rows()
+    for library, told in zip(libraries, _told(libraries, python, asking=asking), strict=True):
+        found += _fields(library, told, known)
+        for name, (default, kind, doc) in told.helps.get("TF_XLA_FLAGS", {}).items():
+            found.append(
+                _row(name, "TF_XLA_FLAGS", library.title, kind, default, doc=doc or variables.doc(name))
+            )
     if not any(row["variable"] == "TF_XLA_FLAGS" for row in found):
         found += known.rows_of_tensorflow()
+    there = {row["name"] for row in found}
+    found += [row for row in known.rows_of_older() if row["name"] not in there]
     return [*found, *variables.rows()]
+
+
+def _told(libraries: list[Library], python: str | None, *, asking: bool) -> list[Told]:
+    """What each library tells, from the cache where it is there."""
+    found = [_recalled(library) for library in libraries]
+    new = [library for library, told in zip(libraries, found, strict=True) if told is None]
+    answers = _answers(new, python) if asking else {}
+    made = [
+        one if one is not None else _made(library, answers)
+        for library, one in zip(libraries, found, strict=True)
+    ]
+    for library, told in zip(libraries, made, strict=True):
+        wanted = {variable for name, variable in installed.TRIGGERS if name == library.name}
+        whole = all(told.helps.get(variable) for variable in wanted)
+        if library in new and whole and (told.defaults or library.name != "jaxlib"):
+            kept.remember(_key(library), installed.shared_objects(library), told._asdict())
+    return made
+
+
+def _key(library: Library) -> str:
+    return f"flags of {library.title} in {library.folder}"
+
+
+def _recalled(library: Library) -> Told | None:
+    found = kept.recall(_key(library))
+    return Told(**found) if found is not None else None
+
+
+def _made(library: Library, answers: Mapping[tuple[str, str], Any]) -> Told:
+    file = read(library)
+    message = debug_options(file) if file is not None else None
+    fields: list[list[Any]] = []
+    if file is not None and message is not None:
+        for one in sorted(message.fields, key=lambda one: one.name):
+            values = file.enums.get(one.of)
+            kind = one.type + (" list" if one.repeated else "")
+            fields.append([one.name, kind, " ".join(values.values()) if values else None])
+    helps = {
+        variable: {key: list(cells) for key, cells in answers.get((name, variable), {}).items()}
+        for name, variable in installed.TRIGGERS
+        if name == library.name
+    }
+    defaults = answers.get((library.name, "defaults"), {})
+    return Told(fields, sorted(message.reserved) if message is not None else [], dict(defaults), helps)
 
 
 def _row(name: str, variable: str, library: str, kind: str, default: object = None, **more: Any) -> Row:
@@ -67,43 +117,23 @@ def _row(name: str, variable: str, library: str, kind: str, default: object = No
     return row | {"status": "flag"} | more
 
 
-def _fields(
-    library: Library,
-    file: File,
-    message: Message,
-    defaults: Mapping[str, Any],
-    told: Mapping[str, tuple[str, str, str]],
-    known: catalogue.Catalogue,
-) -> list[Row]:
+def _fields(library: Library, told: Told, known: catalogue.Catalogue) -> list[Row]:
     found = []
-    for one in sorted(message.fields, key=lambda one: one.name):
-        since, until = known.span(one.name)
-        values = file.enums.get(one.of)
-        default = defaults.get(one.name)
-        doc = variables.DOCS.get(one.name)
-        if one.name in told:
-            doc = doc or told[one.name][2] or None
-            default = told[one.name][0] if default is None else default
-        found.append(
-            _row(
-                one.name,
-                "XLA_FLAGS",
-                library.title,
-                one.type + (" list" if one.repeated else ""),
-                default,
-                values=" ".join(values.values()) if values else None,
-                status="no flag" if one.name in known.no_flags else "flag",
-                since=since,
-                until=until,
-                doc=doc,
-            )
-        )
-    for name in sorted(message.reserved):
+    helps = told.helps.get("XLA_FLAGS", {})
+    for name, kind, values in told.fields:
+        since, until = known.span(name)
+        default, doc = told.defaults.get(name), variables.doc(name)
+        if name in helps:
+            doc = doc or helps[name][2] or None
+            default = helps[name][0] if default is None else default
+        status = "no flag" if name in known.no_flags else "dead" if name in variables.IDLE else "flag"
+        more = {"values": values, "status": status, "since": since, "until": until, "doc": doc}
+        found.append(_row(name, "XLA_FLAGS", library.title, kind, default, **more))
+    for name in told.reserved:
         since, until = known.span(name)
         status = "no field" if name in known.no_fields else "removed"
-        found.append(
-            _row(name, "XLA_FLAGS", library.title, "", None, status=status, since=since, until=until)
-        )
+        more = {"status": status, "since": since, "until": until, "doc": variables.doc(name)}
+        found.append(_row(name, "XLA_FLAGS", library.title, "", None, **more))
     return found
 
 
