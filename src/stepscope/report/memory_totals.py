@@ -52,7 +52,7 @@ def build(query: Query, paths: Sequence[str], *, all: bool) -> Report | None:
         (section,),
         next_commands=(
             f"stepscope tfprof op {where} -select bytes,output_bytes,occurrence -order_by bytes",
-            f'stepscope query {where} "SELECT * FROM tensor ORDER BY requested_bytes DESC LIMIT 20"',
+            f'stepscope query {where} "{" ".join(text("largest_outputs", most=20).split())}"',
         ),
         document={
             **promised.memory([]),
