@@ -97,7 +97,7 @@ ITEMS: list[Item] = [
         f"stepscope pipeline {_METADATA}",
         (
             "77.5 % of the step time is spent waiting for input",
-            "prefetch (transformation 6) comes earlier: what is behind it, 7.20 µs per step, runs when it is asked.",
+            "prefetch (transformation 6) comes earlier: what is behind it, 7.20 µs per step, runs when",
             "TFRecordDataset inside flat_map",
         ),
         never=("No call that fetches a batch", "is not complete", "unknown takes"),
