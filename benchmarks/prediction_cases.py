@@ -138,6 +138,16 @@ def threads(data: Any, tf: Any, number: int) -> Any:
     return data.with_options(options)
 
 
+def bursts(tf: Any) -> Any:
+    """A map in two threads, whose batches of eight its consumer takes at once."""
+    return elements(tf).map(lambda x: wait(tf, x, 4), num_parallel_calls=2).batch(8)
+
+
+def filtered(tf: Any, data: Any) -> Any:
+    """Batches of what a filter lets by, which waits for each element."""
+    return data.filter(lambda x: tf.reduce_max(wait(tf, x, 2)) >= 0).batch(4)
+
+
 AUTO = -1
 CORES = os.cpu_count() or 1
 CASES: dict[str, Case] = {
@@ -280,6 +290,31 @@ CASES: dict[str, Case] = {
         lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 1)).batch(8).prefetch(2), tf),
         "prefetch",
         model_ms=10,
+        computes=False,
+    ),
+    "wait_prefetch_behind_a_parallel_map": Case(
+        lambda tf: plain(threads(bursts(tf), tf, 4), tf),
+        lambda tf: plain(threads(bursts(tf).prefetch(2), tf, 4), tf),
+        "prefetch",
+        model_ms=16,
+        computes=False,
+    ),
+    "wait_copies_of_a_filter": Case(
+        lambda tf: threads(filtered(tf, elements(tf)).prefetch(2), tf, 2 * CORES),
+        lambda tf: threads(
+            tf.data.Dataset.range(2 * CORES)
+            .interleave(
+                lambda i: filtered(tf, elements(tf).shard(2 * CORES, i)),
+                cycle_length=2 * CORES,
+                num_parallel_calls=2 * CORES,
+                deterministic=False,
+            )
+            .prefetch(2),
+            tf,
+            2 * CORES,
+        ),
+        "outer_parallelism",
+        model_ms=1,
         computes=False,
     ),
     "wait_cache": Case(

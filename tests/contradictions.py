@@ -1,4 +1,5 @@
-"""Whether views of one recording contradict each other: headline, JSON, causes, findings, input pipeline."""
+"""Whether views of one recording contradict each other: headline, JSON, causes, findings, input pipeline, and
+the sentences that are printed."""
 
 from __future__ import annotations
 
@@ -8,8 +9,37 @@ import stepscope
 from stepscope.instruments.pipeline import fitting
 from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.verdict import gain_without
+from stepscope.presenters import scroll
 from stepscope.report import Report, Section, judged, pipeline
 
+_BOUND = ("The input is the bottleneck", "The input is part of the bottleneck")
+_FREE = "The input is not the bottleneck"
+DENY = (
+    *((bound, other) for bound in _BOUND for other in (
+        _FREE, "not for data", "The pipeline keeps up", "None: no stage needs long enough", "Yes: 0.",
+        "the program hardly waits", "the input is not the bottleneck",
+    )),
+    (_FREE, "Waiting for input takes"),
+    (_FREE, "◀ bottleneck"),
+    (_FREE, "No stage explains the wait"),
+    ("The input is the bottleneck (confidence high)", "No stage explains the wait"),
+    ("No stage explains the wait", "◀ bottleneck"),
+    ("The pipeline keeps up", "its batches come late"),
+    ("The pipeline keeps up", "end the pipeline with prefetch"),
+    ("Yes: the last stage is yours", "and no Prefetch"),
+    ("Yes: the last stage is yours", "end the pipeline with prefetch"),
+    ("Yes: the last stage is yours", "put a Prefetch at the end"),
+    ("put a Prefetch at the end", "and no Prefetch"),
+    ("and no Prefetch", "the pipeline already works ahead"),
+    ("One at the end would save less than", "With prefetch(tf.data.AUTOTUNE) at the end, a step would take"),
+    ("The CPU is full", "The CPU is not full"),
+    ("does not tell how many there are", "With the best parallelism and prefetching"),
+    ("does not tell how many there are", "give the host"),
+    ("No change gains anything", "limits the step."),
+    ("shuffle names of files instead of elements", "list_files (1)"),
+    ("There is one step", "No steps were found"),
+)  # fmt: skip
+"""Pairs of what is printed that cannot both be true of one pipeline. This is the one list of them."""
 ROUNDING = 0.005
 """Shares that differ by no more than this are the same in print."""
 
@@ -28,6 +58,19 @@ def contradictions(trace: stepscope.Trace, report: Report, found: list[Found]) -
     hosts = {(one["run"], one["host"]) for one in report.document["answers"]}
     if len(found) == len(hosts) == 1:
         yield from about_the_pipeline(report, found[0])
+        yield from denied(f"{' '.join(report.headline)} {printed(found[0])}")
+
+
+def printed(one: Found) -> str:
+    """What `stepscope pipeline` prints of a pipeline, on one line."""
+    return " ".join(scroll.render(pipeline.build([one])).split())
+
+
+def denied(text: str) -> Iterator[str]:
+    """Sentences of one answer that deny each other."""
+    for one, other in DENY:
+        if one in text and other in text:
+            yield f"{one} … {other}"
 
 
 def about_parts(trace: stepscope.Trace) -> Iterator[str]:
@@ -77,6 +120,7 @@ def about_findings(report: Report) -> Iterator[str]:
 
 def about_changes(found: list[Found]) -> Iterator[str]:
     for one in found:
+        yield from denied(printed(one))
         told = one.diagnosis
         helping = [change.helps for change in told.changes]
         if helping != sorted(helping, reverse=True):
@@ -109,7 +153,7 @@ def about_the_pipeline(report: Report, one: Found) -> Iterator[str]:
     if limited and (answer["stage"] or "").partition(" ")[0] != (branch or ""):
         yield f"the answer names {answer['stage']}, pipeline {branch}"
     for finding in report.findings:
-        if finding.slug == "input-wait" and ("Make Iterator" in finding.action) != (branch is not None):
+        if finding.slug == "input-wait" and ("it limits the input" in finding.action) != (branch is not None):
             yield f"pipeline names {branch}, the finding says: {finding.action}"
     section = pipeline.build([one])
     for said in _sentences(report.sections):

@@ -159,8 +159,18 @@ def one(cause: str, **more) -> Judgement:
         (
             one("input", stage="Filter (FilterDataset:3)", place=Place("/a/train.py", 36, "make")),
             "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms); Filter (FilterDataset:3) "
-            "holds it up, "
-            "written in train.py:36 `make`.",
+            "in train.py:36 `make` holds it up.",
+        ),
+        (
+            one(
+                "input",
+                stage="Map (MapDataset:3)",
+                spoken=".map",
+                place=Place("/a/clips.py", 39, "make"),
+                given=Place("/a/clips.py", 26, "Clips.load_clip"),
+            ),
+            "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms); `load_clip` in clips.py:26 "
+            "holds it up, called by .map in clips.py:39.",
         ),
         (
             one("python", place=Place("train.py", 31, "Tokens.f1")),

@@ -282,4 +282,4 @@ def test_a_cache_goes_outside_of_the_function(tmp_path):
     assert cache["what"].startswith("add cache() after flat_map (transformation 1)")
     assert 1.2e9 < cache["predicted_step_ps"] < 2.0e9
     text = run(str(tmp_path / "in"))
-    assert "TFRecord (TFRecordDataset inside transformation 1) holds it up" in text
+    assert "TFRecordDataset inside flat_map (transformation 1) holds it up" in text

@@ -345,7 +345,14 @@ def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, host
                 "verdict": verdict, "service_ps": service * UNIT_PS, "wait_share": 0.3, "lane": name,
                 "limits": limits if number == 0 else 2 if limits else None, "work_from": "trace",
             }  # fmt: skip
-            written = {"user_stage": "MapDataset:1", "file": "data.py", "line": 12} if number == 0 else {}
+            written = {"spoken": "BatchV2, added by TensorFlow"}
+            if number == 0:
+                written = {
+                    "spoken": "map (transformation 1)",
+                    "user_stage": "MapDataset:1",
+                    "file": "data.py",
+                    "line": 12,
+                }
             whose = {} if hosts == 1 else {"host_id": f"h{host}"}
             tables.add("iterator", **facts, **written, **whose)
     return tables

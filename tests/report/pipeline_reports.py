@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stepscope.instruments.pipeline.ceiling import Ceiling
+from stepscope.instruments.pipeline.chain import Ending, Removed
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import Prediction
 from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.places import Code
+from stepscope.instruments.pipeline.places import Code, Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.report import pipeline
@@ -50,6 +51,8 @@ def _waits(**facts: object) -> Diagnosis:
 
 _SLOWER = _load(_BATCH, work_ps=9 * MS)
 _QUEUED = _load(_BATCH, queue_ps=30 * MS)
+_QUEUED_ITSELF = _load(_MAP, queue_ps=30 * MS)
+_QUEUED_AHEAD = _load(_MAP, queue_ps=30 * MS, total_ps=2 * MS)
 _ON_DEVICE = _load(
     _BATCH, stage=replace(_BATCH.stage, fed_by=_MAP.stage, branch_name="Iterator::Root::Generator")
 )
@@ -57,15 +60,26 @@ _AHEAD = [_load(one, stage=replace(one.stage, ahead=True, lane="thread:1")) for 
 _HALF = [_load(_MAP, stage=replace(_MAP.stage, ahead=True, lane="thread:1", taken=True)),
          _load(_BATCH, stage=replace(_BATCH.stage, lane="program", taken=True))]  # fmt: skip
 _IDLE = Machine(2, 0.4, 0.5, None)
+_BURSTS = [
+    _load(
+        one, per_step=8.0, width=2,
+        stage=replace(one.stage, ahead=one is _MAP, lane="f" if one is _MAP else "program", taken=True),
+    )
+    for one in (_MAP, _BATCH)
+]  # fmt: skip
+_CALLED = Place(0, 1, "map", "MapDataset", "a.py", 9, "d.map(f)", '{"map_func": "f (other.py:3)"}')
+_LAMBDA = '{"map_func": "make.<locals>.<lambda> (a.py:8)"}'
+_WRITTEN = Place(0, 2, "batch", "BatchDataset", "a.py", 12, "d.batch(8)")
+_NOWHERE = replace(_WRITTEN, file=None, transformation="with_options")
 
 
-def _told(*loads: Load) -> tuple[Load, ...]:
-    """Loads of a recording that says how many cores tf.data may use."""
-    args = {"cpu_budget": "1"}
+def _told(*loads: Load, **args: str) -> tuple[Load, ...]:
+    """Loads of a recording that says how many cores or threads tf.data may use."""
     return tuple(_load(one, stage=replace(one.stage, args={**one.stage.args, **args})) for one in loads)
 
 
-_CORES = _told(_MAP, _BATCH)
+_CORES = _told(_MAP, _BATCH, cpu_budget="1")
+_POOL = _told(_MAP, _BATCH, threadpool_size="4")
 PIPELINES: dict[str, Diagnosis] = {
     "one stage limits": _BOUND,
     "the program limits": _FREE,
@@ -74,8 +88,10 @@ PIPELINES: dict[str, Diagnosis] = {
     "in part, no stage limits": _with(verdict="partly_input_bound", bottleneck=None),
     "no stages": _with(bottleneck=None, loads=()),
     "no stage at work": _with(bottleneck=None, loads=(_load(_MAP, work_ps=0),)),
-    "cores are told": _with(ranked=_CORES, loads=_CORES, bottleneck=_CORES[0]),
-    "cores are hardly used": replace(_FREE, ranked=_told(*_FREE.ranked), loads=_told(*_FREE.loads)),
+    "cores are not told": _with(tells_cores=False),
+    "cores are told": _with(ranked=_CORES, loads=_CORES, bottleneck=_CORES[0], tells_cores=True),
+    "a pool is told": _with(loads=_POOL, ranked=_POOL, bottleneck=_POOL[0]),
+    "cores are hardly used": replace(_FREE, tells_cores=True),
     "no call for a batch": _with(verdict="unknown", confidence="low", waits=None, bottleneck=None),
     "no call for a batch, read in part": _with(
         verdict="unknown", waits=None, bottleneck=None, share_seen=0.25
@@ -91,12 +107,23 @@ PIPELINES: dict[str, Diagnosis] = {
     "another needs more": _ranked(_MAP, _SLOWER),
     "devices hand over": _ranked(_MAP, _ON_DEVICE),
     "queued": _ranked(_MAP, _QUEUED),
+    "the one that limits is queued": _ranked(_QUEUED_ITSELF, _BATCH),
+    "functions that work ahead are queued": _ranked(_QUEUED_AHEAD, _BATCH),
     "two models": _with(
         bottleneck=_load(_MAP, model_work_ps=2 * MS, trace_work_ps=8 * MS, work_from="model")
     ),
     "Python": _with(bottleneck=_load(_MAP, python=True)),
-    "prefetched": _ranked(*_AHEAD),
-    "partly prefetched": _ranked(*_HALF),
+    "prefetched": _with(ends=Ending("user", _BATCH.stage)),
+    "prefetched by TensorFlow": _with(ends=Ending("tensorflow", _BATCH.stage)),
+    "prefetched early": _with(ends=Ending("none", _BATCH.stage, _MAP.stage)),
+    "its end is unknown": _with(ends=None),
+    "in part ahead": _ranked(*_HALF),
+    "ahead by a few elements": _ranked(*_BURSTS),
+    "not prefetched, hardly waited for": _FREE,
+    "what was taken out": _with(removed=(Removed(1, None), Removed(2, _WRITTEN), Removed(3, _NOWHERE))),
+    "written by functions": _with(places={_MAP.stage: [_CALLED], _BATCH.stage: [_WRITTEN]}),
+    "written by a lambda": _with(places={_MAP.stage: [replace(_CALLED, arguments=_LAMBDA)]}),
+    "written with another": _with(places={_MAP.stage: [_CALLED, _WRITTEN, replace(_WRITTEN, file="b.py")]}),
     "a record of the machine": _with(machine=_IDLE),
     "a full machine": _with(machine=replace(_IDLE, busy=1.0, process_cores=1.0, cores=1)),
     "others on the machine": _with(machine=Machine(4, 1.0, 1.0, 1.5, Threads(1.5, 0.5))),
@@ -147,7 +174,10 @@ CHANGES: dict[str, Change] = {
     "files": _change("parallelise_reading", way="files"),
     "a list of files": _change("list_files_once"),
     "no Python": _change("drop_python"),
-    "a smaller shuffle": _change("smaller_shuffle"),
+    "a smaller shuffle": _change("smaller_shuffle", way="elements"),
+    "a smaller shuffle of names": _change("smaller_shuffle", way="names"),
+    "any order": replace(_change("any_order"), unknown="order"),
+    "copies": _change("outer_parallelism", copies=4, code="tf.data.Dataset.range(4).interleave(…)"),
     "a filter first": _change("move_filter", filter="filter (transformation 2)", kept=0.25),
     "half the work": _change("halve_work"),
     "prefetch": replace(_change("prefetch", way="at_the_end"), batch_bytes=3 * 2**20),
@@ -165,6 +195,7 @@ CHANGES: dict[str, Change] = {
     ),
     "a gain nobody can tell": replace(_CHANGE, unknown="many_at_once"),
     "an unknown number of files": replace(_CHANGE, unknown="files"),
+    "one file": replace(_change("parallelise_reading", way="files"), unknown="one_file"),
     "an unknown number of branches": replace(_CHANGE, unknown="one_branch"),
     "a small gain": replace(_CHANGE, helps=False, why_not="gains_little"),
     "a change that does not work": replace(_CHANGE, helps=False, why_not="does_not_work"),

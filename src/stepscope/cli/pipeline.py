@@ -98,6 +98,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.library.statements import statement
     from stepscope.presenters.plain import plain
     from stepscope.report import pipeline
+    from stepscope.report.pipeline_questions import odd
 
     with opened(options, console) as (trace, _):
         found = find(trace.query)
@@ -108,7 +109,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not found:
         for line in (
             pipeline.NOTHING,
-            *(f"  {plain(pipeline.odd(one))}" for one in lost),
+            *(f"  {plain(odd(one))}" for one in lost),
             f"  to do: {pipeline.todo(made_by)}",
         ):
             console.say(line)

@@ -326,6 +326,7 @@ CREATE TABLE iterator (
   name VARCHAR NOT NULL,            -- name as TensorFlow ran it, without indices: Iterator::Root::Prefetch::BatchV2
   branch_name VARCHAR NOT NULL,     -- the same with the branches of zip, mixtures and concatenations: Zip[1]::Map
   user_stage VARCHAR,               -- as the user wrote it: MapDataset:2 is transformation 2; NULL when TensorFlow added it
+  spoken VARCHAR NOT NULL,          -- the same as a person says it: map (transformation 2); its own name where TensorFlow added it
   user_position INTEGER,            -- place of that transformation in the user's chain, from 0 at the source
   file VARCHAR,                     -- file in which the user wrote it, where the capture has it
   line INTEGER,                     -- line in that file

@@ -29,7 +29,11 @@ def render(report: Report, *, width: int = 100, color: bool = False) -> str:
     for finding in report.findings:
         page.finding(finding)
     for number, section in enumerate(report.sections):
-        page.section(section, heading=bool(number) or section.kind != "prose" or bool(section.parts))
+        # Sentences that explain the first ones need no heading, unless that is the question they answer.
+        bare = (
+            not number and section.kind == "prose" and not section.parts and not section.title.endswith("?")
+        )
+        page.section(section, heading=not bare)
     for note in notes_by_kind(report.notes):
         page.sentence(note)
     if report.next_commands:

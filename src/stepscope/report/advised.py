@@ -7,14 +7,19 @@ from collections.abc import Mapping
 from stepscope import units
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.footprint import Footprint
-from stepscope.instruments.pipeline.places import AUTOTUNE
+from stepscope.instruments.pipeline.places import ANY_ORDER, AUTOTUNE
 
 _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "parallelise_map": {
-        "sequential": "give {stage} num_parallel_calls={autotune}",
+        "sequential": "give {stage} num_parallel_calls={autotune}, and {any_order} where order does "
+        "not matter",
         "parallel_already": "give {stage} num_parallel_calls: TensorFlow runs it in parallel already",
     },
-    "raise_parallelism": "raise the parallelism of {stage} from {width} to {autotune}",
+    "raise_parallelism": "raise the parallelism of {stage} from {width} to {autotune}, with {any_order} "
+    "where order does not matter",
+    "any_order": "give {stage} {any_order}, if order does not matter",
+    "outer_parallelism": "run {copies} copies of the pipeline at once, each of a shard of the data, because "
+    "{stage} takes one element after the other: {code}, with {any_order} where order does not matter",
     "more_cores": "give the host {doubled} cores instead of {cores} and leave parallelism to autotune",
     "vectorise": "batch before {stage}, so that its function takes {elements} elements at once, if it can",
     "larger_threadpool": "let {threads} functions of {stage} wait at once: num_parallel_calls={threads} and "
@@ -24,15 +29,21 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "parallelise_batch": "give {stage} num_parallel_calls={autotune}, or batch smaller elements "
     "(uint8, not float)",
     "parallelise_reading": {
-        "interleave": "run several branches of {stage} at once: num_parallel_calls={autotune}",
-        "flat_map": "run several branches of {stage} at once: num_parallel_calls={autotune}, as "
-        "interleave instead of flat_map",
-        "files": "read several files at once: interleave(…, num_parallel_calls={autotune})",
+        "interleave": "run several branches of {stage} at once: num_parallel_calls={autotune}, with "
+        "{any_order} where order does not matter",
+        "flat_map": "run several branches of {stage} at once: interleave(…, num_parallel_calls={autotune}) "
+        "instead of flat_map, with {any_order} where order does not matter",
+        "files": "read several files at once: interleave(…, num_parallel_calls={autotune}), with {any_order} "
+        "where order does not matter",
     },
     "list_files_once": "list the files once, before training, and give the list to from_tensor_slices "
     "({stage})",
     "drop_python": "rewrite the Python of {stage} with TensorFlow ops: it holds the interpreter lock",
-    "smaller_shuffle": "shuffle names of files instead of elements, or make the buffer of {stage} smaller",
+    "smaller_shuffle": {
+        "elements": "shuffle names of files instead of elements, or make the buffer of {stage} smaller",
+        "names": "list fewer files with {stage}, or shuffle their names once, before the pipeline: all are "
+        "shuffled anew in each epoch",
+    },
     "move_filter": "move {filter} before {stage}, if it does not need what that makes: it keeps {kept} of "
     "the elements",
     "cache_here": "add cache() after {stage}",
@@ -49,7 +60,9 @@ _UNKNOWN = {
     "": "",
     "many_at_once": "the recording does not show how long the function takes for many elements at once",
     "files": "the recording does not show how many files there are",
+    "one_file": "it shows only one file, and with one this gains nothing: divide the data into several",
     "one_branch": "the recording shows only one branch",
+    "order": "the recording does not show how long elements wait for those before them",
     "other_hosts": "it gains what those hosts add, up to all of the waiting",
 }
 _WHY_NOT = {
@@ -63,7 +76,7 @@ def what(change: Change) -> str:
     """What to do."""
     ways = _WHAT[change.name]
     text = ways if isinstance(ways, str) else ways[str(change.facts["way"])]
-    values: dict[str, str | int | float] = {"autotune": AUTOTUNE, **change.facts}
+    values: dict[str, str | int | float] = {"autotune": AUTOTUNE, "any_order": ANY_ORDER, **change.facts}
     if change.name == "more_cores":
         values["doubled"] = 2 * int(values["cores"])
     if "elements" in values:

@@ -193,7 +193,7 @@ def answers(judged: Sequence[Judgement]) -> Section | None:
             one.share,
             None if one.whole_capture else one.steps,
             one.mean_ps,
-            one.stage or one.op_type or (None if one.place is None else _at(one.place)),
+            one.spoken or one.stage or one.op_type or (None if one.place is None else _at(one.place)),
             one.confidence,
         )
         for one in judged
@@ -246,10 +246,7 @@ def _more(one: Judgement) -> str:
         place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
         return f", {shortened(one.op_type)} for {units.show(one.op_share, 'ratio')} of that time{place}"
     if one.cause == "input" and one.stage is not None:
-        where = "" if one.place is None else f", written in {_at(one.place)}"
-        if one.in_python and one.place is not None:
-            where = f" with Python in {_at(one.place)}"
-        return f"; {one.stage} holds it up{where}"
+        return f"; {_holding_up(one)}"
     if one.cause == "compile":
         return _compiles(one)
     if one.cause == "dispatch":
@@ -269,6 +266,27 @@ def _more(one: Judgement) -> str:
 def _calls(one: Judgement) -> str:
     """How many calls launch."""
     return units.count(one.calls or 0, "call") + (" of Session.run" if one.of_session else "")
+
+
+def _holding_up(one: Judgement) -> str:
+    """Which stage holds the input up: what the user wrote, with the line."""
+    stage = one.spoken or one.stage
+    if one.place is None:
+        return f"{stage} holds it up"
+    function, by = (one.place, one.called_from) if one.in_python else (one.given, one.place)
+    if function is None or function.function is None:
+        return (
+            f"{stage} in {_at(one.place)} holds it up"
+            if not one.in_python
+            else f"{_at(one.place)} holds it up"
+        )
+    called = "" if by is None else f", called by {stage} in {_line(by)}"
+    return f"`{_plain(function.function)}` in {_line(function)} holds it up{called}"
+
+
+def _line(place: Place) -> str:
+    name = place.file.rpartition("/")[2]
+    return name if place.line is None else f"{name}:{place.line}"
 
 
 def _each(one: Judgement) -> str:
@@ -317,9 +335,7 @@ def _new(one: Retrace) -> str:
 
 
 def _at(place: Place) -> str:
-    line = f":{place.line}" if place.line is not None else ""
-    name = place.file.rpartition("/")[2]
-    return f"{name}{line}" + (f" `{_plain(place.function)}`" if place.function else "")
+    return _line(place) + (f" `{_plain(place.function)}`" if place.function else "")
 
 
 def _plain(function: str) -> str:
@@ -402,7 +418,7 @@ def _because(one: Judgement) -> list[str]:
     whole = "the recording" if one.whole_capture else f"{units.count(one.steps, 'step')}"
     told = [f"{_WORDS[part.label]}: {units.show(part.share, 'ratio')} of {whole}" for part in one.causes]
     if one.stage is not None:
-        told.append(f"{one.stage} is the stage that holds the program up most")
+        told.append(f"{one.spoken or one.stage} is the stage that holds the program up most")
     if one.op_type is not None and one.op_share is not None:
         told.append(f"{one.op_type} takes {units.show(one.op_share, 'ratio')} of the time of ops")
     if one.compiling:

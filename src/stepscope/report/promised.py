@@ -20,14 +20,15 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.verify import Verification
 from stepscope.report import advised
+from stepscope.report.pipeline_questions import Question, sentences
 
 _POINTS = 2000
 """Points of the curve; all of it is in the table buffer."""
 
 
-def pipelines(found: Sequence[tuple[Found, Sequence[str]]]) -> dict[str, Any]:
+def pipelines(found: Sequence[tuple[Found, Sequence[Question]]]) -> dict[str, Any]:
     """Pipelines with what speaks for their verdicts: the first one as the document, the others below it."""
-    first, *others = (_pipeline(one, evidence) for one, evidence in found)
+    first, *others = (_pipeline(one, asked) for one, asked in found)
     return {**first, "others": others}
 
 
@@ -40,6 +41,7 @@ def no_pipeline(evidence: Sequence[str]) -> dict[str, Any]:
         "bottleneck": None,
         "changes": [],
         "evidence": list(evidence),
+        "questions": [],
         "stages": [],
         "others": [],
     }
@@ -81,7 +83,7 @@ def _predicted(change: Change | None) -> dict[str, int | None]:
     }
 
 
-def _pipeline(one: Found, evidence: Sequence[str]) -> dict[str, Any]:
+def _pipeline(one: Found, asked: Sequence[Question]) -> dict[str, Any]:
     diagnosis, waits = one.diagnosis, one.diagnosis.waits
     worst = diagnosis.bottleneck
     return {
@@ -120,8 +122,12 @@ def _pipeline(one: Found, evidence: Sequence[str]) -> dict[str, Any]:
             }
             for change in diagnosis.changes
         ],
-        "evidence": list(evidence),
+        "evidence": sentences(asked),
+        "questions": [{"question": one.title, "answer": list(one.answer)} for one in asked],
+        "prefetch": None if diagnosis.ends is None else diagnosis.ends.prefetch,
+        "removed": [one.position for one in diagnosis.removed],
         "cores": diagnosis.cores,
+        "cores_told": diagnosis.tells_cores,
         "share_seen": diagnosis.share_seen,
         "stages": [_stage(load, diagnosis) for load in diagnosis.loads],
         "ceiling": None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stepscope import units
-from stepscope.instruments.pipeline.stages import branch
+from stepscope.instruments.pipeline.stages import branch, words
 from stepscope.report import ranks
 from stepscope.report.parts import Rows
 
@@ -288,16 +288,20 @@ def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
             if first["verdict"] in ("input_bound", "partly_input_bound"):
                 yield "No stage limits it by itself."
             continue
-        written = f", written as {first['user_stage']}," if first["user_stage"] else ""
-        name = branch(first["stage"])
-        yield f"{name}{written} limits it: it needs {_ps(first['service_ps'])} per step."
+        yield f"{_written(first)} limits it: it needs {_ps(first['service_ps'])} per step."
         others = [row for row in stages if row["pipeline"] == first["pipeline"]]
         most = max(others, key=lambda row: row["service_ps"] or 0)
         if (most["service_ps"] or 0) > first["service_ps"]:
             needs = _ps(most["service_ps"])
-            yield f"{branch(most['stage'])} needs more, {needs}, but in parallel with the others."
+            yield f"{_written(most)} needs more, {needs}, but in parallel with the others."
     if len(ordered) > _MOST_GROUPS:
         yield f"{units.count(len(ordered) - _MOST_GROUPS, 'more host')}: `pipeline_stages` lists them."
+
+
+def _written(stage: Mapping[str, Any]) -> str:
+    """A stage as the user wrote it: map with batch. In one of several branches, TensorFlow's name."""
+    name = branch(stage["stage"])
+    return name if "::" in name else " with ".join(words(stage["user_stage"])) or name
 
 
 def _complete(told: Mapping[str, Rows]) -> Iterable[str]:

@@ -23,7 +23,7 @@ def answer(found: Sequence[Found], given: dict[str, Any]) -> dict[str, Any]:
     bool, "stages": [{"number", "width", "work"}]}. Refused with 400 when that makes no sense, NothingFound
     when the recording does not tell."""
     from stepscope.instruments.pipeline import whatif
-    from stepscope.report.pipeline import spoken_limit
+    from stepscope.report.stage_names import limit
 
     number = _integer(given["pipeline"], "pipeline", 0, 10**6)
     cores = None if given["cores"] is None else _integer(given["cores"], "cores", 1, MOST_THREADS)
@@ -59,7 +59,7 @@ def answer(found: Sequence[Found], given: dict[str, Any]) -> dict[str, Any]:
         "low": then.low_ps,
         "high": then.high_ps,
         "limits_next": then.limits_next,
-        "limit": spoken_limit(then.limits_next),
+        "limit": limit(then.limits_next),
         "stages": [vars(need) for need in outcome.needs],
     }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import Table
 
 VERSIONS = {
-    "iterator": 1, "iterator_call": 1, "buffer": 1, "tfprof_node": 1, "step_part": 1, "stack_part": 1,
+    "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 1, "stack_part": 1,
     "collective": 1, "clock_offset": 1,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same

@@ -11,7 +11,8 @@ optimum every stage gets just what it needs, theta_i = x / R_i, so the answer ca
 
     step = max(program, sequential w_i, (sum w_i + b) / cores, functions / threads of the pool)
 
-as if every stage were prefetched and ran beside the others.
+as if every stage were prefetched and ran beside the others. Sequential is what neither threads nor copies of
+the pipeline (see copies) run several times at once.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stepscope.instruments.pipeline import copies
 from stepscope.instruments.pipeline.model import CPU, POOL
-from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.rates import Load, pool_of
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import Waits
 
@@ -45,15 +47,16 @@ class Ceiling:
 def ceiling(loads: Sequence[Load], waits: Waits, cores: int, program_cpu_ps: int, device: bool) -> Ceiling:
     """program_cpu_ps: what a step needs of the cores outside of the pipeline."""
     program_ps = max(waits.step_ps - waits.wait_ps, 0)
+    stages = [load.stage for load in loads]
     bounds = [(program_ps, PROGRAM)]
     used = held = 0
     for load in loads:
-        if not parallel(load):
+        if not (parallel(load) or copies.possible(load.stage, stages)):
             bounds.append((load.work_ps, load.stage.name))
         # Python may wait, and waiting needs no core; but it holds its thread.
         used += load.cpu_ps if not load.python else 0
         held += load.pool_ps
-    bounds.append((held // max(cores, 1), POOL))
+    bounds.append((held // max(pool_of(stages) or cores, 1), POOL))
     bounds.append(((used + (0 if device else program_cpu_ps)) // max(cores, 1), CPU))
     step_ps, limits = max(bounds, key=lambda bound: bound[0])
     shares = [(load.stage.name, load.work_ps / step_ps) for load in loads if step_ps and load.work_ps]

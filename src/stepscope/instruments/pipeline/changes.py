@@ -6,12 +6,13 @@ are what people try first. The words for a change are in report/.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from stepscope.instruments.pipeline import footprint
+from stepscope.instruments.pipeline import footprint, rates
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import Model, Prediction, predict
@@ -25,6 +26,7 @@ _PARALLEL = (
     "raise_parallelism",
     "parallelise_batch",
     "parallelise_reading",
+    "outer_parallelism",
     "more_cores",
     "larger_threadpool",
 )
@@ -82,7 +84,8 @@ def propose(
     largest gain before others, then those whose gain is unknown. measured_ps: duration of a step now.
     machine: its cores and memory, where a record tells. even: part of a step that would remain if buffers
     evened steps. bound: the program waits for its input."""
-    case = Case(loads, worst, now, measured_ps, bound)
+    tells_cores = machine is not None or rates.tells_cores([load.stage for load in loads])
+    case = Case(loads, worst, now, measured_ps, bound, tells_cores)
     written_on = where.get(worst.stage, ())
     made = []
     for trial in trials(case):
@@ -133,11 +136,15 @@ def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
 
 def surely_parallel(load: Load, machine: Machine | None) -> bool:
     """Whether more threads are sure to do more. Python that computes holds the lock, Python that waits does
-    not: the trace cannot tell. And more threads get more cores only where other programs leave some."""
-    return not load.python and not (machine is not None and machine.crowded)
+    not: the trace cannot tell. Threads that copy share the memory's bandwidth. And more threads get more
+    cores only where other programs leave some."""
+    crowded = machine is not None and machine.crowded
+    return not (load.python or crowded or _COPIES.match(load.stage.short))
 
 
-_OF_OUTSIDE = ("prefetch", "parallelise_reading", "cache_here")
+_COPIES = re.compile(r"(Padded|Parallel|Ragged|DenseToSparse)?Batch(V\d+)?$|Unbatch$")
+"""Stages whose work is copying elements: that ends where memory does, and so may not scale with threads."""
+_OF_OUTSIDE = ("prefetch", "parallelise_reading", "raise_parallelism", "any_order", "cache_here")
 """Changes of the user's chain, also where the stage is made by a function in it."""
 _NO_LINE = ("more_cores", "tf_data_service")
 """Changes of something else than the line that the stage was written on."""

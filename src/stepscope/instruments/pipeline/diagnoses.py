@@ -166,6 +166,7 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
                     "name": stage.name,
                     "branch_name": stage.branch_name,
                     "user_stage": stage.user_stage,
+                    "spoken": stage.spoken,
                     "user_position": stage.position,
                     **_written(one.diagnosis.places.get(stage, ())),
                     "consumer_id": None if stage.above is None else base + stage.above.number,

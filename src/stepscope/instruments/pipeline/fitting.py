@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import Model, Part, crowding
-from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.rates import Load, pool_of
 from stepscope.instruments.pipeline.stages import consumer_lane
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
@@ -45,16 +45,18 @@ def fit(
     parts = [_part(load) for load in loads if load.work_ps]
     others = machine.others if machine is not None and machine.full else 0.0
     free = cores * cores / (cores + others)  # as many threads as cores against theirs
+    pool = pool_of([load.stage for load in loads])
+    pool = None if pool == cores else pool
     threads = None if machine is None else _program_and_pipeline(machine, parts, waits)
     if threads is not None:
-        bare = Model(program_ps, (0, 0), (), cores, free, others=others)
+        bare = Model(program_ps, (0, 0), (), cores, free, others=others, pool=pool)
         return _by_threads(bare, parts, waits, *threads, measured_ps)
     # One core is what is assumed when neither a record nor the trace tells how many there are.
     most = 0 if device or (machine is None and cores == 1) else program_ps * cores
     if machine is not None and machine.process_cores is not None and not device:
         used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
         most = min(most, max(used, 0))
-    found = Model(program_ps, (0, most), tuple(parts), cores, free)
+    found = Model(program_ps, (0, most), tuple(parts), cores, free, pool=pool)
     return found.handing_over(measured_ps, crowding(found, measured_ps))
 
 

@@ -57,6 +57,8 @@ class Part:
     """Elements that it makes for a step."""
     handing_ps: int = 0
     """Handing over its elements between threads, over all of its threads."""
+    late_ps: int = 0
+    """How long its threads take to be at work again, where they stood still meanwhile."""
     handing_cpu_ps: int = 0
     """What that takes of the cores, beside what the stages do in the same time."""
     bursts: bool = False
@@ -89,7 +91,7 @@ class Model:
     """CPU work of the program in a step: at least, at most."""
     parts: tuple[Part, ...]
     cores: int
-    """Threads of the pool."""
+    """Cores of the machine."""
     free_cores: float
     """Cores that other programs leave."""
     stretch: tuple[float, float] = (1.0, 1.0)
@@ -100,6 +102,13 @@ class Model:
     """Cores that other programs keep busy."""
     packed: float = 1.0
     """Part of the cores that is kept busy when more is wanted: threads wait for one another, too."""
+    pool: int | None = None
+    """Threads of the pool, where they are not as many as cores."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that run functions."""
+        return self.pool or self.cores
 
     def lanes(self, stretch: tuple[float, float] = (1.0, 1.0)) -> Counter[str]:
         """Time that each lane needs for a step."""
@@ -152,34 +161,64 @@ class Model:
     def handing_over(self, measured_ps: int, crowding: float) -> Model:
         """The model that tells the measured step: what is missing is put down to handing over elements, in
         the lane of the pipeline that limits."""
-        missing = measured_ps - self.step(crowding)[0]
-        lanes = self.lanes(self.stretch)
-        if missing <= 0 or not self.parts:
+        if measured_ps <= self.step(crowding)[0] or not self.parts:
             return self
         works: Counter[str] = Counter()
         for part in self.parts:
             works[part.lane] += round(part.service(self.stretch))
         lane = max(works, key=lambda one: (works[one], one))
         inside = [part for part in self.parts if part.lane == lane]
-        called = [part for part in inside if part.pool_ps] or inside
-        total = sum(part.calls for part in called) or 1.0
-        missing = max(measured_ps - lanes[lane], 0)
+        functions = [part for part in inside if part.pool_ps]
+        if 2 * sum(part.work_ps for part in functions) > sum(part.work_ps for part in inside):
+            weights: dict[int, float] = {part.number: part.calls for part in functions}
+        else:  # functions are not what the lane does: who does most also hands most over
+            weights = {part.number: part.work_ps for part in inside}
+        total = sum(weights.values()) or 1.0
+        missing, late = self._missing(lane, measured_ps)
 
         def with_handing(part: Part) -> Part:
-            return replace(part, handing_ps=round(missing * part.calls / total * max(part.width, 1)))
+            handing_ps = round(missing * weights[part.number] / total * max(part.width, 1))
+            return replace(part, handing_ps=handing_ps, late_ps=round(late) if part.bursts else 0)
 
-        return self.changed([part.number for part in called], with_handing)
+        return self.changed(list(weights), with_handing)
+
+    def _missing(self, lane: str, measured_ps: int) -> tuple[float, float]:
+        """How much longer a lane has to take for the step to be as long as measured, and how much later than
+        that its bursts begin.
+
+        A lane that works all the time takes all of it. Where it stands still between bursts, nothing says
+        how much is its elements and how much is getting threads to work again: each takes a half."""
+        found = (float(measured_ps - self.lanes(self.stretch)[lane]), 0.0)
+        for part in self.parts:
+            if part.lane != lane or not part.bursts:
+                continue
+            between, often, waited = self._bursting(part, self.stretch)
+            within = max(often, waited * part.service(self.stretch))
+            if waited <= 0 or between + within >= measured_ps:
+                continue
+            late = (measured_ps - between - within) / 2
+            needed = (measured_ps - between - late) / waited - part.service(self.stretch)
+            found = min(found, (needed, late))
+        return max(found[0], 0.0), found[1]
 
     def _bound(self, stretch: tuple[float, float], cpu_ps: float) -> tuple[int, str]:
         lanes = self.lanes(stretch)
         lane = max(lanes, key=lambda one: (lanes[one], one == PROGRAM, one))
-        pool = sum(part.pool_ps for part in self.parts) // self.cores
+        pool = sum(part.pool_ps for part in self.parts) // self.threads
         bounds = [(lanes[lane], lane), (round(cpu_ps / (self.free_cores * self.packed)), CPU), (pool, POOL)]
         bounds += [(self._burst(part, stretch), part.lane) for part in self.parts if part.bursts]
         return max(bounds, key=lambda bound: bound[0])
 
     def _burst(self, part: Part, stretch: tuple[float, float]) -> int:
         """A step when a part that works ahead by a few elements is waited for by what takes many at once."""
+        between, often, waited = self._bursting(part, stretch)
+        # Only a program that does something else lets its threads stand still.
+        late = part.late_ps if part.into == PROGRAM else 0
+        return round(between + late + max(often, waited * part.service(stretch)))
+
+    def _bursting(self, part: Part, stretch: tuple[float, float]) -> tuple[float, float, float]:
+        """What the consumer of such a part does between its bursts and within them, and how much of the
+        part's own time it waits for."""
         taking = [one for one in self.parts if one.lane == part.into]
         rare = [one for one in taking if one.calls <= part.calls / 2]
         between = sum(one.service(stretch) for one in rare)
@@ -189,7 +228,7 @@ class Model:
             between += self._program(stretch[0])
             bursts = min(bursts, 1.0)
         ahead = min(part.width * bursts / max(part.calls, 1e-9), 1.0)
-        return round(between + max(often, (1 - ahead) * part.service(stretch)))
+        return between, often, 1 - ahead
 
     def _program(self, stretch: float) -> int:
         """The program's part of a step: what it computes on one thread at least is stretched."""

@@ -6,10 +6,13 @@ import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from stepscope import strict_json
 from stepscope.instruments.pipeline.stages import Stage, placed, words
 
 AUTOTUNE = "tf.data.AUTOTUNE"
+ANY_ORDER = "deterministic=False"
 
 CUT = 200
 """Characters of a line that a capture keeps; of a longer one it is not known how it goes on."""
@@ -20,6 +23,28 @@ none."""
 _Edit = Callable[[str, int, int, int, str], str]
 """Makes a new line of one, where in it a call's name, opening and closing parenthesis are, and how the
 program's TensorFlow writes AUTOTUNE."""
+
+
+class Function(NamedTuple):
+    """A function of the program's, and where it begins."""
+
+    name: str
+    """Without the class or function that contains it."""
+    file: str
+    line: int
+
+
+_FUNCTION = re.compile(r"(\S+) \((.+):(\d{1,9})\)")
+"""As the recorder writes a function among the arguments of a transformation."""
+
+
+def function_in(arguments: str) -> Function | None:
+    """The first function of the program's among the arguments of a transformation, a JSON object."""
+    for value in strict_json.members(arguments).values():
+        found = _FUNCTION.fullmatch(value) if isinstance(value, str) else None
+        if found is not None:
+            return Function(found[1].rpartition(".")[2], found[2], int(found[3]))
+    return None
 
 
 @dataclass(frozen=True)
@@ -35,6 +60,11 @@ class Place:
     text: str | None
     arguments: str = "{}"
     """Its small arguments, as a JSON object."""
+
+    @property
+    def function(self) -> Function | None:
+        """The function that it calls, where it was given one of the program's own."""
+        return function_in(self.arguments)
 
 
 @dataclass(frozen=True)

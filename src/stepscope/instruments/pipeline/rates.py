@@ -79,18 +79,25 @@ class Load:
         return self.work_ps // self.width
 
 
-_CORES = ("threadpool_size", "cpu_budget")
+def _told(stages: Sequence[Stage], key: str) -> int:
+    """The largest number that stages have under a key; 0 where none has one."""
+    return max((number for stage in stages if (number := stage.number_of(key)) is not None), default=0)
 
 
 def tells_cores(stages: Sequence[Stage]) -> bool:
-    """Whether the recording says how large tf.data's pool is."""
-    return any(str(stage.args.get(key)).isdigit() for stage in stages for key in _CORES)
+    """Whether the recording says how many cores tf.data may use. Its pool does not: options may make it
+    larger or smaller, and a trace does not tell whether they do."""
+    return _told(stages, "cpu_budget") > 0
 
 
 def cores_of(stages: Sequence[Stage]) -> int:
-    """Threads of tf.data's pool, which are as many as there are cores unless options say otherwise."""
-    told = [stage.args.get(key) for stage in stages for key in _CORES]
-    return max((int(str(value)) for value in told if str(value).isdigit()), default=0) or 1
+    """Cores that tf.data may use; where that is not told, as many as its pool has threads."""
+    return _told(stages, "cpu_budget") or pool_of(stages) or 1
+
+
+def pool_of(stages: Sequence[Stage]) -> int | None:
+    """Threads of tf.data's pool, which run its functions; None where that is not told."""
+    return _told(stages, "threadpool_size") or None
 
 
 @dataclass
@@ -139,7 +146,7 @@ def measure(
     calls: Sequence[Call], stages: Sequence[Stage], of: dict[str, Stage], waits: Waits | None
 ) -> list[Load]:
     """The load of each stage, in their order."""
-    cores = cores_of(stages)
+    cores = pool_of(stages) or cores_of(stages)
     seen = {stage: _Seen() for stage in stages}
     for call in calls:
         stage = of.get(call.stage or "")

@@ -33,6 +33,8 @@ _WORDS = {
 }
 
 
+_DIGITS = 18
+"""Longer numbers are no numbers of threads or elements."""
 PROGRAM = "program"
 """The lane of stages that run when the program asks for a batch, and not before."""
 THREAD = "thread:"
@@ -62,6 +64,8 @@ class Stage:
     position: int | None = None
     """Place of its (first) transformation in the user's chain, counted from 0 at the source; that of the
     transformation it is inside of, for a stage inside of a function. None when TensorFlow put it in."""
+    lists_files: bool = False
+    """It is a part of what list_files wrote; see chain."""
     lane: str = ""
     """What it runs on: program, function:N (of stage N), thread:N (in which stage N works ahead)."""
     args: dict[str, object] = field(default_factory=dict)
@@ -90,20 +94,30 @@ class Stage:
     def told(self, form: str) -> str:
         """The same in another form, for a word and a number."""
         outer = self.nested_in
+        written = ["list_files"] if self.lists_files else words(self.user_stage)
         if outer is not None:
-            return f"{' with '.join(words(self.user_stage))} inside {outer.told(form)}"
+            return f"{' with '.join(written)} inside {outer.told(form)}"
         if self.position is None:
-            return " with ".join(words(self.user_stage)) or "added by TensorFlow"
-        numbers = [place for _, _, place in _PLACED.findall(self.user_stage or "")]
-        if len(numbers) == 1:
-            numbers = [str(self.position)]
-        return " with ".join(map(form.format, words(self.user_stage), numbers))
+            return " with ".join(written) or f"{self.short}, added by TensorFlow"
+        return " with ".join(map(form.format, written, self.positions))
+
+    @property
+    def positions(self) -> list[int]:
+        """Places in the user's chain of all its transformations; none where TensorFlow put it in."""
+        if self.position is None:
+            return []
+        numbers = [int(place) for _, _, place in _PLACED.findall(self.user_stage or "")]
+        return numbers if len(numbers) > 1 else [self.position]
 
     @property
     def parallelism(self) -> int | None:
         """Calls of its function that may run at once; None when it is not told."""
-        value = str(self.args.get("parallelism"))
-        return int(value) if value.isdigit() and int(value) > 0 else None
+        return self.number_of("parallelism") or None
+
+    def number_of(self, key: str) -> int | None:
+        """What the recording says under a key, if it is a number and not negative."""
+        value = str(self.args.get(key))
+        return int(value) if value.isdecimal() and value.isascii() and len(value) <= _DIGITS else None
 
 
 def branch(branch_name: str) -> str:
@@ -230,8 +244,10 @@ def _pipelines(
     number: dict[str, int] = {}
     heads: list[str] = []
     for root in order:
+        # Of one whose consumer was never recorded, the pipeline is known by its names alone.
+        orphan = parents.get(root) is not None and parents[root] not in parents
         for i, head in enumerate(heads):
-            if shape[root] <= shape[head] and bool(taken[root]) == bool(taken[head]):
+            if shape[root] <= shape[head] and (orphan or bool(taken[root]) == bool(taken[head])):
                 number[root] = i
                 break
         else:
@@ -381,4 +397,6 @@ def _find_ahead(stages: Collection[Stage], of: dict[str, Stage]) -> None:
             inside[consumer, above is not None and above.iterator == call.consumer] += 1
     for stage in stages:
         outside = inside[stage, False] > inside[stage, True]
-        stage.ahead = outside or bool(_WORKS_AHEAD.match(stage.short))
+        # With room for no element, a prefetch asks its input when it is asked itself.
+        nothing = stage.short.startswith("Prefetch") and stage.number_of("buffer_limit") == 0
+        stage.ahead = outside or (bool(_WORKS_AHEAD.match(stage.short)) and not nothing)

@@ -6,23 +6,25 @@ The words for a trial are in report/.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from stepscope.instruments.pipeline import copies
+from stepscope.instruments.pipeline.chain import READERS, Ending, ending
 from stepscope.instruments.pipeline.model import Model, Part
-from stepscope.instruments.pipeline.places import AUTOTUNE
+from stepscope.instruments.pipeline.places import ANY_ORDER, AUTOTUNE
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM, Stage, placed
 
 HELPS = 0.05
 """A change helps when it takes at least this part off the step."""
-_SOURCES = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
 
 
 Facts = Mapping[str, str | int | float]
 """What the words for a change need: `way`, where it is one of several, the stage, and numbers."""
-Unknown = Literal["", "many_at_once", "files", "one_branch", "other_hosts"]
+Unknown = Literal["", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts"]
 """What is not known of a change."""
 
 
@@ -47,6 +49,13 @@ class Case:
     measured_ps: int
     bound: bool = True
     """The program waits for its input."""
+    tells_cores: bool = True
+    """The recording says how many cores there are."""
+
+    @property
+    def ends(self) -> Ending:
+        """How the pipeline ends."""
+        return ending([load.stage for load in self.loads])
 
     @property
     def stage(self) -> Stage:
@@ -70,6 +79,9 @@ class Case:
         while above is not None:
             load = next((load for load in self.loads if load.stage is above), None)
             if load is not None and "Batch" in above.short and "Unbatch" not in above.short:
+                size = above.number_of("batch_size")
+                if size:
+                    return float(size)
                 return self.worst.per_step / load.per_step if load.per_step else 1.0
             above = above.above
         return 1.0
@@ -83,6 +95,7 @@ class Case:
         return {
             "stage": stage.spoken,
             "autotune": autotune(self.loads),
+            "any_order": any_order(self.loads),
             **({"way": way} if way else {}),
             **more,
         }
@@ -100,7 +113,7 @@ class Case:
 
     def in_parallel(self, width: int | None = None) -> Model:
         """It runs on threads of its own, and what it takes from on another one. width: its threads, as many
-        as there are cores when None."""
+        as the pool has when None."""
         now, number = self.now, self.stage.number
         upstream = self.upstream
         lane = next((part.lane for part in now.parts if part.number == number), None)
@@ -110,16 +123,25 @@ class Case:
         return thread.changed(
             self.number,
             lambda p: replace(
-                p, lane=f"changed:{p.number}", width=width or now.cores, into=p.lane, bursts=bursts
+                p, lane=f"changed:{p.number}", width=width or now.threads, into=p.lane, bursts=bursts
             ),
         )
 
 
 def autotune(loads: Sequence[Load]) -> str:
-    """How the program's TensorFlow writes it. Iterators without ids are TensorFlow 1's, which has it among
-    what is experimental."""
-    numbered = any(not call.is_unnumbered for load in loads for call in load.stage.calls[:1])
-    return AUTOTUNE if numbered else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
+    """How the program's TensorFlow writes it. TensorFlow 1 has it among what is experimental."""
+    return AUTOTUNE if _numbered(loads) else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
+
+
+def any_order(loads: Sequence[Load]) -> str:
+    """How the program's TensorFlow lets a stage hand elements over as they are ready: TensorFlow 1 has it
+    among the options of the whole pipeline."""
+    return ANY_ORDER if _numbered(loads) else "options.experimental_deterministic = False"
+
+
+def _numbered(loads: Sequence[Load]) -> bool:
+    """Whether iterators have ids. Those without are TensorFlow 1's."""
+    return any(not call.is_unnumbered for load in loads for call in load.stage.calls[:1])
 
 
 def trials(case: Case) -> Iterator[Trial]:
@@ -135,15 +157,15 @@ def _more_threads(case: Case) -> Iterator[Trial]:
         yield Trial("parallelise_map", case.facts("sequential"), case.in_parallel())
     elif stage.ahead and not stage.short.startswith(("Prefetch", "ParallelInterleave")):
         mapped = stage.short.startswith(("ParallelMap", "MapAndBatch")) and "MapDataset" in _sequential(stage)
-        if mapped and width >= now.cores:
+        if mapped and width >= now.threads:
             yield Trial("parallelise_map", case.facts("parallel_already"), replace(now))
-        if width < now.cores:
-            then = now.changed(case.number, lambda p: replace(p, width=now.cores))
+        if width < now.threads:
+            then = now.changed(case.number, lambda p: replace(p, width=now.threads))
             yield Trial("raise_parallelism", case.facts(width=width), then)
-        if case.worst.python:
+        if case.worst.python or not case.tells_cores:
             return  # more cores do not run more Python
         double = replace(now, cores=2 * now.cores, free_cores=now.free_cores + now.cores)
-        wide = double.changed(case.number, lambda p: replace(p, width=max(p.width, double.cores)))
+        wide = double.changed(case.number, lambda p: replace(p, width=max(p.width, double.threads)))
         yield Trial("more_cores", case.facts(cores=now.cores), wide)
 
 
@@ -167,9 +189,9 @@ def _threads_of_functions(case: Case) -> Iterator[Trial]:
     if not _has_function(stage):
         return
     if case.worst.python:
-        threads = 4 * now.cores
+        threads = 4 * now.threads
         lane = f"changed:{stage.number}"
-        wide = replace(now, cores=threads).changed(
+        wide = replace(now, pool=threads).changed(
             case.number,
             lambda p: replace(
                 p, lane=lane, width=threads, into=p.into if stage.ahead else p.lane, bursts=True
@@ -191,24 +213,67 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
     if stage.short == "Generator":
         return  # from_generator() has a flat_map of its own around the one generator
     if outer is not None and outer.short.startswith(("Interleave", "FlatMap")):
-        inner = [load.stage.number for load in case.loads if load.stage.nested_in is outer]
-        branch = f"changed:{outer.number}"
-        facts = case.facts_of(outer, "interleave" if "Interleave" in outer.short else "flat_map")
-        then = now.changed(inner, lambda p: replace(p, lane=branch, width=now.cores))
-        yield Trial("parallelise_reading", facts, then, _few_branches(case, outer))
-    elif stage.short in _SOURCES or stage.short in ("Interleave", "FlatMap"):
+        number, reads = _branches(case, outer), stage.short in READERS
+        way = "interleave" if "Interleave" in outer.short else "files" if reads else "flat_map"
+        facts = case.facts_of(outer, way)
+        unknown: Unknown = "" if number > 1 else "one_file" if reads else "one_branch"
+        yield Trial("parallelise_reading", facts, _at_once_in(case, outer, number), unknown)
+    elif outer is not None and outer.short.startswith("ParallelInterleave"):
+        width = outer.parallelism
+        if width is not None and width < now.threads and outer.args.get("autotune") != "true":
+            then = _at_once_in(case, outer, _branches(case, outer))
+            yield Trial("raise_parallelism", case.facts_of(outer, width=width), then)
+    elif stage.short in READERS or stage.short in ("Interleave", "FlatMap"):
         lane = f"changed:{stage.number}"
         numbers = [*case.number, *case.upstream]
-        then = now.changed(numbers, lambda p: replace(p, lane=lane, width=now.cores))
-        unknown: Unknown = "" if stage.short in ("Interleave", "FlatMap") else "files"
-        yield Trial("parallelise_reading", case.facts("files"), then, unknown)
+        then = now.changed(numbers, lambda p: replace(p, lane=lane, width=now.threads))
+        yield Trial(
+            "parallelise_reading", case.facts("files"), then, "files" if stage.short in READERS else ""
+        )
 
 
-def _few_branches(case: Case, outer: Stage) -> Unknown:
-    """Why running branches at once may gain nothing: only one was seen. Each makes iterators of its own."""
+def _at_once_in(case: Case, outer: Stage, branches: int) -> Model:
+    """The model when an interleave runs its branches at once, as many as the pool has threads."""
+    inner = [load.stage.number for load in case.loads if load.stage.nested_in is outer]
+    width = min(branches, case.now.threads) if branches > 1 else case.now.threads
+    return case.now.changed(inner, lambda p: replace(p, lane=f"changed:{outer.number}", width=width))
+
+
+def _branches(case: Case, outer: Stage) -> int:
+    """Branches of an interleave or a flat_map: files, mostly. Each of its iterators makes its own, and those
+    of the next epoch are not more of them."""
     heads = [load.stage for load in case.loads if load.stage.above is outer and load.stage.nested_in is outer]
-    seen = max((len({call.stage for call in head.calls}) for head in heads), default=0)
-    return "" if seen > 1 else "one_branch"
+    found: defaultdict[tuple[int, str | None], set[str | None]] = defaultdict(set)
+    for head in heads:
+        for call in head.calls:
+            found[head.number, call.consumer].add(call.iterator)
+    return max(map(len, found.values()), default=0)
+
+
+def _any_order(case: Case) -> Iterator[Trial]:
+    """A stage that works on several elements at once hands them over as they are ready."""
+    for stage in (case.stage, case.stage.nested_in):
+        if stage is not None and stage.ahead and stage.args.get("deterministic") == "true":
+            yield Trial("any_order", case.facts_of(stage), case.now, "order")
+
+
+def _copies(case: Case) -> Iterator[Trial]:
+    """Several copies of the pipeline up to a stage that cannot run in parallel, each of a shard."""
+    stages = [load.stage for load in case.loads]
+    if not copies.possible(case.stage, stages):
+        return
+    now = case.now
+    number = copies.number(now.cores, now.threads, python=case.worst.python)
+    inside = copies.inside(case.stage, stages)
+    outer = next((one.nested_in for one in inside if one.nested_in is not None), None)
+    reads = any(one.short in READERS for one in inside)
+    unknown: Unknown = "one_file" if reads and (outer is None or _branches(case, outer) < 2) else ""
+    code = copies.code(inside, number, autotune(case.loads))
+    then = now.changed(
+        [one.number for one in inside], lambda p: copies.part(p, case.stage.lane, number, now.threads)
+    )
+    then = replace(then, parts=tuple(from_program(part) for part in then.parts))
+    yield Trial("outer_parallelism", case.facts(copies=number, code=code), then, unknown)
 
 
 def _less_listing(case: Case) -> Iterator[Trial]:
@@ -223,9 +288,9 @@ def _no_python(case: Case) -> Iterator[Trial]:
 
 def _less_shuffling(case: Case) -> Iterator[Trial]:
     if case.stage.short == "Shuffle":
-        yield Trial(
-            "smaller_shuffle", case.facts(), case.now.changed([*case.number, *case.upstream], _nothing)
-        )
+        way = "names" if case.stage.lists_files else "elements"
+        then = case.now.changed([*case.number, *case.upstream], _nothing)
+        yield Trial("smaller_shuffle", case.facts(way), then)
 
 
 def _filter_first(case: Case) -> Iterator[Trial]:
@@ -261,7 +326,7 @@ def _half(case: Case) -> Iterator[Trial]:
 def _prefetch(case: Case) -> Iterator[Trial]:
     now = case.now
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
-    if in_program >= HELPS * case.measured_ps:
+    if case.ends.prefetch == "none" or in_program >= HELPS * case.measured_ps:
         way, moved = "at_the_end", tuple(from_program(part) for part in now.parts)
     else:
         way, moved = "ahead_already", now.parts
@@ -279,7 +344,9 @@ _RULES: tuple[Callable[[Case], Iterator[Trial]], ...] = (
     _vectorise,
     _threads_of_functions,
     _parallel_batch,
+    _copies,
     _parallel_reading,
+    _any_order,
     _less_listing,
     _no_python,
     _less_shuffling,

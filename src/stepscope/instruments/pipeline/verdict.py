@@ -11,6 +11,7 @@ from typing import Literal
 from stepscope.instruments.pipeline import (
     accounting,
     ceiling,
+    chain,
     changes,
     fitting,
     oddities,
@@ -22,6 +23,7 @@ from stepscope.instruments.pipeline import (
 from stepscope.instruments.pipeline.accounting import Accounts, Node
 from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.ceiling import Ceiling
+from stepscope.instruments.pipeline.chain import Ending, Removed
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import Model, Prediction, predict
@@ -86,6 +88,12 @@ class Diagnosis:
     unseen: int | None = None
     """What runs that were traced waited for input, where that is much less than what others do: between them
     the pipeline worked ahead, and nobody saw what its stages needed."""
+    ends: Ending | None = None
+    """How the pipeline ends: with a prefetch, and whose."""
+    removed: tuple[Removed, ...] = ()
+    """Transformations of the user's that TensorFlow took out."""
+    tells_cores: bool = True
+    """The recording says how many cores the machine has, or tf.data may use."""
 
     @property
     def without_limit(self) -> Prediction | None:
@@ -133,11 +141,16 @@ def diagnose(
     loads = tuple(rates.measure(calls, found, of, waited))
     cores = beside.machine.cores if beside.machine is not None else rates.cores_of(found)
     where = places.locate(found, beside.places)
+    chain.find_listing(found, where)
+    ends = chain.ending(found) if found else None
+    gone = tuple(chain.removed(found, beside.places))
+    tells_cores = beside.machine is not None or rates.tells_cores(found)
     odd = [*beside.missing, *oddities.oddities(calls)]
     if waited is None:
         return Diagnosis(
             "unknown", "low", None, loads, (), (), cores, share_seen,
-            machine=beside.machine, places=where, odd=tuple(odd),
+            machine=beside.machine, places=where, odd=tuple(odd), ends=ends, removed=gone,
+            tells_cores=tells_cores,
         )  # fmt: skip
     accounts = accounting.account(found, beside.models) if beside.models else None
     if accounts is not None:
@@ -157,7 +170,9 @@ def diagnose(
     now = fitting.fit(loads, waited, cores, device, beside.machine, measured_ps)
     gains = {load.stage: gain_without(now, [load], measured_ps) for load in loads}
     ranked = tuple(sorted(loads, key=lambda load: (-gains[load.stage], -load.service_ps, load.stage.number)))
-    keeps_up = bool(loads) and unseen is None and _keeps_up(loads, waited)
+    # What is not prefetched is waited for however fast it is.
+    asked = ends is not None and ends.prefetch == "none" and waited.ratio >= PARTLY_FROM
+    keeps_up = bool(loads) and unseen is None and not asked and _keeps_up(loads, waited)
     if keeps_up and verdict == "partly_input_bound":
         verdict = "not_input_bound"
     bound = verdict != "not_input_bound"
@@ -175,16 +190,19 @@ def diagnose(
         made = changes.propose(
             loads, tried, now, measured_ps, where, beside.places, beside.machine, even, bound
         )
-    if worst is not None and (beside.machine is not None or rates.tells_cores(found)):
+    if worst is not None and tells_cores:
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
-    sure = "low" if odd else _confidence(waited, other)
+    # Where the program waits and no stage explains it, the wait may as well be for a core.
+    inside = sum(load.service_ps for load in loads if load.stage.lane == PROGRAM)
+    unexplained = loads and bound and worst is None and unseen is None and 2 * inside < waited.wait_ps
+    sure = "low" if odd or unexplained else _confidence(waited, other)
     if sure == "high" and beside.machine is not None and beside.machine.crowded:
         sure = "medium"
     return Diagnosis(
         verdict, sure, waited, loads, ranked, tuple(made), cores, share_seen,
         accounts, beside.machine, best, where, measured_ps, beside.pace, None if bound else tried, worst,
-        other, wait_share, tuple(odd), now, unseen,
+        other, wait_share, tuple(odd), now, unseen, ends, gone, tells_cores,
     )  # fmt: skip
 
 

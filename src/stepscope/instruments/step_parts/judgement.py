@@ -173,6 +173,10 @@ class Judgement(Weighed):
     layer_share: float | None = None
     """What the layer that stands out takes of it; None where none does."""
     stage: str | None = None
+    spoken: str | None = None
+    """The stage as the user wrote it."""
+    given: Place | None = None
+    """The function of the program's that the stage was given."""
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
     of_session: bool = False

@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from stepscope.instruments.pipeline.stages import branch, written_as
+from stepscope.instruments.pipeline.places import function_in
+from stepscope.instruments.pipeline.stages import branch, words, written_as
 from stepscope.instruments.step_parts import along, gain, judgement, places, traced
 from stepscope.instruments.step_parts.asking import Asked, Asking
 from stepscope.instruments.step_parts.gain import Sums
@@ -141,13 +142,14 @@ def _judged(
     cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share, contention)
     place: Place | None = None
     sampled = places.Found(None, None)
-    stage = function = None
+    stage = function = spoken = None
+    given: Place | None = None
     sources = sorted({step.source_id for step in judged})
     retrace: Retrace | None = None
     in_python = False
     then: tuple[int, int, int] | None = None
     if cause == "input":
-        stage, place, then = _stage(asked)
+        stage, place, then, spoken, given = _stage(asked)
         # A generator does nothing but Python; of other stages, it has to explain the wait.
         least = 0.0 if (stage or "").partition(" ")[0].endswith("Generator") else share / 2
         sampled = places.of_loader(query, places.sampled(query, run_id, host_id), sources, least)
@@ -256,6 +258,8 @@ def _judged(
         stage=stage,
         calls=calls if sessions is None else sessions,
         of_session=sessions is not None,
+        spoken=spoken,
+        given=given,
         function=function,
         retrace=retrace,
         compiling=sum(step.kind == "compile" for step in steps) or None,
@@ -393,18 +397,26 @@ class Stage(NamedTuple):
     """Where the program wrote it."""
     then: tuple[int, int, int] | None = None
     """How long a step would be without its work, with bounds."""
+    spoken: str | None = None
+    """As the user wrote it."""
+    function: Place | None = None
+    """The function of the program's that it calls, where the capture tells."""
 
 
 def _stage(asked: Asked) -> Stage:
     rows = asked("limiting_stage")
     if not rows:
         return Stage()
-    name, user_stage, position, file, line, function, left, low, high = rows[0]
+    name, user_stage, position, spoken, *written, left, low, high = rows[0]
+    file, line, inside, transformation, arguments = written
     stage = branch(name)
+    called = function_in(arguments or "") if transformation else None
     return Stage(
         f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
-        None if file is None else Place(file, line, function),
+        None if file is None else Place(file, line, inside),
         None if left is None else (left, low, high),
+        spoken if file is None else " with ".join(f".{word}" for word in words(user_stage)) or spoken,
+        None if called is None else Place(called.file, called.line, called.name),
     )
 
 

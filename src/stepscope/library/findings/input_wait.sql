@@ -119,18 +119,9 @@ SELECT
   CASE
     WHEN n.id IS NOT NULL
       THEN CONCAT(
-        'Make ', n.branch_name, ' faster (written ',
-        CASE
-          WHEN n.user_stage IS NULL THEN 'as a stage that TensorFlow added'
-          WHEN
-            n.user_position IS NULL
-            OR CONCAT(n.user_stage, ')') LIKE CONCAT('%:', CAST(n.user_position AS VARCHAR), ')%')
-            OR n.user_stage LIKE CONCAT('%:', CAST(n.user_position AS VARCHAR), ',%')
-            THEN CONCAT('as ', n.user_stage)
-          ELSE CONCAT('inside transformation ', CAST(n.user_position AS VARCHAR))
-        END,
-        CASE WHEN n.file IS NULL THEN '' ELSE CONCAT(', ', n.file, ' line ', CAST(n.line AS VARCHAR)) END,
-        '): it limits the input. `stepscope pipeline` shows all stages and what each change would gain.'
+        'Make ', n.spoken, ' faster',
+        CASE WHEN n.file IS NULL THEN '' ELSE CONCAT(', in ', n.file, ' line ', CAST(n.line AS VARCHAR)) END,
+        ': it limits the input. `stepscope pipeline` shows all stages and what each change would gain.'
       )
     WHEN s.by_torch = 1
       THEN CONCAT(

@@ -1,0 +1,151 @@
+"""The chain of transformations that the user wrote, against the stages that TensorFlow ran: whether it ends
+in a prefetch, what TensorFlow took out of it, and which of it list_files wrote.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.stages import Stage
+
+READERS = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
+"""Sources that read files."""
+_SEVERAL_INPUTS = ("Zip", "Concatenate", "DirectedInterleave", "ParallelZip", "Random", "Choose")
+_MAKERS = ("FlatMap", "Interleave", "ParallelInterleave", "LegacyParallelInterleave")
+
+
+class Ending(NamedTuple):
+    """How a pipeline ends, as the program sees it."""
+
+    prefetch: Literal["user", "tensorflow", "none"]
+    """Who put a prefetch at the end."""
+    last: Stage | None
+    """The last stage, Root and the like left out; None where no stages are known."""
+    earlier: Stage | None = None
+    """A prefetch of the user's that other stages come behind."""
+    behind: tuple[Stage, ...] = ()
+    """Stages that run in the program's own thread: behind the last one that works ahead."""
+
+
+def ending(stages: Sequence[Stage]) -> Ending:
+    """How the pipeline ends that the program takes its batches from. Of one that feeds several devices, the
+    end on the host counts: each device has a prefetch of TensorFlow's behind it."""
+    below: defaultdict[int, list[Stage]] = defaultdict(list)
+    for stage in stages:
+        if stage.above is not None:
+            below[stage.above.number].append(stage)
+    hosts = [stage.fed_by for stage in stages if stage.fed_by is not None]
+    head = hosts[0] if hosts else next((one for one in stages if one.taken and one.above is None), None)
+    at = head
+    while at is not None and at.user_stage is None and not _prefetches(at):
+        at = below[at.number][0] if below[at.number] else None
+    if at is None:
+        return Ending("tensorflow" if hosts else "none", None)
+    if _prefetches(at):
+        return Ending("tensorflow" if at.user_stage is None else "user", at)
+    behind = _behind(at, below)
+    after = [one for last in behind for one in below[last.number]]
+    earlier = next((one for one in after if _prefetches(one) and one.user_stage is not None), None)
+    return Ending("tensorflow" if hosts else "none", at, earlier, tuple(behind))
+
+
+def _prefetches(stage: Stage) -> bool:
+    return stage.short.startswith("Prefetch") and stage.ahead
+
+
+def _behind(last: Stage, below: Mapping[int, Sequence[Stage]]) -> list[Stage]:
+    found, todo = [], [last]
+    while todo:
+        stage = todo.pop()
+        if not stage.ahead:
+            found.append(stage)
+            todo += below[stage.number]
+    return found
+
+
+class Removed(NamedTuple):
+    """A transformation that TensorFlow took out of the chain."""
+
+    position: int
+    written: Place | None
+    """Where the user wrote it, where a capture tells."""
+
+
+def removed(stages: Sequence[Stage], places: Sequence[Place] = ()) -> list[Removed]:
+    """Transformations between two stages that follow each other, and that no stage runs. What lies behind the
+    last stage, or before one with several inputs, is not known."""
+    inputs = Counter(stage.above.number for stage in stages if stage.above is not None)
+    known: defaultdict[int, set[Place]] = defaultdict(set)
+    for place in places:
+        known[place.position].add(replace(place, iterator=0))
+    found = []
+    for stage in stages:
+        above = stage.above
+        if above is None or stage.nested_in is not None or above.nested_in is not None:
+            continue
+        if inputs[above.number] > 1 and not above.short.startswith(_MAKERS):
+            continue
+        if stage.position is None or above.position is None or above.short.startswith(_SEVERAL_INPUTS):
+            continue
+        for position in range(_last(stage) + 1, above.position):
+            alike = list(known[position])
+            written = alike[0] if len(alike) == 1 else None
+            if not _made_with(above, position, written, known):
+                found.append(Removed(position, written))
+    return sorted(found, key=lambda one: one.position)
+
+
+def _made_with(
+    stage: Stage, position: int, written: Place | None, known: Mapping[int, Collection[Place]]
+) -> bool:
+    """Whether a dataset belongs to the call that made the one behind it: unbatch() maps first."""
+    if written is None:
+        return stage.short == "Unbatch" and position + 1 == stage.position
+    call = (written.file, written.line, written.transformation)
+    behind = known.get(position + 1, ())
+    return any((one.file, one.line, one.transformation) == call for one in behind)
+
+
+def _last(stage: Stage) -> int:
+    """The last of the transformations that a stage runs."""
+    return max(stage.positions, default=stage.position or 0)
+
+
+def find_listing(stages: Sequence[Stage], where: Mapping[Stage, Sequence[Place]]) -> None:
+    """Marks the stages that list_files wrote: from_tensor_slices of the names, and a shuffle of all of them.
+
+    Where a capture has the program's lines, it says so. Else they are told by what they do: all elements are
+    shuffled at once and then read as files. A program that slices and shuffles its own list of names looks
+    the same, and does the same.
+    """
+    for stage in stages:
+        stage.lists_files = any(one.transformation == "list_files" for one in where.get(stage, ()))
+    if any(stage.lists_files for stage in stages):
+        return
+    for stage in stages:
+        shuffle = stage.above
+        if stage.short != "TensorSlice" or stage.position != 0 or stage in where or shuffle is None:
+            continue
+        if shuffle.short == "Shuffle" and _all_at_once(stage, shuffle) and _names_files(shuffle, stages):
+            stage.lists_files = shuffle.lists_files = True
+
+
+def _all_at_once(source: Stage, shuffle: Stage) -> bool:
+    """Whether the buffer of a shuffle holds exactly the elements of its source."""
+    drawn = Counter(call.iterator for call in source.calls)
+    size = shuffle.number_of("buffer_size")
+    return size is not None and size <= max(drawn.values(), default=0) <= size + 1
+
+
+def _names_files(stage: Stage, stages: Sequence[Stage]) -> bool:
+    """Whether what takes the elements of a stage makes readers of them."""
+    above = stage.above
+    while above is not None and not above.short.startswith(_MAKERS):
+        above = above.above
+    return above is not None and any(
+        one.short in READERS and one.nested_in is above and one.position == above.position for one in stages
+    )

@@ -1,0 +1,87 @@
+"""Outer parallelism: several copies of a pipeline, each of a part of the data, put together by an interleave.
+
+Filter, unbatch and batch take one element after the other, however many threads there are. Copies of them do
+not wait for one another: the source is divided by shard(), each copy goes as far as its batch, and an
+interleave runs as many at once as there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from stepscope.instruments.pipeline.model import Part
+from stepscope.instruments.pipeline.stages import Stage, words
+
+_ONE_BY_ONE = re.compile(r"(Filter|Unbatch|BatchV2|PaddedBatch|RaggedBatch|DenseToSparseBatch)(V\d+)?$")
+"""Stages that take one element after the other, and have no parallel form, or one that copies only."""
+_BATCHES = re.compile(r"(Padded|Parallel)?Batch(V\d+)?$|MapAndBatch(V\d+)?$")
+_UNDIVIDED = ("Generator", "DataService", "Tensor", "FromTensor")
+"""Sources that make every element before shard() drops what is another copy's, or have one only."""
+_PER_CORE = 2
+"""Copies for each core where Python may wait: those that wait leave it to others."""
+
+
+def possible(stage: Stage, stages: Sequence[Stage]) -> bool:
+    """Whether copies of the pipeline up to a stage would share its work."""
+    if not _ONE_BY_ONE.match(stage.short) or stage.nested_in is not None:
+        return False
+    return not any(one.short in _UNDIVIDED for one in _upstream(stage, stages))
+
+
+def number(cores: int, threads: int, *, python: bool) -> int:
+    """How many copies to run: one for each core, more where they may wait. Never more than the pool has
+    threads for their functions."""
+    wanted = _PER_CORE * cores if python else cores
+    return max(min(wanted, threads) if python else wanted, 2)
+
+
+def inside(stage: Stage, stages: Sequence[Stage]) -> list[Stage]:
+    """The stages of each copy, sources last: from the source on, and up to the batch behind the stage where
+    nothing works ahead in between."""
+    end, above = stage, stage
+    while above.above is not None and not above.above.ahead and not _BATCHES.match(above.short):
+        above = above.above
+        if _BATCHES.match(above.short):
+            end = above
+    return [end, *_upstream(end, stages)]
+
+
+def part(one: Part, lane: str, copies: int, threads: int) -> Part:
+    """A part of the copies: what shared a thread with the stage has as many threads as there are copies, what
+    had threads of its own has them in each.
+
+    lane: the stage's own now."""
+    if one.lane == lane:
+        return replace(one, lane="changed:copies", width=copies, into="changed:copies")
+    return replace(one, width=min(max(one.width * copies, 1), max(threads, one.width)))
+
+
+def code(stages: Sequence[Stage], copies: int, autotune: str) -> str:
+    """The line to write: stages of a copy, sources last, as the user wrote them. autotune: how the program's
+    TensorFlow writes that."""
+    written = []
+    for one in reversed(stages):
+        if one.nested_in is None and one.position is not None:
+            written += ["list_files"] if one.lists_files else words(one.user_stage)
+    written = [
+        word for at, word in enumerate(written) if not at or (word, written[at - 1]) != ("list_files",) * 2
+    ]
+    source, *rest = written or ["dataset"]
+    chain = "".join(f".{word}(…)" for word in rest)
+    return (
+        f"tf.data.Dataset.range({copies}).interleave(lambda i: {source}(…).shard({copies}, i){chain}, "
+        f"cycle_length={copies}, num_parallel_calls={copies}).prefetch({autotune})"
+    )
+
+
+def _upstream(stage: Stage, stages: Sequence[Stage]) -> list[Stage]:
+    """What feeds a stage, nearest first. stages: consumers before what they consume."""
+    found: set[int] = {stage.number}
+    below = []
+    for one in stages:
+        if one.above is not None and one.above.number in found and one is not stage:
+            found.add(one.number)
+            below.append(one)
+    return below

@@ -1,0 +1,73 @@
+"""Stages as the user wrote them: function and line where a capture has them, else the place in the chain.
+
+TensorFlow's own names, as ParallelMapV2 or MapAndBatch, are for the tree of stages, where both stand side by
+side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.stages import PROGRAM, Stage, words
+
+Written = Mapping[Stage, Sequence[Place]]
+_LIMITS = {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}
+
+
+def named(stage: Stage, written: Written, *, brief: bool = False) -> str:
+    """A stage in a sentence: `load` in clips.py:26, called by .map in line 39; or map (transformation 2).
+    brief: without who calls it."""
+    known = [one for one in written.get(stage, ()) if one.file is not None]
+    branch = _branch(stage)
+    if not known or stage.lists_files or (stage.nested_in is None and len(known) < len(stage.positions)):
+        return stage.spoken + branch
+    first, *others = known
+    said = _first(first, brief=brief)
+    if brief and first.function is not None:
+        return said + branch
+    for other in others:
+        at = f"line {other.line}" if other.file == first.file else f"{other.file}:{other.line}"
+        said += f" with .{other.transformation} in {at}"
+    if stage.nested_in is not None:
+        said = f"{' with '.join(words(stage.user_stage)) or stage.short} inside {said}"
+    return said + branch
+
+
+def _first(place: Place, *, brief: bool) -> str:
+    function = place.function
+    if function is None:
+        return f".{place.transformation} in {place.file}:{place.line}"
+    name = "the lambda" if function.name == "<lambda>" else f"`{function.name}`"
+    at = f"line {place.line}" if function.file == place.file else f"{place.file}:{place.line}"
+    said = f"{name} in {function.file}:{function.line}"
+    return said if brief else f"{said}, called by .{place.transformation} in {at}"
+
+
+def _branch(stage: Stage) -> str:
+    """In which branch of a zip, a mixture or a concatenation a stage is, where it is in one."""
+    around, _, _ = stage.branch.rpartition("::")
+    return f" in {around}" if around else ""
+
+
+def label(stage: Stage) -> str:
+    """A stage in the tree: map (2), or TensorFlow's name where the user wrote none."""
+    if stage.nested_in is not None:
+        return " with ".join(words(stage.user_stage)) or stage.short
+    return stage.told("{} ({})") if stage.position is not None else stage.short
+
+
+def runs_as(stage: Stage) -> str:
+    """What TensorFlow made of a stage."""
+    if stage.user_stage is None:
+        return "added by TensorFlow"
+    branch, _, last = stage.branch_name.rpartition("::")
+    return f"{branch.rpartition('::')[2]}::{last}" if branch.endswith("]") else last
+
+
+def limit(name: str, stages: Sequence[Stage] = (), written: Written | None = None) -> str:
+    """What limits a step, as the model names it, in words."""
+    if name in _LIMITS:
+        return _LIMITS[name]
+    stage = next((one for one in stages if one.name == name), None)
+    return name.rpartition("::")[2] if stage is None else named(stage, written or {}, brief=True)
