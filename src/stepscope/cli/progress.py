@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 1.0
 """Work that is done sooner needs no bar."""
-_WIDTH = 40
-"""Characters of what is being done."""
+_WIDTH, _BAR = 40, 24
+"""Characters of what is being done, and of the bar."""
+_MUCH = 42
+"""Characters of how much is done, how fast, and how long it takes."""
 
 
 class _Shown(NamedTuple):
@@ -88,10 +90,15 @@ class Bar:
         if self._task is not None:
             self._progress.update(
                 self._task,
-                description=plain(shown.what, _WIDTH),
+                description=plain(shown.what, self._room(_WIDTH + _BAR) - self._room(_BAR)),
                 completed=shown.done,
                 total=shown.total if shown.total > 0 else None,
             )
+
+    def _room(self, wanted: int) -> int:
+        """Characters of the name and the bar, or of the bar alone, for those that are wanted: on one line."""
+        share = min(1.0, (self._console.width - _MUCH) / (_WIDTH + _BAR))
+        return max(int(wanted * share), 4)
 
     def _start(self, unit: str) -> Progress:
         from rich import progress
@@ -108,7 +115,7 @@ class Bar:
             )
         shown = progress.Progress(
             progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(bar_width=24),
+            progress.BarColumn(bar_width=self._room(_BAR)),
             *much,
             console=RichConsole(
                 file=self._console.err,
