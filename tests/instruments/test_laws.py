@@ -161,7 +161,7 @@ def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
             event["ts"] += 5000
     headline, answer, broken = told(tmp_path, events)
     assert broken == ["step_of_the_device"]
-    assert "One train step takes 430 µs of the host." in headline
+    assert "One train step of the host takes 430 µs." in headline
     assert answer["confidence"] == "low"
     assert not any(" is busy " in line for line in headline)
 

@@ -157,7 +157,8 @@ def _rival(one: Judgement) -> list[str]:
         return []
     own = "compute" if one.cause == "none" else one.cause
     rest = [part for part in one.parts if part.label not in (own, "unknown")]
-    if not rest or rest[0].share < max(_EQUAL * one.share, _MENTIONED):
+    rest = [part for part in rest if _EQUAL * one.share <= part.share <= one.share / _EQUAL]
+    if not rest or rest[0].share < _MENTIONED:
         return []
     share = units.show(rest[0].share, "ratio")
     return [f"Nearly as much goes to {_GOES_TO.get(rest[0].label, _WORDS[rest[0].label])}: {share}."]
