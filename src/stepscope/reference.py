@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from stepscope import library
 from stepscope.errors import UsageError
+from stepscope.instruments.laws import Law, all_laws
 from stepscope.lake.schema import Table, schema
 from stepscope.library import compiled
 from stepscope.messages import ERRORS, NOTES, Message
 
-CHAPTERS = ("tables", "views", "analyses", "findings", "messages")
+CHAPTERS = ("tables", "views", "analyses", "findings", "laws", "messages")
 """Each is a page."""
 PAGES = ("findings",)
 """Chapters of which each entry has a page of its own, in a folder called like the chapter."""
@@ -41,6 +42,7 @@ def entries() -> tuple[Entry, ...]:
         *_library("analyses", "analysis"),
         *_library("findings", "finding"),
         *(Entry("findings", one.slug, f"{one.title}.", _compiled(one)) for one in compiled.KINDS.values()),
+        *(Entry("laws", name, law.HOLDS, _law(law)) for name, law in all_laws().items()),
         *(Entry("messages", slug, m.title, _message(m, "error")) for slug, m in sorted(ERRORS.items())),
         *(Entry("messages", slug, m.title, _message(m, "note")) for slug, m in sorted(NOTES.items())),
     )
@@ -122,6 +124,12 @@ _ABOUT = {
         "Findings",
         "Questions that have rows only when something is wrong. The summary shows them with their action.",
     ),
+    "laws": (
+        "Laws",
+        "What must hold before a sentence is printed. Where one fails, the sentence says so, and no more "
+        "than what "
+        "remains true.",
+    ),
     "messages": (
         "Messages",
         "Errors stop a command; notes belong to a source of which something was lost, repaired, capped or "
@@ -136,6 +144,22 @@ def _table(table: Table) -> str:
         for column in table.columns
     )
     return f"{table.about}\n\n{_markdown_table(('column', 'type', 'meaning'), rows)}"
+
+
+def _law(law: Law) -> str:
+    said = ", ".join(_SAID[what] for what in law.WEAKENS)
+    fails = f"**Where it fails,** nothing is concluded of {said}."
+    return f"{law.HOLDS}\n\n**Tolerance.** {law.TOLERANCE}\n\n{fails}"
+
+
+_SAID = {
+    "busy": "how long devices are busy",
+    "share": "what a cause takes of a step",
+    "left": "how long a step would be without it",
+    "mean": "how long one execution takes",
+    "rate": "bytes of a second",
+    "place": "what is waited for, or where",
+}
 
 
 def _library(title: str, kind: library.Kind) -> list[Entry]:

@@ -60,6 +60,7 @@ def evidence(draw: st.DrawFn) -> Evidence:
         draw(_segments),
         draw(_segments),
         draw(st.booleans()),
+        draw(_intervals),
     )
 
 
@@ -81,6 +82,8 @@ def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
     if says in {None, "dispatch", "idle"} or (by_slice == "dispatch" and says == "copy"):
         if within(known.input_waits):
             says = "input"
+        elif within(known.setups):
+            says = "setup"
         elif within(known.peer_waits):
             says = "communication"
     if says in {None, "idle"}:

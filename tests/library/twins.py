@@ -309,7 +309,8 @@ def step_list(tables: Tables) -> list[tuple[Any, ...]]:
 
 _PARTS = (
     ("dur_ps", "input"), ("dur_ps", "compile"), ("dur_ps", "compute"), ("dur_ps", "communication"),
-    ("dur_ps", "copy"), ("dur_ps", "dispatch"), ("dur_ps", "python"), ("dur_ps", "wait"), ("dur_ps", "idle"),
+    ("dur_ps", "copy"), ("dur_ps", "dispatch"), ("dur_ps", "setup"), ("dur_ps", "python"),
+    ("dur_ps", "wait"), ("dur_ps", "idle"),
     ("dur_ps", "unknown"), ("hidden_ps", "input"), ("hidden_ps", "communication"), ("hidden_ps", "copy"),
 )  # fmt: skip
 

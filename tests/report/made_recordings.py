@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from tests.draw import UNIT_PS, Tables, draw
-from tests.report import made_ranks
+from tests.report import made_laws, made_ranks
 
 MS = 10**9
 STEPS = "step train : [train.....][train.....][train.....]\n"
@@ -450,6 +450,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_compilation,
         busy_machine,
         one_thread_without_a_core,
+        *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
@@ -461,7 +462,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
-    pipelines_of_many_hosts, a_memory_timeline, memory_of_devices,
+    pipelines_of_many_hosts, a_memory_timeline, memory_of_devices, *made_laws.WHOLE,
 )  # fmt: skip
 PROBLEMS: dict[str, Callable[[], Tables]] = {
     "slow_host": _slow_host,

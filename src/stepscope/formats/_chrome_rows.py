@@ -240,9 +240,9 @@ def _kineto(track: Track, file: _File) -> None:
 # Rows that TensorFlow's profiler computes from others; a TPU's "XLA Ops" are the work itself.
 _DERIVED = re.compile(
     r"(Steps?|XLA Modules|XLA TraceMe|XLA Ops|Async XLA Ops|TensorFlow (Name Scope|Ops)|Framework .*"
-    r"|Source [Cc]ode.*|Launch Stats|Host Offload Ops|GPU Power|Counters)$"
+    r"|Source [Cc]ode.*|Launch Stats|Host Offload Ops|GPU Power|Counters|_counters_)$"
 )
-_TPU_WORK = re.compile(r"(XLA Ops|Async XLA Ops|TensorCore|SparseCore|Host Offload Ops)")
+_TPU_WORK = re.compile(r"(XLA|Sparse ?Core) Ops$")
 
 
 def _profiler(track: Track, file: _File) -> None:
@@ -267,7 +267,10 @@ def _profiler(track: Track, file: _File) -> None:
         device = file.device(plane, kind)
         if kind == "tpu" and _TPU_WORK.match(name):
             _set(track, "device_stream", "execution", device)
-        elif _DERIVED.match(name):
+        elif kind == "tpu" and name == "Async XLA Ops":
+            _set(track, "async", "execution", device)
+        elif kind == "tpu" or _DERIVED.match(name):
+            # What units, bundles and counters show beside the ops is no execution.
             _set(track, "derived", "annotation", device)
         else:
             _set(track, "device_stream", "execution", device)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from stepscope import strict_json
 from stepscope.instruments.step_evidence import EVIDENCE, Step
 
-_KINDS = ("train", "eval", "compile", "warm_up", "cut_off", "unknown")
-_TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder")
+_KINDS = ("train", "eval", "prefill", "decode", "mixed", "compile", "warm_up", "cut_off", "unknown")
+_TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder", "device")
 _LONGEST_PS = 2**62
 
 

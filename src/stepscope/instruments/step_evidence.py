@@ -47,6 +47,14 @@ class Step(NamedTuple):
     reason: str = ""
 
 
+SERVES = re.compile(r"execute_(?:\d+_)?context_(\d+)\(.*\)_generation_(\d+)\(")
+"""A batch of an inference server: how many requests begin in it, and how many go on."""
+
+
+def _batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    return _intervals([m for m in marks if SERVES.match(m.name)], evidence)
+
+
 def _profiler_steps(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
     found = [(mark, _NUMBERED.fullmatch(mark.name)) for mark in marks]
     return _intervals([mark._replace(step=int(number[1])) for mark, number in found if number], evidence)
@@ -88,6 +96,7 @@ def _next_batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) 
 
 
 EVIDENCE: tuple[tuple[str, Callable[[Sequence[Mark], dict[int, str], str], list[Step]]], ...] = (
+    ("batch", _batches),
     ("profiler_step", _profiler_steps),
     ("marker", _numbered_marks),
     ("marker", _plain_marks),

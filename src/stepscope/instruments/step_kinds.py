@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 
-from stepscope.instruments.step_evidence import EVALUATES, KERAS, Mark, Step
+from stepscope.instruments.step_evidence import EVALUATES, KERAS, SERVES, Mark, Step
 
 COMPILE_SHARE = 0.1
 """A step is a compile step when compiling takes at least this part of it."""
@@ -85,6 +85,10 @@ def _cut_off(last: Step, others: Sequence[Step]) -> Step:
 
 
 def _named_kind(step: Step) -> Step:
+    if served := SERVES.match(step.name):
+        begin, go_on = (int(number) > 0 for number in served.groups())
+        kind = "mixed" if begin and go_on else "prefill" if begin else "decode"
+        return step._replace(kind=kind, reason=f"the server's mark says so: {step.name}")
     if EVALUATES.search(step.name):
         return step._replace(kind="eval", reason=f"its mark is called {step.name}")
     if KERAS.match(step.name):

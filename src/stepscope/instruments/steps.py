@@ -2,8 +2,9 @@
 
 The evidence, best first: numbered marks (`train` with a step_num, `ProfilerStep#7`), marks without a
 number, Session.run calls, calls of a tf.function, FunctionRun, calls of a jitted function, calls that
-fetch the next batch, a file that holds one step by its nature (RunMetadata, tf Timeline). Where there
-is none, the whole capture counts as one step and a note says so.
+fetch the next batch, the accelerator's own steps, a file that holds one step by its nature (RunMetadata, tf
+Timeline). Where there is none, the whole capture counts as one step and a note says so. The accelerator's own
+steps come first where the host runs ahead of it: see `device_steps`.
 
 Marks are taken as they are, but where the program takes its batches between them: then a step reaches to the
 next mark. Calls only tell when an iteration begins: a step lasts from one call to the next, so that time
@@ -19,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import strict_json
+from stepscope.instruments import device_steps
+from stepscope.instruments.device_steps import PROGRAMS, STEPS
 from stepscope.instruments.reaching_steps import LAST, reaching
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, busiest_track
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
@@ -57,9 +60,14 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     marks = [_mark(row) for row in _rows(store, "marker")]
     sources = [mark for mark in marks if mark.name == SOURCE_OP]
     marks = [mark for mark in marks if mark.name != SOURCE_OP]
-    tracks = {row["id"]: row["name"] or "" for row in _rows(store, "track")} if marks else {}
+    named = _rows(store, "track") if marks else []
+    tracks = {row["id"]: row["name"] or "" for row in named}
+    shown = {row["id"]: row["name"] for row in named if row["kind"] == "derived"}
+    rows = {track: name for track, name in shown.items() if name in (STEPS, PROGRAMS)}
+    of_device = [mark for mark in marks if mark.track_id in rows]
+    marks = [mark for mark in marks if mark.track_id not in rows]
     start, end = facts.get("start_ps"), facts.get("end_ps")
-    steps = _exported(facts.get("meta", {})) or find(marks, tracks)
+    steps = _exported(facts.get("meta", {})) or _measured(find(marks, tracks), of_device, rows, marks)
     if steps and steps[0].recovered_from in _CALLS and start is not None and end is not None:
         steps = _counted(steps, _recorded(told, facts.get("origin_unix_ns"), start, end, marks))
     if source.format in ("run_metadata", "event_file"):
@@ -166,6 +174,17 @@ def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
             found = numbered(classify(reached or steps, compiles))
             return [*found[:-1], found[-1]._replace(averaged=False, reason=LAST)] if reached else found
     return []
+
+
+def _measured(
+    found: list[Step], of_device: Sequence[Mark], rows: Mapping[int, str], marks: Sequence[Mark]
+) -> list[Step]:
+    """The steps that the host's marks delimit, or the accelerator's own where the host has none or runs
+    ahead."""
+    own = device_steps.of_devices(of_device, rows)
+    if not own or (found and not device_steps.runs_ahead(found, own)):
+        return found
+    return numbered(classify(own, compiling(marks)))
 
 
 def _rows(store: Store, table: str) -> list[dict[str, Any]]:

@@ -171,8 +171,8 @@ CREATE TABLE step_stored (
   source_id BIGINT NOT NULL,        -- source it was recovered from
   step BIGINT NOT NULL,             -- number of the step: the program's own where recorded, else counted from 0
   name VARCHAR NOT NULL,            -- name of the marker
-  kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up, cut_off or unknown
-  recovered_from VARCHAR NOT NULL,  -- marker, profiler_step, session_run, function_run, function_call, get_next, file, recorder or whole_capture
+  kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up, cut_off or unknown; of an inference server: prefill, decode or mixed
+  recovered_from VARCHAR NOT NULL,  -- batch, marker, profiler_step, session_run, function_run, function_call, get_next, device, file, recorder or whole_capture
   ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
   dur_ps BIGINT NOT NULL,           -- duration
   averaged BOOLEAN NOT NULL,        -- false when averages leave it out
@@ -504,7 +504,7 @@ CREATE TABLE step_part (
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source of the step
   step_id BIGINT NOT NULL,          -- row of the view step
-  label VARCHAR NOT NULL,           -- input, compile, compute, communication, copy, dispatch, python, wait, idle or unknown
+  label VARCHAR NOT NULL,           -- input, compile, compute, communication, copy, dispatch, setup, python, wait, idle or unknown
   dur_ps BIGINT NOT NULL,           -- time of the step that counts to it
   hidden_ps BIGINT NOT NULL         -- the same going on while the time counts to another label, as a copy under compute
 );
@@ -521,6 +521,19 @@ CREATE TABLE stack_part (
   stack_id BIGINT NOT NULL,         -- the stack
   label VARCHAR NOT NULL,           -- label as in step_part
   dur_ps BIGINT NOT NULL            -- time of the step that counts to it
+);
+
+-- A law that a recording breaks: what must hold of anything that was recorded, and does not. Made from slices: at
+-- ingest, or when first asked for.
+CREATE TABLE broken_law (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source that breaks it
+  law VARCHAR NOT NULL,             -- name of the law; `stepscope docs laws` has all
+  number BIGINT NOT NULL,           -- how many launches, kernels, waits or copies break it
+  of_number BIGINT NOT NULL,        -- of how many
+  said VARCHAR NOT NULL             -- one sentence about it
 );
 
 -- A rank's part in a collective: a communication that several processes or devices make together, such as an

@@ -22,6 +22,7 @@ CLASSES = {
     "communication": "#",
     "copy": "≡",
     "dispatch": "▓",
+    "setup": "+",
     "compile": "▚",
     "python": "▞",
     "wait": "░",

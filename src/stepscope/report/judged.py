@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
+from stepscope.instruments import laws
 from stepscope.report.parts import Column, Finding, Note, Section, Table
 from stepscope.report.sentences import host_of, shortened
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace
+    from stepscope.instruments.step_parts.judgement import Allocating, Judgement, Place, Retrace, Weighed
 
 _TAKES = {
     "input": "waiting for input takes {part}",
@@ -22,6 +23,7 @@ _TAKES = {
     "communication": "communication that no compute hides takes {part}",
     "copy": "copying and converting data takes {part}",
     "dispatch": "launching ops takes {part}",
+    "setup": "setting up the device takes {part}",
     "python": "no op runs for {part}: the program's own Python does",
     "wait": "sleeping and waiting for locks, files or sockets takes {part}",
     "idle": "the accelerator has nothing to do for {part}",
@@ -30,6 +32,13 @@ _TAKES = {
 }
 _CALLED_BACK = "Python takes {part}"
 """Where an op calls it, so that an op does run."""
+_ALLOCATING = "allocating and freeing memory of the device takes {part}"
+"""Where that is most of setting it up."""
+_AWAITING = {
+    "host": "waiting for copies between host and device takes {part}",
+    "device": "waiting for copies within the device takes {part}",
+}
+"""Where cores wait for what is copied beside them."""
 _WORDS = {
     "input": "waiting for input",
     "compile": "tracing and compiling",
@@ -37,6 +46,7 @@ _WORDS = {
     "communication": "communication that no compute hides",
     "copy": "copying and converting data",
     "dispatch": "launching ops",
+    "setup": "setting up the device",
     "python": "the program's own Python",
     "wait": "sleeping and waiting",
     "idle": "the accelerator is idle",
@@ -70,6 +80,7 @@ _LIMITS = {
     "communication": "communication limits {}",
     "copy": "copying limits {}",
     "dispatch": "launching ops limits {}",
+    "setup": "setting up the device limits {}",
     "python": "Python limits {}",
     "wait": "sleeping and waiting limit {}",
     "idle": "an idle accelerator limits {}",
@@ -83,14 +94,25 @@ _WORTH = 0.95
 _NOTHING = 0.01
 _MANY_CALLS = 20
 """As in the finding per-op-dispatch."""
+_EQUAL, _MENTIONED = 0.85, 0.2
+"""What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
+_GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
+_MOST_PROGRAMS = 5
+"""Unrelated recordings that get a sentence each."""
 _MOST_SENTENCES = 3
 """Runs that get a sentence each; a table has all of them."""
 
 
-def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = False) -> list[str]:
+def sentences(
+    judged: Sequence[Judgement],
+    several: bool,
+    unrelated: bool = False,
+    programs: Sequence[tuple[str, Weighed]] = (),
+) -> list[str]:
     """What comes first in the headline; empty where there are no steps and nothing to judge. Each sentence
     says of whom it speaks. several: there are other runs, judged or not. unrelated: recordings of different
-    programs share a run, as files in one folder do."""
+    programs share a run, as files in one folder do. programs: those recordings by what they are called, each
+    weighed by itself."""
     if not judged:
         return []
     runs = len({one.run_id for one in judged})
@@ -98,14 +120,15 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
         hosts = len(judged) > 1
         return [
             _sentence(judged[0], several, hosts),
+            *_rival(judged[0]),
             *(_hosts(judged) if hosts else ()),
             *(_gain(judged[0]) if not hosts else ()),
             *(_others(judged[0]) if not hosts else ()),
+            *_lawless(judged),
             *_busy(judged[0]),
         ]
     if runs == 1:
-        number = f"Recordings of different programs on {units.count(len(judged), 'host')}"
-        return [f"{number}, each judged by itself: {_counted(judged)}."]
+        return _programs(programs)
     number = f"{runs} runs" if runs == len(judged) else f"{len(judged)} hosts of {runs} runs"
     said = [f"{number}, each judged by itself: {_counted(judged)}."]
     if len(judged) <= _MOST_SENTENCES:
@@ -113,9 +136,39 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
     return said
 
 
+def _programs(programs: Sequence[tuple[str, Weighed]]) -> list[str]:
+    """A sentence for each of several programs, that with most time in its steps first."""
+    ordered = sorted(programs, key=lambda one: (-one[1].steps * one[1].mean_ps, one[0]))
+    said = [f"{units.count(len(ordered), 'recording')} of different programs, the longest first:"]
+    for name, one in ordered[:_MOST_PROGRAMS]:
+        label = "compute" if one.cause == "none" else one.cause
+        whole = units.show(one.mean_ps, "ps")
+        of = f"the {whole} recorded" if one.whole_capture else f"a step of {whole}"
+        part = f"{units.show(one.share_of(label), 'ratio')} of {of}"
+        said.append(f"{name}: {_TAKES[one.cause].format(part=part)}.")
+    if len(ordered) > _MOST_PROGRAMS:
+        said.append(f"{units.count(len(ordered) - _MOST_PROGRAMS, 'more recording')}: open each by itself.")
+    return said
+
+
+def _rival(one: Judgement) -> list[str]:
+    """What takes as much as the cause, or nearly so: to remove one of both is worth half of what it seems."""
+    if one.cause == "unknown":
+        return []
+    own = "compute" if one.cause == "none" else one.cause
+    rest = [part for part in one.parts if part.label not in (own, "unknown")]
+    rest = [part for part in rest if _EQUAL * one.share <= part.share <= one.share / _EQUAL]
+    if not rest or rest[0].share < _MENTIONED:
+        return []
+    share = units.show(rest[0].share, "ratio")
+    return [f"Nearly as much goes to {_GOES_TO.get(rest[0].label, _WORDS[rest[0].label])}: {share}."]
+
+
 def _gain(one: Judgement) -> list[str]:
     """How long a step would be without its cause, where that is worth a sentence."""
     if one.whole_capture or one.cause in ("none", "unknown") or one.left_ps > _WORTH * one.mean_ps:
+        return []
+    if any("left" in laws.weakens(law.law) for law in one.broken):
         return []
     without = "that"
     if one.cause == "compute":
@@ -124,8 +177,19 @@ def _gain(one: Judgement) -> list[str]:
         # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
         if one.cause == "dispatch":
             return []
-        return [f"Without {without}, hardly anything of a step would be left."]
-    return [f"Without {without}, a step would take about {units.show(one.left_ps, 'ps')}."]
+        return [f"Without {without}, hardly anything of a {_unit(one)} would be left."]
+    return [f"Without {without}, a {_unit(one)} would take about {units.show(one.left_ps, 'ps')}."]
+
+
+def _lawless(judged: Sequence[Judgement]) -> list[str]:
+    """The laws that recordings break: what weakens the sentences around. One sentence for each law, of the
+    first host that breaks it."""
+    said: dict[str, str] = {}
+    for one in judged:
+        for law in one.broken:
+            where = f" on {host_of(one.host_id)}" if len(judged) > 1 else ""
+            said.setdefault(law.law, f"{law.said[0].upper()}{law.said[1:]}{where}.")
+    return list(said.values())
 
 
 def _others(one: Judgement) -> list[str]:
@@ -222,21 +286,37 @@ def _sentence(one: Judgement, run: bool, host: bool) -> str:
     """What limits a host. run, host: name them, because there are others."""
     whose = f" of {one.run_id}" if run else ""
     whose += f" on {host_of(one.host_id)}" if host else ""
-    share = units.show(one.share, "ratio")
+    share = _bounded(one) + units.show(one.share, "ratio")
     if one.whole_capture:
         mean = f"{units.show(one.mean_ps, 'ps')} recorded{whose}"
         part = f"{share} of the {mean}"
     else:
-        step = "the only step" if one.steps == 1 else "a step"
+        step = f"the only {_unit(one)}" if one.steps == 1 else f"a {_unit(one)}"
         mean = f"{units.show(one.ps_per_step, 'ps')} of {units.show(one.mean_ps, 'ps')}"
         if one.others is not None:  # a mean of steps that compile and steps that do not is no step
             step, many = "the recorded steps", one.steps
             mean = f"{units.show(many * one.ps_per_step, 'ps')} of {units.show(many * one.mean_ps, 'ps')}"
         part = f"{share} of {step}{whose} ({mean})"
-    called = one.cause == "python" and one.op_type is not None
-    said = (_CALLED_BACK if called else _TAKES[one.cause]).format(part=part)
+    said = _TAKES[one.cause]
+    if one.cause == "python" and one.op_type is not None:
+        said = _CALLED_BACK
+    elif one.cause == "copy" and one.awaits_copies is not None:
+        said = _AWAITING[one.awaits_copies]
+    elif one.cause == "setup" and _allocating(one) is not None:
+        said = _ALLOCATING
+    said = said.format(part=part)
     said += _more(one)
     return said[0].upper() + said[1:] + "."
+
+
+_EXECUTES = ("compute", "none", "communication", "copy")
+
+
+def _bounded(one: Judgement) -> str:
+    """What stands before the share of a cause where a law says that work of the device is missing."""
+    if not any("share" in laws.weakens(law.law) for law in one.broken) or one.cause == "unknown":
+        return ""
+    return "at least " if one.cause in _EXECUTES else "at most "
 
 
 def _more(one: Judgement) -> str:
@@ -254,6 +334,14 @@ def _more(one: Judgement) -> str:
         many = one.calls is not None and one.calls >= _MANY_CALLS
         calls = f": {_calls(one)} {_each(one)}" if many else ""
         return calls + (f", in {_at(one.place)}" if one.place else "")
+    if one.cause == "setup":
+        found = _allocating(one)
+        if found is not None:
+            return _allocates(one, found)
+        at = f", in {_at(one.place)}" if one.place else ""
+        return f"{at}: it is used for the first time, or code and memory are brought to it"
+    if one.cause == "unknown":
+        return ". `stepscope record` samples what its threads do, and would tell"
     called = f", most of it in {_at(one.spent_in)}" if one.spent_in is not None else ""
     if one.cause == "python" and one.op_type is not None:
         by = f"{shortened(one.op_type)} calls"
@@ -261,6 +349,26 @@ def _more(one: Judgement) -> str:
     if one.place is None:
         return "" if one.mark is None else f", within `{shortened(one.mark)}`"
     return f", in {_at(one.place)}{called}"
+
+
+_BLOCKS = ("Free",)
+"""What frees memory of a device waits until the device is done with all that was launched."""
+
+
+def _allocating(one: Judgement) -> Allocating | None:
+    """The calls that allocate, where they are most of what sets up the device."""
+    found = one.allocating
+    return found if found is not None and 2 * found.all_ps >= one.ps_per_step * one.steps else None
+
+
+def _allocates(one: Judgement, found: Allocating) -> str:
+    """Which calls allocate, and what it means that they are many."""
+    calls = f": {units.count(found.calls, 'call')} of {found.name}, {units.show(found.took_ps, 'ps')} in all"
+    calls += f", in {_at(one.place)}" if one.place else ""
+    if any(word in found.name for word in _BLOCKS) and found.calls > _MANY_CALLS:
+        calls += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
+        calls += " allocator is off or full"
+    return calls
 
 
 def _calls(one: Judgement) -> str:
@@ -291,7 +399,12 @@ def _line(place: Place) -> str:
 
 def _each(one: Judgement) -> str:
     """What a number of calls is counted over."""
-    return "in all" if one.whole_capture else "a step"
+    return "in all" if one.whole_capture else f"a {_unit(one)}"
+
+
+def _unit(one: Judgement) -> str:
+    """What its steps are called."""
+    return "batch" if one.serves else "step"
 
 
 def _compiles(one: Judgement) -> str:
@@ -382,7 +495,7 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "retraced": _retraced(one.retrace),
         "confidence": one.confidence,
         "because": _because(one),
-        "weakened_by": list(dict.fromkeys([*one.weak, *weak])),
+        "weakened_by": list(dict.fromkeys([*one.weak, *(law.law for law in one.broken), *weak])),
         "step_ps": one.mean_ps,
         "step_if_removed_ps": one.left_ps,
         "low": one.low_ps,
@@ -415,7 +528,11 @@ def _place(place: Place | None) -> dict[str, Any] | None:
 
 
 def _because(one: Judgement) -> list[str]:
-    whole = "the recording" if one.whole_capture else f"{units.count(one.steps, 'step')}"
+    whole = (
+        "the recording"
+        if one.whole_capture
+        else units.count(one.steps, _unit(one), "batches" if one.serves else None)
+    )
     told = [f"{_WORDS[part.label]}: {units.show(part.share, 'ratio')} of {whole}" for part in one.causes]
     if one.stage is not None:
         told.append(f"{one.spoken or one.stage} is the stage that holds the program up most")

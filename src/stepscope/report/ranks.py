@@ -17,11 +17,19 @@ def sentences(told: Mapping[str, Rows]) -> Iterable[str]:
     for run in runs[:_MOST_RUNS]:
         own = [row for row in rows if row["run_id"] == run]
         where = f" of {run}" if len(runs) > 1 else ""
-        yield f"{units.count(len(own), 'rank')}{where}{_meet(own)}."
+        yield f"{_who(own)}{where}{_meet(own)}."
         yield from _waits(own, where)
         yield from _clocks(own)
     if len(runs) > _MOST_RUNS:
         yield f"{units.count(len(runs) - _MOST_RUNS, 'more run')} in the table."
+
+
+def _who(rows: Rows) -> str:
+    """Ranks, or devices that one process drives: those have one clock."""
+    together = len({row["host_id"] for row in rows}) == 1 and all(
+        "/device:" in row["participant"] for row in rows
+    )
+    return f"{units.count(len(rows), 'device')} of one host" if together else units.count(len(rows), "rank")
 
 
 def _meet(rows: Rows) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stepscope import units
+from stepscope.instruments import laws
 from stepscope.instruments.pipeline.stages import branch, words
 from stepscope.report import ranks
 from stepscope.report.parts import Rows
@@ -24,9 +25,17 @@ def title(told: Mapping[str, Rows]) -> str:
     return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
 
 
-def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
+_HOLES = 2
+"""Devices' own steps have to fill the window but for this factor, for shares of it to mean anything."""
+_TAKES_PART = 0.1
+"""A device takes part where it executes for this part of the time that the one does which executes
+longest."""
+
+
+def headline(told: Mapping[str, Rows], judged: int = 0, mean: tuple[int, int] | None = None) -> Iterable[str]:
     """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
-    several runs nothing more is said: what holds for one of them holds for no other."""
+    several runs nothing more is said: what holds for one of them holds for no other. mean: how many steps
+    those sentences speak of, and their mean, of which these have to speak as well."""
     if judged > 1:
         return
     steps = [row for row in told["step_times"] if row["averaged"]]
@@ -40,7 +49,10 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
     if steps:
         main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
         whose = f" of {main['run_id']}" if several else ""
-        whose += _on(main) if several_hosts else ""
+        whose += _on(main) if several_hosts else " of the host" if _ahead(told) else ""
+        if mean is not None and (mean[0] != main["steps"] or abs(mean[1] - main["mean_ps"]) > 1):
+            # Steps of several kinds, or those that averages leave out, were judged together.
+            main = {**main, "kind": "unknown", "steps": mean[0], "mean_ps": mean[1]}
         average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
         sentence = (
             f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
@@ -49,8 +61,15 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
     busy = [
         row for row in told["busy_by_device"] if row["place"] == "device" and row["busy_share"] is not None
     ]
-    if busy:
+    if steps and main["recovered_from"] == "device":
+        # Between steps that the device shows itself, nothing may have been recorded.
+        busy = [row for row in busy if row["window_ps"] <= _HOLES * main["steps"] * main["mean_ps"]]
+    if busy and not _ahead(told):
+        # A device that hardly works beside the others takes no part in what the others do.
+        most = max(row["sum_ps"] or 0 for row in busy)
+        busy = [row for row in busy if (row["sum_ps"] or 0) >= _TAKES_PART * most]
         least = min(busy, key=lambda row: row["busy_share"])
+        bound = laws.bound(row["slug"] for row in told["completeness"] if row["slug"])
         share = units.show(least["busy_share"], "ratio")
         whose = f" of {least['run_id']}" if several else ""
         whose += _on(least) if several_hosts else ""
@@ -59,6 +78,8 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
             if least["idle_ps"]
             else "all the time"
         )
+        if bound:
+            idle = f"{bound} {share} of the time"
         yield f"{least['device']}{whose} is busy {idle}."
     working = [row for row in told["op_types"] if row["class"] not in ("input", "wait") and row["self_ps"]]
     # What a function runs is there by itself; the rest of a call is that of its first, which compiles.
@@ -73,6 +94,11 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
 
 
+def _ahead(told: Mapping[str, Rows]) -> bool:
+    """Whether a host runs so far ahead of its device that its steps say nothing of the device."""
+    return any(row["slug"] == "step_of_the_device" for row in told["completeness"])
+
+
 def host_of(name: str) -> str:
     """A host as a sentence names it."""
     return "a host without a name" if name == "unknown" else name
@@ -81,6 +107,9 @@ def host_of(name: str) -> str:
 def _on(row: Mapping[str, Any]) -> str:
     return "" if row["host_id"] == "unknown" else f" on {row['host_id']}"
 
+
+BATCHES = frozenset({"prefill", "decode", "mixed"})
+"""Kinds of steps of a server: it infers in batches."""
 
 _FAMILIES = {
     "tf_profiler": "tensorflow", "tf_timeline": "tensorflow", "step_stats": "tensorflow",
@@ -91,7 +120,16 @@ _FAMILIES = {
 
 def unrelated(told: Mapping[str, Rows]) -> bool:
     """Whether recordings of programs of different frameworks share a run: a folder of files that have nothing
-    in common."""
+    in common. What one recorder took of one program belongs together: a program of JAX may read its input
+    with tf.data, whose profiler is another one."""
+    timed = [
+        row["path"] for row in told["completeness"] if row["format"] != "capture" and row["events_stored"]
+    ]
+    folders = [
+        row["path"].rpartition("/")[0] + "/" for row in told["completeness"] if row["format"] == "capture"
+    ]
+    if folders and all(any(path.startswith(folder) for folder in folders) for path in timed):
+        return False
     found: dict[str, set[str]] = {}
     for row in told["runs_and_hosts"]:
         names = row["producers"].split(", ")
@@ -187,6 +225,7 @@ def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
 
 
 _FOUND_BY = {
+    "batch": "the server's marks of its batches",
     "marker": "marks in the program",
     "profiler_step": "the profiler's own marks",
     "session_run": "calls of Session.run",
@@ -195,6 +234,7 @@ _FOUND_BY = {
     "get_next": "requests for the next batch",
     "file": "files, one for each step",
     "recorder": "the recorder",
+    "device": "what the accelerator shows of its own steps",
 }
 """What tells where a step begins, by `recovered_from` of the view step."""
 
@@ -211,7 +251,10 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
             continue
         kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
         where = f"{row['run_id']}: " if len(hosts) > 1 else ""
-        counted = units.count(row["steps"], f"{kind}step")
+        batch = row["kind"] in BATCHES
+        counted = units.count(
+            row["steps"], f"{kind}{'batch' if batch else 'step'}", f"{kind}batches" if batch else None
+        )
         counted += f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
         found_by = f"found by {_FOUND_BY.get(row['recovered_from'], _words(row['recovered_from']))}"
         if row["steps"] == 1:
@@ -344,7 +387,8 @@ def _words(name: str) -> str:
 
 def _kind(row: Mapping[str, Any], number: int) -> str:
     kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
-    noun = f"one {kind}step" if number == 1 else f"{kind}steps"
+    one, several = ("batch", "batches") if row["kind"] in BATCHES else ("step", "steps")
+    noun = f"one {kind}{one}" if number == 1 else f"{kind}{several}"
     return noun[0].upper() + noun[1:]
 
 

@@ -25,6 +25,7 @@ from stepscope.report.sentences import answer, headline, several_runs, title, un
 
 if TYPE_CHECKING:
     from stepscope import library
+    from stepscope.instruments.step_parts.judgement import Judgement, Weighed
     from stepscope.session.trace import Trace
 
 _KEPT = ("step", "track_place", "observed", "step_window", "op_sum", "device_sum", "track_sum")
@@ -122,9 +123,9 @@ def build(trace: Trace, all: bool = False) -> Report:
     return Report(
         title=title(told),
         headline=(
-            *sentences(judged, several_runs(told), mixed),
+            *sentences(judged, several_runs(told), mixed, _programs(trace) if mixed else ()),
             *(_of_memory(trace, told) if profiles else ()),
-            *headline(told, max(runs, 2) if mixed and judged else runs),
+            *headline(told, max(runs, 2) if mixed and judged else runs, _mean(judged)),
         ),
         sections=tuple(sections),
         findings=findings,
@@ -133,6 +134,22 @@ def build(trace: Trace, all: bool = False) -> Report:
         facts=_facts(told),
         document=document(judged, notes, mixed),
     )
+
+
+def _programs(trace: Trace) -> list[tuple[str, Weighed]]:
+    """Recordings that have nothing in common, by the names of their files."""
+    from stepscope.instruments.step_parts import judging
+
+    paths = {row[0]: row[3] for row in trace.query(statement("sources")).rows()}
+    found = judging.by_source(trace.query, {})
+    return [(paths[source_id].rpartition("/")[2], one) for source_id, one in found.items()]
+
+
+def _mean(judged: Sequence[Judgement]) -> tuple[int, int] | None:
+    """How many steps were judged and their mean, where those of one host were."""
+    if len(judged) != 1 or judged[0].whole_capture:
+        return None
+    return judged[0].steps, judged[0].mean_ps
 
 
 def _has_time(told: Mapping[str, Rows]) -> bool:

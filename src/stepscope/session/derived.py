@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import Table
 
 VERSIONS = {
-    "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 1, "stack_part": 1,
-    "collective": 1, "clock_offset": 1,
+    "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 2, "stack_part": 2,
+    "collective": 1, "clock_offset": 1, "broken_law": 1,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
 tables give other rows than in the release before, so that what was stored is made anew."""
-OF_HOSTS = frozenset({"step_part", "stack_part"})
+OF_HOSTS = frozenset({"step_part", "stack_part", "broken_law"})
 """Those whose rows about a host are made of that host's alone."""
 TOGETHER = {
     "iterator": ("iterator", "iterator_call"),
@@ -35,6 +35,7 @@ TOGETHER = {
     "stack_part": ("step_part", "stack_part"),
     "collective": ("collective", "clock_offset"),
     "clock_offset": ("collective", "clock_offset"),
+    "broken_law": ("broken_law",),
 }
 """Tables that are made along with one."""
 
@@ -196,6 +197,10 @@ def _rows_of(name: str, engine: Engine) -> Tables:
         from stepscope.instruments.ranks import table
 
         return table.rows(engine.query)._asdict()
+    if name == "broken_law":
+        from stepscope.instruments import laws
+
+        return {name: laws.rows(engine.query)}
     from stepscope.instruments.pipeline import diagnoses
 
     found = diagnoses.find(engine.query)

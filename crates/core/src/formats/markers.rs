@@ -10,13 +10,24 @@
 /// * `Profiled batch`: Keras' TensorBoard callback.
 /// * `IteratorGetNext…::DoCompute`: the op that hands over the next batch.
 /// * `PjitFunction(...)`, `pjit(...)`: JAX calls of a compiled function.
+/// * `execute_context_1(888)_generation_0(0)`, ...: batches of inference servers.
 pub fn marks_step(name: &str) -> bool {
     matches!(name, "SessionRun" | "FunctionRun" | "Profiled batch")
         || numbered(name, "ProfilerStep#")
         || (name.starts_with("IteratorGetNext") && name.ends_with("::DoCompute"))
         || PJIT.iter().any(|call| name.starts_with(call))
         || loop_mark(name)
+        || serves(name)
         || compiles(name)
+}
+
+/// True for a batch of an inference server, which says how many requests of it are new and how many go on.
+fn serves(name: &str) -> bool {
+    name.strip_prefix("execute_")
+        .and_then(|rest| rest.split_once("context_"))
+        .is_some_and(|(size, rest)| {
+            size.bytes().all(|b| b.is_ascii_digit() || b == b'_') && rest.contains("_generation_")
+        })
 }
 
 /// True for a slice that compiles: a step that holds much of it is not an ordinary one.
@@ -32,6 +43,12 @@ pub fn compiles(name: &str) -> bool {
         || name.contains("Compiler::Run")
         || name.contains("Compiler::Compile")
         || name.contains("backend_compile")
+}
+
+/// True for a row of an accelerator whose slices are its own steps, or runs of whole programs, as profilers of
+/// TensorFlow and JAX name them.
+pub fn shows_steps(row: &str) -> bool {
+    matches!(row, "Steps" | "XLA Modules")
 }
 
 const PJIT: [&str; 2] = ["PjitFunction(", "PjRtCApiLoadedExecutable::Execute("];
@@ -114,6 +131,8 @@ mod tests {
             "_XlaCompile",
             "cluster_1_1/xla_compile:_XlaCompile",
             "cluster_1_1/xla_compile",
+            "execute_context_1(888_788544)_generation_0(0)",
+            "execute_32_context_0(sq0sk0)_generation_32(sq32sk55086)",
             "PjRtCpuClient::Compile",
             "CpuCompiler::RunBackend",
         ] {
@@ -134,6 +153,8 @@ mod tests {
             "Iterator::Root::Prefetch",
             "IteratorGetNext",
             "ThreadpoolListener::Record",
+            "execute_context_1(888)",
+            "execute_new_context_1(888)_generation_0(0)",
             "1234",
             "#",
             "ExecutorState::Process",

@@ -97,8 +97,10 @@ fn is_waiting(texts: &Texts<'_>) -> bool {
     }
     match (texts.op_type, texts.name.unwrap_or_default()) {
         (None, name) => {
-            any(&["IteratorGetNext%", "infeed%", "recv-done%"], name)
-                || any(&["WAIT_FOR_%", "NEGOTIATE_%"], name)
+            any(
+                &["IteratorGetNext%", "infeed%", "recv-done%", "copy-done%"],
+                name,
+            ) || any(&["WAIT_FOR_%", "NEGOTIATE_%"], name)
                 || name == "QUEUE"
         }
         (Some(op_type), _) => {
@@ -117,6 +119,7 @@ fn is_waiting(texts: &Texts<'_>) -> bool {
                         | "QueueDequeueUpTo"
                         | "infeed"
                         | "recv-done"
+                        | "copy-done"
                         | "OptionalGetValue"
                         | "CollectiveBcastRecv"
                         | "CollectiveBcastRecvV2"
@@ -206,7 +209,7 @@ fn class(texts: &Texts<'_>) -> &'static str {
     let copies = any(&["MEMCPY%", "Memcpy%", "Memset%"], op_type)
         || matches!(
             op_type,
-            "copy" | "copy-start" | "copy-done" | "_Send" | "_HostSend" | "CopyHost" | "Copy"
+            "copy" | "copy-start" | "_Send" | "_HostSend" | "CopyHost" | "Copy"
         );
     if copies {
         "copy"
@@ -244,6 +247,8 @@ fn wait(texts: &Texts<'_>) -> Option<&'static str> {
             "_Recv" | "_HostRecv" | "Recv" | "RecvTensor" | "recv-done"
         ) {
             Some("receive")
+        } else if op_type == "copy-done" {
+            Some("copy")
         } else {
             None
         };
@@ -255,6 +260,8 @@ fn wait(texts: &Texts<'_>) -> Option<&'static str> {
         Some("input")
     } else if like("recv-done%", name) || name == "RecvTensor" {
         Some("receive")
+    } else if like("copy-done%", name) {
+        Some("copy")
     } else if is_blocking(name) || any(&["%(wait for completion)", "%BlockUntilReady%"], name) {
         Some("device")
     } else if any(&["WAIT_FOR_%", "NEGOTIATE_%"], name) || name == "QUEUE" {

@@ -150,6 +150,7 @@ def of_sources(
                 does,
                 driver.launching(_near(samples.get(own, ()), window), does),
                 kinds[own].on_devices,
+                found.get("setups", ()),
             )
             loader = Loader(stacks.merged(loaded) if ran.get(own) else (), ran.get(own, ()))
             yield Bit(source, window, told, _near(placed.get(own, ()), window), loader)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 EVENT_PS = 10**6
 """What an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX."""
@@ -20,11 +20,8 @@ LEAST_RATIO = 0.4
 """No profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons."""
 MOST_BESIDE = 0.8
 """The cause lies beside the call when so much of it fits there: medians of different things do not add up."""
-UNDISTURBED = 1 / 3
-"""What is left of a step is this quantile of the steps. Other programs, the recorder and caches that the
-cause left cold only ever make it longer; the fixed program has them warm."""
 _FEW = 3
-_HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "copy", "input", "communication", "idle"})
+_HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "input", "communication", "idle"})
 """Causes that consist of what a profiler records, event by event."""
 
 Sums = Mapping[str, int]
@@ -82,21 +79,41 @@ def without(
     of_it: float = 1.0,
     calls: float = 0.0,
     had_cores: float = 1.0,
+    device: bool = False,
 ) -> tuple[int, int, int]:
-    """How long a typical step would be without a part, and the bounds of that: lowest and highest.
+    """How long a mean step would be without a part, and the bounds of that: lowest and highest.
 
     steps: duration and parts of each. of_it: the part of the cause's time that goes; without its cause, a
     step that computes still has the other ops. calls: launches in a step: where launching goes, the ops stay
     and are launched from a compiled function. had_cores: for which part of the time in which the program's
-    threads wanted a core they had one. The typical step is at the lower third (see UNDISTURBED). The bounds
-    are those of nine steps of ten, with and without the correction for the profiler; the lower one has all
-    cores for itself.
+    threads wanted a core they had one. device: what executes does so on a device, which no profiler slows
+    down and no other program keeps from its cores.
+
+    The mean is that of the same steps that a mean step is told of. The bounds are those of nine steps of
+    ten, with and without the correction for the profiler; the lower one has all cores for itself, the upper
+    one is no longer than the step as it is.
     """
     part = 0.0 if cause in ("none", "unknown") else of_it
-    took = median(parts.get(cause, 0) for _, parts in steps) * part
+    took = fmean(parts.get(cause, 0) for _, parts in steps) * part
     stays = min(calls * COMPILED_OP_PS, took / 2) if cause == "dispatch" else 0.0
     left = sorted(dur_ps - round(part * parts.get(cause, 0)) for dur_ps, parts in steps)
-    typical = left[int(UNDISTURBED * (len(left) - 1))]
-    ratio = 1.0 if paces is None else paces.ratio(cause, took, typical)
+    whole = fmean(dur_ps for dur_ps, _ in steps)
+    usual = fmean(left)
+    ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
+    executes = fmean(_executes(parts, cause, part) for _, parts in steps) if device else 0.0
+    without_it = min(max(usual * ratio + stays, executes), whole)
     low, high = left[len(left) // 20], left[-1 - len(left) // 20]
-    return round(typical * ratio + stays), round(low * ratio * had_cores), round(high + stays)
+    lowest = max(low * ratio * had_cores, min(executes, low))
+    return (
+        round(without_it),
+        round(min(lowest, without_it)),
+        round(min(max(high + stays, without_it), whole)),
+    )
+
+
+_EXECUTES = ("compute", "communication", "copy")
+
+
+def _executes(parts: Sums, cause: str, part: float) -> float:
+    """What the device itself does in a step, without what goes."""
+    return sum(parts.get(label, 0) * (1 - part if label == cause else 1) for label in _EXECUTES)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import mean, stdev
 from typing import Literal
 
+from stepscope.instruments.laws.broken import Broken
 from stepscope.instruments.step_parts.gain import Sums
 from stepscope.instruments.step_parts.labels import LABELS, Label
 
@@ -24,6 +25,7 @@ Cause = Literal[
     "communication",
     "copy",
     "dispatch",
+    "setup",
     "python",
     "wait",
     "idle",
@@ -78,6 +80,19 @@ class Retrace:
     """Calls that traced or compiled because of such a change."""
     steps: int
     """Steps in which they lie."""
+
+
+@dataclass(frozen=True)
+class Allocating:
+    """Calls that allocate or free memory of a device."""
+
+    name: str
+    """Of the call that takes longest."""
+    calls: int
+    took_ps: int
+    """Over all threads and the whole recording."""
+    all_ps: int
+    """The same of all such calls, whatever their names."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +194,8 @@ class Judgement(Weighed):
     """The function of the program's that the stage was given."""
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
+    allocating: Allocating | None = None
+    """Calls that make room on the device, where that is the cause."""
     of_session: bool = False
     """They are runs of a session."""
     function: str | None = None
@@ -193,6 +210,15 @@ class Judgement(Weighed):
     weak: tuple[Weakness, ...] = ()
     """What it was decided by that is few."""
     contention: Contention | None = None
+    awaits_copies: Literal["host", "device"] | None = None
+    """Where copying is the cause and cores wait for it: whether most of it is from or to the memory of the
+    host."""
+    serves: bool = False
+    """Whether its steps are batches of an inference server."""
+    on_device: bool = False
+    """Whether what executes does so on a device."""
+    broken: tuple[Broken, ...] = ()
+    """Laws that do not hold of what it was decided by."""
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -6,21 +6,29 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from stepscope.instruments import laws
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import branch, words, written_as
 from stepscope.instruments.step_parts import along, gain, judgement, places, traced
 from stepscope.instruments.step_parts.asking import Asked, Asking
 from stepscope.instruments.step_parts.gain import Sums
-from stepscope.instruments.step_parts.judgement import Contention, Judgement, Place, Retrace, Weighed
+from stepscope.instruments.step_parts.judgement import (
+    Allocating,
+    Contention,
+    Judgement,
+    Place,
+    Retrace,
+    Weighed,
+)
 from stepscope.instruments.step_parts.labels import of_framework
 from stepscope.instruments.step_parts.layers import forward_of, is_gradient, layer_of
 from stepscope.library.statements import Query, statement
 
 OF_COMPILED = 3
 """An op of a compiled function has a name of its own, which runs no more often than this in a step."""
-TRACED = ("input", "copy", "dispatch", "python", "wait")
+TRACED = ("input", "copy", "dispatch", "setup", "python", "wait")
 """Labels whose place calls of Python tell where no stack was sampled."""
 MARKED = ("python", "wait")
 """Labels of what the program itself does, which its own marks tell apart where nothing tells the line."""
@@ -49,7 +57,7 @@ def judge(query: Query) -> list[Judgement]:
         groups[step.run_id, step.host_id].append(step)
     asking = Asking(query)
     lines = lru_cache(maxsize=None)(partial(_lines, asking))
-    found = [_judged(asking, *key, steps, lines) for key, steps in groups.items()]
+    found = laws.proved([_judged(asking, *key, steps, lines) for key, steps in groups.items()], query)
     return sorted(found, key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id))
 
 
@@ -210,6 +218,8 @@ def _judged(
     ]
     # Without the stage that limits, the next one may: the pipeline's own model tells what a step takes then.
     calls = _launches(asked, len(steps)) if cause == "dispatch" else None
+    awaits = _awaited(asked) if cause == "copy" else None
+    allocating = _allocating(asked) if cause == "setup" else None
     sessions = _sessions(asked, len(judged)) if cause == "dispatch" and calls is None else None
     left, low, high = then or gain.without(
         sums,
@@ -218,6 +228,7 @@ def _judged(
         of_it,
         calls or 0,
         1.0 if contention is None else contention.had_cores,
+        top.on_device,
     )
     others = _others(steps, contention) if cause == "compile" and compiles_again(steps) else None
     if others is not None:
@@ -242,6 +253,9 @@ def _judged(
         share=share,
         ps_per_step=ps_per_step,
         contention=contention,
+        awaits_copies=awaits,
+        serves=all(step.recovered_from == "batch" for step in judged),
+        on_device=top.on_device,
         weak=tuple(weak),
         confidence="low" if weighed.whole_capture and cause != "unknown" else sure,
         left_ps=left,
@@ -256,6 +270,7 @@ def _judged(
         op_share=op_share if of_ops else None,
         layer_share=layer_share if of_ops and (layer_share or 0.0) >= judgement.ONE_LAYER else None,
         stage=stage,
+        allocating=allocating,
         calls=calls if sessions is None else sessions,
         of_session=sessions is not None,
         spoken=spoken,
@@ -298,6 +313,8 @@ class Top(NamedTuple):
     """The same of the layer that takes longest."""
     launched: float = 0.0
     """The part of all that is launched on devices that is of the type."""
+    on_device: bool = False
+    """Whether it is known of devices."""
 
 
 def _top_op(asked: Asked, line_of: Mapping[str, str]) -> Top:
@@ -345,6 +362,7 @@ def _top_op(asked: Asked, line_of: Mapping[str, str]) -> Top:
         sum(runs for called, runs in launched if called == most) / sum(runs for _, runs in launched)
         if place == "device"
         else 0.0,
+        place == "device",
     )
 
 
@@ -443,6 +461,25 @@ def _one_by_one(asked: Asked, steps: int) -> float:
         whole += own_ps or 0
         again += (own_ps or 0) if runs > OF_COMPILED * steps else 0
     return again / whole if whole else 1.0
+
+
+HOST_MEMORY = "S(5)"
+"""How XLA writes in a shape that an array lies in the memory of the host."""
+
+
+def _awaited(asked: Asked) -> Literal["host", "device"] | None:
+    """Which copies the cores of devices wait for; None where they wait for none."""
+    rows = asked("copy_waits")
+    if not rows:
+        return None
+    with_host = sum(took for name, took in rows if HOST_MEMORY in name)
+    return "host" if 2 * with_host >= sum(took for _, took in rows) else "device"
+
+
+def _allocating(asked: Asked) -> Allocating | None:
+    """The calls that allocate or free memory of a device, of the kind that takes longest."""
+    rows = asked("setup_calls")
+    return Allocating(rows[0][0], rows[0][1], rows[0][2], sum(row[2] for row in rows)) if rows else None
 
 
 def _sessions(asked: Asked, steps: int) -> int | None:

@@ -15,7 +15,17 @@ from stepscope.capture import built_in
 from stepscope.instruments import python_frame
 
 Label = Literal[
-    "input", "compile", "compute", "communication", "copy", "dispatch", "python", "wait", "idle", "unknown"
+    "input",
+    "compile",
+    "compute",
+    "communication",
+    "copy",
+    "dispatch",
+    "setup",
+    "python",
+    "wait",
+    "idle",
+    "unknown",
 ]
 LABELS: tuple[Label, ...] = (
     "input",
@@ -24,6 +34,7 @@ LABELS: tuple[Label, ...] = (
     "communication",
     "copy",
     "dispatch",
+    "setup",
     "python",
     "wait",
     "idle",
@@ -62,6 +73,17 @@ def _rule(label: Label, pattern: str, whole: bool = False) -> tuple[Callable[[st
     return re.compile(pattern).search, Meaning(label, whole)
 
 
+ALLOCATES = (
+    r"^(cuda|hip|musa|acl)(rt)?(Malloc|Free|ExtMalloc|Host(Alloc|Malloc|Free|Register|Unregister)|MallocHost|FreeHost"
+    r"|Mem(Alloc|Free|Pool|Create|Release|Map|Unmap|SetAccess|Address))"
+    r"|^cuMem(Alloc|Free|Host|Pool|Create|Release|Map|Unmap|SetAccess|Address)"
+)
+"""Calls of a runtime that allocate or free memory, of the device or for its copies."""
+LOADS = (
+    r"^(cu|hip|cuda)(Module(Load|Unload|Get)|Library(Load|Unload|Get)|Link(Create|Add|Complete|Destroy)|Init$|Ctx(Create|Destroy)"
+    r"|DevicePrimaryCtx(Retain|Release|Reset)|DeviceReset)"
+)
+"""Calls of a runtime that bring code to a device, or touch it for the first time."""
 _BUILDS = r"Client::Compile|[Bb]ackend_?[Cc]ompile|compile_or_get_cached"
 """Slices in which XLA makes a program; what only traces or lowers is not among them."""
 _SLICES = (
@@ -75,9 +97,13 @@ _SLICES = (
         "compile",
         rf"{_BUILDS}|(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Compiler::(Run|Compile)"
         r"|CompileAndLoad|trace_to_jaxpr|lower_sharding|LowerToHlo|MlirToXla|Grappler"
-        r"|MetaOptimizer|OptimizeGraph|OptimizeFunctionGraph|FunctionLibraryRuntime::Instantiate|^InstantiateFunction",
+        r"|MetaOptimizer|OptimizeGraph|OptimizeFunctionGraph|FunctionLibraryRuntime::Instantiate|^InstantiateFunction"
+        # What torch.compile does when it compiles; a region that it compiled before is launched.
+        r"|\(dynamo_timed\)$|^(_compile\.)?(compile_inner|entire_frame_compile|compile_fx)",
         True,
     ),
+    # Calls of a runtime that make room on a device or bring code to it, and launch nothing.
+    _rule("setup", rf"{ALLOCATES}|{LOADS}"),
     _rule("wait", rf"(^|[ :])({'|'.join(STORES)})(:|$)", True),
     _rule(
         "copy",
@@ -96,7 +122,8 @@ _SLICES = (
         r"|LoadedExecutable|PjRtCApi|ExecuteHelper|[Ll]aunch|AllocateOutput|^Execute",
     ),
 )
-_DISPATCHING = frozenset({"cpu_op", "Op", "cuda_runtime", "cuda_driver", "hip_runtime"})
+_RUNTIMES = frozenset({"cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"})
+_DISPATCHING = frozenset({"cpu_op", "Op"}) | _RUNTIMES
 """Categories of slices on a thread that launch work elsewhere."""
 _MARKS = frozenset({"user_annotation", "gpu_user_annotation", "Trace"})
 
@@ -134,7 +161,12 @@ def of_slice(
     if computes and dur_ps >= LONG_PS and _EAGER_OP(name) and _of_name(name, category, is_op) == _LAUNCHES:
         # Its kernel has no slice of its own. To launch an op takes some 10 us.
         return Meaning("copy" if _EAGER_MOVE(name) else "compute", True)
-    return _of_name(name, category, is_op) or Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
+    found = _of_name(name, category, is_op)
+    if found == _LAUNCHES and category in _RUNTIMES and dur_ps >= LONG_PS:
+        # The first call that touches a device, or needs code that is not on it yet. (A launch that waits for
+        # room in a queue lasts while the device executes.)
+        return Meaning("setup")
+    return found or Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
 
 
 @lru_cache(maxsize=50_000)
@@ -173,9 +205,22 @@ _PURPOSES = (
         r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/(?!.*:do_not_convert)|interpreters/(mlir|pe)\."
         r"|(^|/)pjit\.py:.*(_create_pjit_jaxpr|_pjit_lower)"
         r"|(^|/)stages\.py:.*(lower|compile)|(^|/)pxla\.py:.*(lower|compile|from_hlo)"
-        r"|_dynamo/|_inductor/|torch/fx/",
+        # Where torch.compile traces, lowers, generates code and tries variants of it. Its other files run
+        # what was compiled before.
+        r"|_dynamo/(convert_frame|symbolic_convert|output_graph|bytecode_\w+|codegen|guards|resume_execution|side_effects"
+        r"|variables/\w+|backends/\w+)\.py:"
+        r"|_inductor/(graph|scheduler|lowering|ir|async_compile|autotune_process|select_algorithm|pattern_matcher"
+        r"|(codegen|fx_passes|kernel)/.*)\.py:"
+        r"|_inductor/compile_fx\w*\.py:.*compile"
+        r"|_inductor/codecache\.py:.*(compile|write|load|build)"
+        r"|_inductor/runtime/.*:.*(compile|autotune|benchmark|bench$|coordinate_descent)"
+        r"|_functorch/.*:.*(compile|create_aot|dispatch_\w+_graph)"
+        r"|torch/fx/(_symbolic_trace|interpreter|experimental/\w+|passes/.*)\.py:"
+        r"|(^|/)triton/compiler/.*:(compile|make_\w+|parse)$",
         True,
     ),
+    # What torch.compile generated, and what calls it.
+    _rule("dispatch", r"_dynamo/|_inductor/|_functorch/|torch/fx/|torchinductor_[^:]*\.py:|(^|/)triton/"),
     _rule(
         "wait",
         r"(^|/)checkpoint/|(^|/)(saver|checkpoint|checkpoint_management|save|functional_saver|saving_lib"

@@ -38,6 +38,8 @@ class Evidence(NamedTuple):
     """What samples of its stack say."""
     accelerator: bool = False
     """Whether the device whose execution is known is an accelerator."""
+    setups: Sequence[Interval] = ()
+    """When some thread allocates memory of a device, or frees it."""
 
 
 class Piece(NamedTuple):
@@ -66,6 +68,7 @@ def sweep(spans: Sequence[Interval], evidence: Evidence) -> Pieces:
         evidence.input_work,
         evidence.input_waits,
         evidence.peer_waits,
+        evidence.setups,
     ]
     return _core.sweep_steps(spans, layers, _numbered(evidence.slices), _numbered(evidence.stacks), decide)
 
@@ -104,7 +107,7 @@ class _Hidden(dict[int, tuple[Label, ...]]):
 
 
 _HIDDEN = _Hidden()
-_WORK, _INPUT, _PEERS = range(len(EXECUTION), len(EXECUTION) + 3)
+_WORK, _INPUT, _PEERS, _SETUPS = range(len(EXECUTION), len(EXECUTION) + 4)
 
 
 def _decided(
@@ -128,6 +131,8 @@ def _label(open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None
         # went in, which may be a call that converts what it takes and gives.
         if open_[_INPUT]:
             return "input"
+        if open_[_SETUPS]:
+            return "setup"
         if open_[_PEERS]:
             return "communication"
     if driver in (None, "idle"):

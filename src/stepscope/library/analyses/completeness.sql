@@ -1,8 +1,8 @@
 -- Completeness
 --
 -- question: What of each source was read, and what was lost, repaired, capped or missing?
--- reads: source, source_note
--- notes: One row for each note of a source, and one for each source without notes.
+-- reads: source, source_note, broken_law
+-- notes: One row for each note of a source and for each law that it breaks, and one for each source with neither.
 -- columns:
 --   path | text | Source | path as given
 --   slug | text | Note | what happened; `stepscope docs` explains it
@@ -17,6 +17,20 @@
 --   events_capped | int | Capped | events that the recorder itself dropped or cut
 --   first_offset | int | At byte | byte offset of the first of them
 --   why | text | Detail | one sentence about this file
+WITH notes AS (
+  SELECT n.source_id AS of_source, n.slug, n.effect, n.events, n.first_offset, n.detail
+  FROM source_note AS n
+  UNION ALL
+  SELECT
+    b.source_id AS of_source,
+    b.law AS slug,
+    'missing' AS effect,
+    b.number AS events,
+    NULL AS first_offset,
+    b.said AS detail
+  FROM broken_law AS b
+)
+
 SELECT
   o.path,
   n.slug,
@@ -32,7 +46,7 @@ SELECT
   n.first_offset,
   COALESCE(n.detail, o.error) AS why
 FROM source AS o
-LEFT JOIN source_note AS n ON n.source_id = o.source_id
+LEFT JOIN notes AS n ON n.of_source = o.source_id
 ORDER BY
   o.path NULLS LAST, n.effect NULLS LAST, n.slug NULLS LAST, n.first_offset NULLS LAST, n.detail NULLS LAST,
   o.source_id NULLS LAST

@@ -18,7 +18,7 @@
 --   caused_ps | ps | Causes | by how much they would be done earlier if it had arrived with the rank before it
 --   wait_ps | ps | Waits | time it waits in them for later ranks
 --   path_ps | ps | On the path | its time on the critical path over ranks, between collectives
---   residual_ps | ps | Clock error | error bar of its times on the common clock; NULL when unknown
+--   residual_ps | ps | Clock error | error bar of its times on the common clock; 0 for devices of one source, NULL when unknown
 --   steps | int | Steps | steps that averages include
 --   step_ps | ps | Mean step | their mean duration
 --   compute_ps | ps | Compute | time of a step that counts to it
@@ -29,7 +29,9 @@ WITH who AS (
   SELECT
     r.run_id,
     r.participant,
-    MIN(r.host_id) AS first_host
+    MIN(r.host_id) AS first_host,
+    MIN(r.source_id) AS first_source,
+    MAX(r.source_id) AS last_source
   FROM rank_source AS r
   GROUP BY r.run_id, r.participant
 ),
@@ -39,7 +41,9 @@ counted AS (
     w.run_id,
     w.participant,
     w.first_host,
-    COUNT(*) OVER (PARTITION BY w.run_id) AS number
+    COUNT(*) OVER (PARTITION BY w.run_id) AS number,
+    MIN(w.first_source) OVER (PARTITION BY w.run_id) AS least_source,
+    MAX(w.last_source) OVER (PARTITION BY w.run_id) AS most_source
   FROM who AS w
 ),
 
@@ -95,7 +99,8 @@ SELECT
   CAST(a.caused AS BIGINT) AS caused_ps,
   CAST(a.waited AS BIGINT) AS wait_ps,
   CAST(t.path_sum AS BIGINT) AS path_ps,
-  k.most_error AS residual_ps,
+  -- Devices of one source have one clock.
+  CASE WHEN w.least_source = w.most_source THEN 0 ELSE k.most_error END AS residual_ps,
   COALESCE(p.step_count, 0) AS steps,
   p.mean_ps AS step_ps,
   p.compute_mean AS compute_ps,

@@ -6,12 +6,13 @@
 --   device decides first (on a processor, ops on any thread but those of the input pipeline); while nothing
 --   executes, what the thread that drives the steps does. input: waits for the next batch; compile: traces or
 --   compiles; compute: ops or kernels; communication: collectives that no compute hides; copy: between host and
---   device, or into tensors; dispatch: the framework launches; python: the program's own Python; wait: sleeps,
+--   device, or into tensors; dispatch: the framework launches; setup: it allocates or frees memory of
+--   the device, or loads code onto it; python: the program's own Python; wait: sleeps,
 --   locks, files, sockets, checkpoints; idle: an accelerator without work; unknown: nothing was recorded. The
 --   first row of a host is the mean of the steps that averages include, or of all where averages include none.
 --   Columns that begin with hidden count what went on at the same time and cost nothing.
 -- weakened_by: lost, capped, truncated, missing
--- chart: stacked_bar x=what y=compute_ps,communication_ps,copy_ps,dispatch_ps,compile_ps,python_ps,wait_ps,input_ps,idle_ps,unknown_ps
+-- chart: stacked_bar x=what y=compute_ps,communication_ps,copy_ps,dispatch_ps,setup_ps,compile_ps,python_ps,wait_ps,input_ps,idle_ps,unknown_ps
 -- columns:
 --   run_id | text | Run | name of the run
 --   host_id | text | Host | name of the host
@@ -26,6 +27,7 @@
 --   communication_ps | ps | Communication | time that counts to it
 --   copy_ps | ps | Copy | time that counts to it
 --   dispatch_ps | ps | Dispatch | time that counts to it
+--   setup_ps | ps | Setup | time that counts to it
 --   python_ps | ps | Python | time that counts to it
 --   wait_ps | ps | Wait | time that counts to it
 --   idle_ps | ps | Idle | time that counts to it
@@ -42,6 +44,7 @@ WITH taken AS (
     SUM(CASE WHEN p.label = 'communication' THEN p.dur_ps ELSE 0 END) AS communication_sum,
     SUM(CASE WHEN p.label = 'copy' THEN p.dur_ps ELSE 0 END) AS copy_sum,
     SUM(CASE WHEN p.label = 'dispatch' THEN p.dur_ps ELSE 0 END) AS dispatch_sum,
+    SUM(CASE WHEN p.label = 'setup' THEN p.dur_ps ELSE 0 END) AS setup_sum,
     SUM(CASE WHEN p.label = 'python' THEN p.dur_ps ELSE 0 END) AS python_sum,
     SUM(CASE WHEN p.label = 'wait' THEN p.dur_ps ELSE 0 END) AS wait_sum,
     SUM(CASE WHEN p.label = 'idle' THEN p.dur_ps ELSE 0 END) AS idle_sum,
@@ -71,6 +74,7 @@ judged AS (
     t.communication_sum,
     t.copy_sum,
     t.dispatch_sum,
+    t.setup_sum,
     t.python_sum,
     t.wait_sum,
     t.idle_sum,
@@ -94,6 +98,7 @@ means AS (
     SUM(j.communication_sum) AS communication_sum_total,
     SUM(j.copy_sum) AS copy_sum_total,
     SUM(j.dispatch_sum) AS dispatch_sum_total,
+    SUM(j.setup_sum) AS setup_sum_total,
     SUM(j.python_sum) AS python_sum_total,
     SUM(j.wait_sum) AS wait_sum_total,
     SUM(j.idle_sum) AS idle_sum_total,
@@ -126,6 +131,7 @@ lines AS (
     m.communication_sum_total,
     m.copy_sum_total,
     m.dispatch_sum_total,
+    m.setup_sum_total,
     m.python_sum_total,
     m.wait_sum_total,
     m.idle_sum_total,
@@ -154,6 +160,7 @@ lines AS (
     j.communication_sum,
     j.copy_sum,
     j.dispatch_sum,
+    j.setup_sum,
     j.python_sum,
     j.wait_sum,
     j.idle_sum,
@@ -178,6 +185,7 @@ SELECT
   CAST(FLOOR(CAST(l.communication_sum_total AS DOUBLE) / l.number) AS BIGINT) AS communication_ps,
   CAST(FLOOR(CAST(l.copy_sum_total AS DOUBLE) / l.number) AS BIGINT) AS copy_ps,
   CAST(FLOOR(CAST(l.dispatch_sum_total AS DOUBLE) / l.number) AS BIGINT) AS dispatch_ps,
+  CAST(FLOOR(CAST(l.setup_sum_total AS DOUBLE) / l.number) AS BIGINT) AS setup_ps,
   CAST(FLOOR(CAST(l.python_sum_total AS DOUBLE) / l.number) AS BIGINT) AS python_ps,
   CAST(FLOOR(CAST(l.wait_sum_total AS DOUBLE) / l.number) AS BIGINT) AS wait_ps,
   CAST(FLOOR(CAST(l.idle_sum_total AS DOUBLE) / l.number) AS BIGINT) AS idle_ps,

@@ -11,7 +11,7 @@
 --   source_id | int | Source | source it was read from
 --   place | text | Place | device, host or launch, as in track_place
 --   because | text | Because | op, python, wait or transfer: what makes it evidence
---   layer | text | Layer | class of op, input work, input python, wait, input waits or peer waits
+--   layer | text | Layer | class of op, input work, input python, wait, input waits, peer waits or setups
 WITH labels AS (
   SELECT
     r.id,
@@ -72,6 +72,17 @@ FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE r.wait IN ('input', 'receive', 'peers') AND p.place NOT IN ('device', 'none')
 UNION ALL
+-- A core that waits for a copy does not copy, but the step goes to the copy.
+SELECT
+  r.id AS rollup_id,
+  r.source_id,
+  p.place,
+  'wait' AS because,
+  'copy' AS layer
+FROM rollup_op AS r
+INNER JOIN track_place AS p ON p.track_id = r.track_id
+WHERE r.wait = 'copy' AND p.place = 'device'
+UNION ALL
 SELECT
   r.id AS rollup_id,
   r.source_id,
@@ -84,3 +95,20 @@ INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE
   r.name IN ('H2D Dispatch', 'D2H Dispatch', 'Transpose::Execute')
   AND NOT r.is_op AND p.place = 'host' AND t.name LIKE 'pjrt%'
+UNION ALL
+-- A thread of the framework that makes room on a device, while the program's own waits for it.
+SELECT
+  r.id AS rollup_id,
+  r.source_id,
+  p.place,
+  'wait' AS because,
+  'setups' AS layer
+FROM rollup_op AS r
+INNER JOIN track_place AS p ON p.track_id = r.track_id
+WHERE
+  (
+    r.name LIKE 'cudaMalloc%' OR r.name LIKE 'cudaFree%' OR r.name LIKE 'cudaHostAlloc%' OR r.name LIKE 'hipMalloc%'
+    OR r.name LIKE 'hipFree%' OR r.name LIKE 'hipHostMalloc%' OR r.name LIKE 'hipExtMalloc%'
+    OR r.name LIKE 'cuMemAlloc%' OR r.name LIKE 'cuMemFree%'
+  )
+  AND NOT r.is_op AND p.place IN ('host', 'launch')

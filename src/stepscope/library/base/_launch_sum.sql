@@ -12,7 +12,8 @@ WITH launching AS (
   FROM rollup_op AS r
   WHERE
     r.name LIKE 'EagerExecute%' OR r.name LIKE 'PjitFunction(%' OR r.name LIKE 'cudaLaunch%'
-    OR r.name LIKE 'cuLaunch%' OR r.name LIKE 'hipLaunch%'
+    OR r.name LIKE 'cuLaunch%' OR r.name LIKE 'hipLaunch%' OR r.name LIKE 'hipModuleLaunch%'
+    OR r.name LIKE 'hipExt%Launch%'
 ),
 
 twice AS (

@@ -42,13 +42,14 @@ WITH named AS (
     CASE
       WHEN s.op_type IS NULL THEN CASE
         WHEN s.name LIKE 'IteratorGetNext%' OR s.name LIKE 'infeed%' OR s.name LIKE 'recv-done%' THEN 1
+        WHEN s.name LIKE 'copy-done%' THEN 1
         WHEN s.name LIKE 'WAIT_FOR_%' OR s.name LIKE 'NEGOTIATE_%' OR s.name = 'QUEUE' THEN 1
         ELSE 0
       END
       WHEN s.op_type LIKE 'IteratorGetNext%' OR s.op_type IN (
         '_Recv', '_HostRecv', 'Recv', 'RecvTensor', 'QueueDequeueV2', 'QueueDequeueManyV2',
         'QueueDequeueUpToV2', 'QueueDequeueMany', 'QueueDequeue', 'QueueDequeueUpTo', 'infeed', 'recv-done',
-        'OptionalGetValue', 'CollectiveBcastRecv', 'CollectiveBcastRecvV2', 'send-done', 'BarrierTakeMany'
+        'copy-done', 'OptionalGetValue', 'CollectiveBcastRecv', 'CollectiveBcastRecvV2', 'send-done', 'BarrierTakeMany'
       ) THEN 1
       ELSE 0
     END AS waiting,
@@ -79,7 +80,7 @@ WITH named AS (
         ELSE 'compute'
       END
       WHEN s.op_type LIKE 'MEMCPY%' OR s.op_type LIKE 'Memcpy%' OR s.op_type LIKE 'Memset%' THEN 'copy'
-      WHEN s.op_type IN ('copy', 'copy-start', 'copy-done', '_Send', '_HostSend', 'CopyHost', 'Copy') THEN 'copy'
+      WHEN s.op_type IN ('copy', 'copy-start', '_Send', '_HostSend', 'CopyHost', 'Copy') THEN 'copy'
       WHEN s.op_type LIKE 'nccl%' OR s.op_type LIKE 'rccl%' OR s.op_type LIKE 'mscclKernel%' THEN 'collective'
       WHEN s.op_type LIKE 'oneccl%' OR s.op_type LIKE '%ncclKernel%' THEN 'collective'
       WHEN s.op_type LIKE '%cross_device_reduce%' THEN 'collective'

@@ -6,7 +6,7 @@
 -- columns:
 --   run_id | text | Run | name of the run
 --   participant | text | Rank | which rank
---   label | text | Label | input, compile, compute, communication, copy, dispatch, python, wait, idle or unknown
+--   label | text | Label | input, compile, compute, communication, copy, dispatch, setup, python, wait, idle or unknown
 --   steps | int | Steps | steps of the rank
 --   ranks | int | Ranks | ranks of the run that have steps
 --   step_ps | ps | Mean step | mean duration of a step

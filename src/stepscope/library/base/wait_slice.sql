@@ -12,7 +12,7 @@
 --   track_id | int | Track | track it lies on
 --   place | text | Place | device, host or launch, as in track_place
 --   step | int | Step | step during which it started
---   wait | text | Wait | what is waited for: input, receive, device, stream, peers
+--   wait | text | Wait | what is waited for: input, receive, copy, device, stream, peers
 --   name | text | Name | name of the slice
 --   ts_ps | ps | Start | start, from the capture's origin
 --   end_ps | ps | End | end, from the capture's origin
@@ -30,11 +30,13 @@ WITH sorted AS (
       WHEN s.category = 'gpu_user_annotation' OR s.category = 'python_function' THEN 'none'
       WHEN s.op_type LIKE 'IteratorGetNext%' OR s.op_type LIKE 'QueueDequeue%' OR s.op_type = 'infeed' THEN 'input'
       WHEN s.op_type IN ('_Recv', '_HostRecv', 'Recv', 'RecvTensor', 'recv-done') THEN 'receive'
+      WHEN s.op_type = 'copy-done' THEN 'copy'
       WHEN s.op_type IS NOT NULL THEN 'none'
       WHEN s.name LIKE 'IteratorGetNext%' AND s.name LIKE '%::DoCompute' THEN 'input'
       WHEN s.name LIKE 'enumerate(DataLoader)#%' THEN 'input'
       WHEN s.name LIKE 'infeed%' THEN 'input'
       WHEN s.name LIKE 'recv-done%' OR s.name = 'RecvTensor' THEN 'receive'
+      WHEN s.name LIKE 'copy-done%' THEN 'copy'
       WHEN s.name IN (
         'cudaStreamSynchronize', 'cudaDeviceSynchronize', 'cudaEventSynchronize', 'cuStreamSynchronize',
         'cuCtxSynchronize', 'cuEventSynchronize', 'hipStreamSynchronize', 'hipDeviceSynchronize',

@@ -18,7 +18,12 @@ SELECT
   MAX(CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
   MAX(CASE WHEN r.name IN ('ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)') THEN 1 ELSE 0 END)
     AS programs,
-  MAX(CASE WHEN r.wait IN ('input', 'receive', 'peers') THEN 1 ELSE 0 END) AS waits,
+  MAX(
+    CASE
+      WHEN r.wait IN ('input', 'receive', 'peers') OR r.name LIKE '%Malloc%' OR r.name LIKE '%Free%' THEN 1
+      ELSE 0
+    END
+  ) AS waits,
   MAX(CASE WHEN r.name LIKE 'InstantiatedCapturedFunction::%' THEN 1 ELSE 0 END) AS captures,
   MAX(CASE WHEN p.producer IN ('tf_timeline', 'jax', 'kineto', 'horovod', 'viztracer') THEN 0 ELSE 1 END) AS functions,
   CAST(SUM(r.slices) AS BIGINT) AS all_slices

@@ -269,7 +269,10 @@ impl<'w> Committer<'w> {
                     .next_if(|(index, _)| *index as usize == i)
                     .map_or(MISSING, |(_, step)| *step);
                 let repeats = self.repeats.get(slices.category[i] as usize) == Some(&true);
-                if !repeats && (told != MISSING || self.marks[slices.name[i] as usize]) {
+                let marks = told != MISSING
+                    || self.marks[slices.name[i] as usize]
+                    || self.rows.tracks.delimits(slices.track[i]);
+                if !repeats && marks {
                     let name = self.writer.names.get(slices.name[i]).to_owned();
                     self.marker(&slices, i, told, &name)?;
                 } else if self.begins.get(slices.op_name[i] as usize) == Some(&true) {

@@ -5,8 +5,9 @@ mod rows;
 use super::class::{self, Class};
 use super::piece::Interner;
 use crate::error::{Error, Kind, Result};
+use crate::formats::markers::shows_steps;
 use crate::json::{Cursor, Minified, Shape, unescape};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes before the process id in the key of a thread.
 pub const THREAD_HEAD: usize = 6;
@@ -73,6 +74,8 @@ pub struct Tracks {
     threads: BTreeMap<u32, About>,
     /// Metadata of other names: kept as text.
     other: BTreeMap<String, String>,
+    /// Rows whose slices are steps of an accelerator, or runs of whole programs, as far as names come first.
+    delimiting: BTreeSet<u32>,
     scratch: Vec<u8>,
     /// When the clock of a Horovod file began, in Unix microseconds.
     pub start_unix_us: Option<i64>,
@@ -183,6 +186,9 @@ impl Tracks {
             self.start_unix_us = start.parse().ok();
         }
         let is_thread = name.starts_with(b"thread_") && tid.is_some();
+        let delimits = name == b"thread_name"
+            && value(b"name").is_some_and(|told| shows_steps(&told))
+            && self.is_accelerator(pid);
         let about = match name {
             b"process_name" | b"process_labels" | b"process_sort_index" => self
                 .processes
@@ -190,6 +196,9 @@ impl Tracks {
                 .or_default(),
             b"thread_name" | b"thread_sort_index" if is_thread => {
                 let track = self.number(thread)?;
+                if delimits {
+                    self.delimiting.insert(track);
+                }
                 self.threads.entry(track).or_default()
             }
             _ => {
@@ -222,6 +231,20 @@ impl Tracks {
             }
         }
         Ok(())
+    }
+
+    /// True for a row whose slices are steps of an accelerator, or runs of whole programs.
+    pub fn delimits(&self, track: u32) -> bool {
+        !self.delimiting.is_empty() && self.delimiting.contains(&track)
+    }
+
+    /// True where the process with this id is called as profilers of TensorFlow and JAX call an accelerator.
+    fn is_accelerator(&self, pid: Option<&[u8]>) -> bool {
+        let about = self.processes.get(pid.unwrap_or(b""));
+        let name = about
+            .and_then(|about| about.name.as_deref())
+            .unwrap_or_default();
+        (name.starts_with("/device:") && !name.starts_with("/device:CPU")) || name.contains("#Chip")
     }
 
     /// Names of processes.

@@ -329,7 +329,7 @@ impl Decoder<'_> {
             return;
         };
         let row = piece.columns.ts_ps.len() as u32;
-        let mut marker = roles.bits & MARKS != 0;
+        let mut marker = place.delimits || roles.bits & MARKS != 0;
         match self.kinds.get(event.kind) {
             Some(kind) => {
                 piece.columns.name.push(kind.name);

@@ -14,6 +14,8 @@ pub struct Place {
     pub device: bool,
     /// True where function calls belong to tf.data, not to the program's loop.
     pub background: bool,
+    /// True where each slice is a step of an accelerator, or a run of a whole program.
+    pub delimits: bool,
 }
 
 /// One end of an arrow between threads.

@@ -8,7 +8,7 @@ use super::parts::Parts;
 use super::pieces::{Piece, Place};
 use super::shorten::shortened;
 use super::tally::{Problem, Tally};
-use super::tracks::{PlaneKind, is_background, line_category};
+use super::tracks::{PlaneKind, delimits_steps, is_background, line_category};
 use super::walk::Walk;
 use super::window::{Extent, ReadAt, Window};
 use super::{PlaneExtent, work};
@@ -207,6 +207,7 @@ impl Lines<'_> {
             },
             device: self.plane.kind.accelerator(),
             background: is_background(&line.name),
+            delimits: delimits_steps(self.plane.kind, &line.name),
         };
         let (ordered, number) = (line.ordered, todo.lines.len());
         let jobs = std::mem::take(&mut line.cuts).into_iter().map(|cut| Job {

@@ -1,5 +1,7 @@
 //! What planes and lines really are.
 
+use crate::formats::markers::shows_steps;
+
 /// What a plane represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneKind {
@@ -72,14 +74,13 @@ const DERIVED: [&str; 16] = [
     "Counters",
 ];
 
-/// Rows of a TPU that record what its cores did.
-const TPU_EXECUTION: [&str; 5] = [
-    "XLA Ops",
-    "Async XLA Ops",
-    "TensorCore",
-    "SparseCore",
-    "Host Offload Ops",
-];
+/// Rows of a TPU that record what its cores did. Its other rows show units, bundles, counters, or what goes on
+/// beside the cores, and are no execution.
+const TPU_EXECUTION: [&str; 3] = ["XLA Ops", "Sparse Core Ops", "SparseCore Ops"];
+/// Copies and calls that go on beside what a core does, from start to done.
+const ASYNC: &str = "Async XLA Ops";
+/// Rows whose slices are samples of counters.
+const COUNTERS: &str = "_counters_";
 
 /// Values of track.kind and track.records for a line.
 pub fn line_kind(plane: PlaneKind, name: &str) -> (&'static str, &'static str) {
@@ -87,11 +88,11 @@ pub fn line_kind(plane: PlaneKind, name: &str) -> (&'static str, &'static str) {
         || name.starts_with("Source code")
         || name.starts_with("Framework ");
     match plane {
-        PlaneKind::Tpu if TPU_EXECUTION.iter().any(|row| name.starts_with(row)) => {
-            ("device_stream", "execution")
-        }
-        _ if plane.accelerator() && derived => ("derived", "annotation"),
-        PlaneKind::Gpu | PlaneKind::Tpu | PlaneKind::Device => ("device_stream", "execution"),
+        PlaneKind::Tpu if TPU_EXECUTION.contains(&name) => ("device_stream", "execution"),
+        PlaneKind::Tpu if name == ASYNC => ("async", "execution"),
+        _ if plane.accelerator() && (derived || name == COUNTERS) => ("derived", "annotation"),
+        PlaneKind::Tpu => ("derived", "annotation"),
+        PlaneKind::Gpu | PlaneKind::Device => ("device_stream", "execution"),
         PlaneKind::Driver => ("thread", "dispatch"),
         PlaneKind::Host if derived => ("derived", "annotation"),
         PlaneKind::Host => ("thread", "execution"),
@@ -107,6 +108,11 @@ pub fn line_category(name: &str) -> &str {
     let name = name.split_once('/').map_or(name, |(kind, _)| kind);
     let name = name.split_once('#').map_or(name, |(kind, _)| kind);
     name.trim()
+}
+
+/// True for the rows of an accelerator whose slices are its own steps, or runs of whole programs.
+pub fn delimits_steps(plane: PlaneKind, name: &str) -> bool {
+    plane.accelerator() && shows_steps(name)
 }
 
 /// True for threads on which tf.data calls the user's functions: those calls are not steps.
@@ -140,6 +146,10 @@ mod tests {
             ("/device:TPU:0", "XLA Ops", "device_stream", "execution"),
             ("/device:TPU:0", "XLA Modules", "derived", "annotation"),
             ("/device:TPU:0", "Steps", "derived", "annotation"),
+            ("/device:TPU:0", "Async XLA Ops", "async", "execution"),
+            ("/device:TPU:0", "Tensor Core", "derived", "annotation"),
+            ("/device:TPU:0", "Overlay", "derived", "annotation"),
+            ("/device:GPU:0", "_counters_", "derived", "annotation"),
             (
                 "/device:CUSTOM:npu",
                 "Queue 1",

@@ -1,0 +1,25 @@
+"""What a broken law says."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Weakens = Literal["busy", "share", "left", "mean", "rate", "place"]
+"""What a sentence may say: how long devices are busy, what a cause takes of a step, how long a step would be
+without it, how long one execution takes, bytes of a second, what is waited for."""
+
+
+class Broken(NamedTuple):
+    """A law that a recording breaks. Rows of the table broken_law."""
+
+    run_id: str
+    host_id: str
+    source_id: int
+    law: str
+    """Name of its module."""
+    number: int
+    """What breaks it."""
+    of: int
+    """Of how many."""
+    said: str
+    """One sentence for users."""

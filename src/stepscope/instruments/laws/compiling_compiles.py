@@ -1,0 +1,14 @@
+"""What counts as compiling."""
+
+from __future__ import annotations
+
+from stepscope.instruments.laws.broken import Weakens
+
+HOLDS = (
+    "Time counts to compiling only where something traces, lowers, generates code or compiles. Code that "
+    "was compiled before, and what looks it up and calls it, launches. Allocating memory of a device, and "
+    "loading code onto it, is neither."
+)
+TOLERANCE = "None."
+WEAKENS: tuple[Weakens, ...] = ("share", "left", "place")
+KEPT_BY = "stepscope.instruments.step_parts.labels.of_slice"

@@ -1,0 +1,35 @@
+"""Whose step a step is."""
+
+from __future__ import annotations
+
+from stepscope import units
+from stepscope.instruments.laws.broken import Broken, Weakens
+from stepscope.library.statements import Query, statement
+
+HOLDS = (
+    "Where the host runs ahead of its device, a step is the device's own: a slice of its row of steps, else "
+    "a run of its main program. A host that runs ahead says nothing of the length of a step."
+)
+TOLERANCE = (
+    "A quarter of the device's steps may lie in none of the host's, each by more than a twentieth of itself; "
+    "where the device shows no steps, half of its work may come after the last step of the host."
+)
+WEAKENS: tuple[Weakens, ...] = ("busy", "share", "left", "mean")
+KEPT_BY = "stepscope.instruments.device_steps.runs_ahead"
+
+MOST = 0.5
+
+
+def broken(query: Query) -> list[Broken]:
+    """Sources whose devices work when the host's steps are over."""
+    found = []
+    for source_id, run_id, host_id, work_ps, after_ps in query(statement("law_step_of_the_device")).rows():
+        if after_ps <= MOST * work_ps:
+            continue
+        share = units.show(after_ps / work_ps, "ratio")
+        said = (
+            f"{share} of the device's work came after the last step of the host, which runs ahead: its steps "
+            "say nothing of how long a step takes"
+        )
+        found.append(Broken(run_id, host_id, source_id, "step_of_the_device", after_ps, work_ps, said))
+    return found

@@ -1,0 +1,25 @@
+"""What ran took time."""
+
+from __future__ import annotations
+
+from stepscope import units
+from stepscope.instruments.laws.broken import Broken, Weakens
+from stepscope.library.statements import Query, statement
+
+HOLDS = "Every kernel has a begin, and an end after it."
+TOLERANCE = "A clock that tells whole microseconds only: a kernel may be shorter."
+WEAKENS: tuple[Weakens, ...] = ("busy", "share", "left", "mean")
+
+BOUND = "at least"
+
+
+def broken(query: Query) -> list[Broken]:
+    """Sources with kernels that take no time."""
+    found = []
+    for source_id, run_id, host_id, kernels, timeless in query(statement("law_work_has_time")).rows():
+        said = (
+            f"{timeless:,} of {units.count(kernels, 'kernel')} {units.agree(timeless, 'has', 'have')} no "
+            "time: the recorder lost it, so the device was busy for longer than is shown"
+        )
+        found.append(Broken(run_id, host_id, source_id, "work_has_time", timeless, kernels, said))
+    return found

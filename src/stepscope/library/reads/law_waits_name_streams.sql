@@ -1,0 +1,30 @@
+-- Waits for an event that name no stream
+--
+-- question: How many waits for an event of a device do not tell which stream recorded it?
+-- reads: slice
+-- columns:
+--   source_id | int | number of the source
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   waits | int | waits for an event
+--   nameless | int | those that name no stream
+WITH waits AS (
+  SELECT
+    s.source_id,
+    s.run_id,
+    s.host_id,
+    NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.wait_on_stream'), '') AS stream
+  FROM slice AS s
+  WHERE s.category = 'cuda_sync' AND s.name LIKE '%Event%' AND s.args_json IS NOT NULL
+)
+
+SELECT
+  w.source_id,
+  w.run_id,
+  w.host_id,
+  CAST(COUNT(*) AS BIGINT) AS waits,
+  CAST(SUM(CASE WHEN w.stream = '-1' THEN 1 ELSE 0 END) AS BIGINT) AS nameless
+FROM waits AS w
+WHERE w.stream IS NOT NULL
+GROUP BY w.source_id, w.run_id, w.host_id
+ORDER BY w.source_id NULLS LAST

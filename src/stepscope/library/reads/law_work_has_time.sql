@@ -1,0 +1,39 @@
+-- Kernels without time
+--
+-- question: How many kernels of each source were recorded without a duration?
+-- reads: rollup_op, slice, track_place
+-- columns:
+--   source_id | int | number of the source
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   kernels | int | kernels on devices
+--   timeless | int | those that take no time
+WITH kernels AS (
+  SELECT r.id, r.source_id AS of_source, r.slices, r.min_ps, r.max_ps AS longest_ps, r.total_ps AS own_ps
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE p.place = 'device' AND p.device_kind = 'gpu' AND r.is_op AND r.class IN ('compute', 'collective')
+),
+
+whole AS (
+  -- A clock that tells whole microseconds rounds short kernels down to nothing.
+  SELECT
+    k.of_source,
+    SUM(k.slices) AS number,
+    MAX(CASE WHEN k.longest_ps % 1000000 <> 0 OR k.own_ps % 1000000 <> 0 THEN 1 ELSE 0 END) AS fine
+  FROM kernels AS k
+  GROUP BY k.of_source
+)
+
+SELECT
+  s.source_id,
+  s.run_id,
+  s.host_id,
+  CAST(MAX(w.number) AS BIGINT) AS kernels,
+  CAST(COUNT(*) AS BIGINT) AS timeless
+FROM slice AS s
+INNER JOIN kernels AS k ON k.id = s.rollup_id AND k.min_ps <= 0
+INNER JOIN whole AS w ON w.of_source = s.source_id AND w.fine = 1
+WHERE s.dur_ps <= 0
+GROUP BY s.source_id, s.run_id, s.host_id
+ORDER BY s.source_id NULLS LAST

@@ -1,0 +1,263 @@
+"""Laws hold of every recording, or the sentence says which one does not."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepscope
+from stepscope import reference
+from stepscope.instruments import device_steps, laws
+from stepscope.instruments.laws import bytes_over_time, parts_add_up, what_remains
+from stepscope.instruments.step_evidence import Mark
+from stepscope.instruments.step_parts import judging
+from stepscope.instruments.step_parts.judgement import Judgement, Part
+from stepscope.report import summary
+from tests import corpus
+
+Event = dict[str, Any]
+US = 1.0
+SAMPLES = [
+    *sorted((corpus.SAMPLES / "kineto").glob("*.json")),
+    corpus.SAMPLES / "chrome/kineto_cuda.json",
+    corpus.SAMPLES / "gpu/jax_graph.xplane.pb.gz",
+    corpus.SAMPLES / "xplane/jax.xplane.pb.gz",
+]
+
+
+def launches(
+    number: int, gap: float = 10.25, lost: range = range(0), timeless: range = range(0)
+) -> list[Event]:
+    """Launches of kernels, each with its kernel but for those that are lost, or have no time."""
+    events = [
+        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 7, "tid": 7, "ts": 0.0,
+         "dur": gap * (number + 2)},
+    ]  # fmt: skip
+    for at in range(number):
+        own = {"correlation": at + 1}
+        call = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7}
+        events.append({**call, "ts": gap * at + 1, "dur": 3.5, "args": own})
+        if at in lost:
+            continue
+        time = {"ts": 0.0, "dur": 0.0} if at in timeless else {"ts": gap * at + 5, "dur": 4.125}
+        kernel = {"ph": "X", "cat": "kernel", "name": f"gemm_{at % 3}", "pid": 0, "tid": 9}
+        events.append({**kernel, **time, "args": {**own, "device": 0, "stream": 9}})
+    return events
+
+
+def opened(tmp_path: Path, events: list[Event], **about: Any) -> stepscope.Trace:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], **about, "traceEvents": events}))
+    return stepscope.open(path, cache=False)
+
+
+def told(tmp_path: Path, events: list[Event], **about: Any) -> tuple[list[str], dict[str, Any], list[str]]:
+    """Headline, answer, and the laws that the recording breaks."""
+    with opened(tmp_path, events, **about) as trace:
+        report = summary.build(trace)
+        broken = [one.law for own in laws.broken(trace.query).values() for one in own]
+    return list(report.headline), report.document["answer"], broken
+
+
+def test_whole_recordings_break_no_law(tmp_path):
+    headline, answer, broken = told(tmp_path, launches(40))
+    assert broken == []
+    assert answer["confidence"] != "low"
+    assert not any(" at most " in line or " at least " in line for line in headline)
+
+
+def test_launches_without_kernels_are_told(tmp_path):
+    headline, answer, broken = told(tmp_path, launches(40, lost=range(0, 40, 2)))
+    assert broken == ["work_launched"]
+    said = (
+        "40 launches, 20 kernels: half of the device's work is missing from the recording, so the device did"
+    )
+    assert f"{said} more than is shown." in headline
+    assert answer["weakened_by"][-1] == "work_launched"
+    assert answer["confidence"] == "low"
+    assert not any(line.startswith("Without") for line in headline)
+    assert any(" is busy at least " in line for line in headline)
+
+
+def test_a_recording_may_end_between_a_launch_and_its_kernel(tmp_path):
+    assert told(tmp_path, launches(40, lost=range(39, 40)))[2] == []
+
+
+def test_what_a_graph_captures_was_not_lost(tmp_path):
+    call = {"ph": "X", "cat": "cuda_runtime", "pid": 7, "tid": 7, "dur": 0.25}
+    around = [
+        {**call, "name": "cudaStreamBeginCapture", "ts": 0.5},
+        {**call, "name": "cudaStreamEndCapture", "ts": 10.25 * 20},
+    ]
+    assert told(tmp_path, [*launches(40, lost=range(20)), *around])[2] == []
+
+
+def test_kernels_without_time_are_told(tmp_path):
+    headline, _, broken = told(tmp_path, launches(40, timeless=range(10)))
+    assert broken == ["work_has_time"]
+    assert any(line.startswith("10 of 40 kernels have no time") for line in headline)
+
+
+def test_a_clock_of_whole_microseconds_makes_short_kernels_nothing(tmp_path):
+    events = launches(40, timeless=range(10))
+    for event in events:
+        event["ts"], event["dur"] = float(round(event["ts"])), float(round(event["dur"]))
+    assert told(tmp_path, events)[2] == []
+
+
+def test_a_kernel_that_covers_the_next_ones_is_too_long(tmp_path):
+    events = launches(40)
+    kernels = [event for event in events if event["cat"] == "kernel"]
+    kernels[3]["dur"] = kernels[20]["dur"] = 60.0
+    headline, _, broken = told(tmp_path, events)
+    assert broken == ["one_after_another"]
+    assert any(
+        line.startswith("2 of 40 kernels last until the next of the same stream is over") for line in headline
+    )
+    for kernel in kernels:
+        kernel["args"]["correlation"] = 1  # one graph: its kernels may run at once
+    assert "one_after_another" not in told(tmp_path, events)[2]
+
+
+@pytest.mark.parametrize(("bytes_", "broken"), [(10**6, []), (10**9, ["bytes_over_time"])])
+def test_nothing_is_faster_than_its_link(tmp_path, bytes_, broken):
+    copy = {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 9}
+    told_of_it = {"device": 0, "stream": 9, "bytes": bytes_}
+    copies = [
+        {**copy, "ts": 1000.5 + at, "dur": 100.25, "args": {**told_of_it, "correlation": 900 + at}}
+        for at in range(0, 500, 125)
+    ]
+    properties = [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}]
+    assert told(tmp_path, [*launches(20), *copies], deviceProperties=properties)[2] == broken
+
+
+def test_peaks_of_devices_are_those_of_the_first_name_that_fits():
+    assert bytes_over_time._peak('{"name": "NVIDIA GH200 480GB"}', "link") == 450e9
+    assert bytes_over_time._peak('{"name": "NVIDIA A100"}', "memory") == 2039e9
+    assert bytes_over_time._peak('{"peak_hbm_bw_gigabytes_per_second": 1637.5}', "memory") == 1637.5e9
+    assert bytes_over_time._peak(None, "memory") == 8000e9
+
+
+@pytest.mark.parametrize(("stream", "broken"), [(1, []), (-1, ["waits_name_streams"])])
+def test_waits_tell_what_they_wait_for(tmp_path, stream, broken):
+    wait = {"ph": "X", "cat": "cuda_sync", "name": "Event Sync", "pid": 0, "tid": 9, "ts": 30.5, "dur": 4.0}
+    assert (
+        told(tmp_path, [*launches(20), {**wait, "args": {"wait_on_stream": stream, "stream": 9}}])[2]
+        == broken
+    )
+
+
+def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
+    """All of the device's work comes when the only step of the host is over."""
+    events = launches(40)
+    for event in events:
+        if event["cat"] == "kernel":
+            event["ts"] += 5000
+    headline, answer, broken = told(tmp_path, events)
+    assert broken == ["step_of_the_device"]
+    assert "One train step of the host takes 430 µs." in headline
+    assert answer["confidence"] == "low"
+    assert not any(" is busy " in line for line in headline)
+
+
+def judgement(**more: Any) -> Judgement:
+    parts = (Part("dispatch", 600, 0.6), Part("compute", 400, 0.4))
+    facts = {"run_id": "r", "host_id": "h", "cause": "dispatch", "steps": 9, "mean_ps": 1000, "parts": parts}
+    facts |= {"whole_capture": False, "share": 0.6, "ps_per_step": 600, "confidence": "high"}
+    return Judgement(**{**facts, "left_ps": 400, "low_ps": 300, "high_ps": 500, **more})
+
+
+def test_parts_that_do_not_add_up_have_no_cause():
+    assert parts_add_up.proved(judgement()) == judgement()
+    for impossible in (judgement(mean_ps=2000), judgement(share=1.5)):
+        kept = parts_add_up.proved(impossible)
+        assert (kept.cause, kept.left_ps) == ("unknown", impossible.mean_ps)
+        assert [one.law for one in kept.broken] == ["parts_add_up"]
+
+
+def test_what_remains_holds_what_the_device_did():
+    one = judgement(on_device=True, left_ps=41, low_ps=20, high_ps=5000)
+    kept = what_remains.proved(one)
+    assert (kept.left_ps, kept.low_ps, kept.high_ps) == (400, 20, 1000)
+    assert what_remains.proved(replace(one, on_device=False)).left_ps == 41
+
+
+def runs(begin: float, length: float, number: int, track: int, name: str) -> Iterator[Mark]:
+    for at in range(number):
+        yield Mark(track, name, round((begin + length * at) * 10**9), round(length * 10**9))
+
+
+def test_the_device_tells_steps_where_the_host_runs_ahead():
+    """Two cores run the same program, a little apart; the host has called it long before."""
+    rows = {1: "XLA Modules", 2: "XLA Modules", 3: "Steps"}
+    marks = [
+        *runs(100, 8, 10, 1, "jit_f(123)"),
+        *runs(101, 8, 10, 2, "jit_f(123)"),
+        *runs(50, 1, 3, 1, "jit_init(9)"),
+    ]
+    steps = device_steps.of_devices(marks, rows)
+    assert [(step.name, step.ts_ps) for step in steps] == [
+        ("jit_f", (100 + 8 * at) * 10**9) for at in range(10)
+    ]
+    assert steps[-1].end_ps == 181 * 10**9
+    ahead = [step._replace(ts_ps=at * 10**9, end_ps=(at + 1) * 10**9) for at, step in enumerate(steps)]
+    assert device_steps.runs_ahead(ahead, steps)
+    assert not device_steps.runs_ahead([step._replace(ts_ps=step.ts_ps - 10**9) for step in steps], steps)
+    assert not device_steps.runs_ahead([], steps)
+    own = [*marks, *runs(100, 16, 5, 3, "0")]
+    assert len(device_steps.of_devices(own, rows)) == 5
+
+
+def test_every_law_says_what_holds_and_who_keeps_it():
+    page = reference.look_up("laws")
+    for name, law in laws.all_laws().items():
+        assert law.HOLDS.endswith(".")
+        assert law.TOLERANCE.endswith(".")
+        assert law.WEAKENS
+        assert f"## {name}" in page
+        assert law.HOLDS in page
+        kept_by = getattr(law, "KEPT_BY", None)
+        assert hasattr(law, "broken") or hasattr(law, "proved") or kept_by
+        if kept_by:
+            module, _, function = kept_by.rpartition(".")
+            assert callable(getattr(importlib.import_module(module), function))
+
+
+def check(path: Path) -> None:
+    """What must hold of the answers about any recording."""
+    with stepscope.open(path, cache=False) as trace:
+        judged = judging.judge(trace.query)
+        report = summary.build(trace)
+    for one in judged:
+        slack = len(one.parts) + 1 + one.mean_ps / 10**6
+        assert abs(sum(part.ps_per_step for part in one.parts) - one.mean_ps) <= slack
+        assert all(0 <= part.share <= 1 for part in one.parts)
+        assert one.low_ps <= one.left_ps <= one.high_ps <= max(one.mean_ps, one.left_ps)
+        if one.on_device and one.cause not in ("compute", "none"):
+            executes = [part for part in one.parts if part.label in ("compute", "communication", "copy")]
+            assert (
+                one.left_ps >= sum(part.ps_per_step for part in executes if part.label != one.cause) - slack
+            )
+        for law in one.broken:
+            assert any(law.said[1:] in line for line in report.headline)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_samples(path):
+    check(path)
+
+
+@pytest.mark.repeats("one recording of each kind is among the samples")
+@pytest.mark.parametrize(
+    "path", corpus.each([*corpus.files("field2/*/*.*"), *corpus.files("accelerators/*/*.json.gz")])
+)
+def test_corpus(path):
+    if path.suffix in (".sqlite", ".pickle") or path.name == "et.json.gz":
+        pytest.skip("nothing that stepscope reads")
+    check(path)

@@ -1,0 +1,124 @@
+"""Recordings that set a device up, wait for copies, serve, or break laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.draw import UNIT_PS, Tables, draw
+
+STEPS = "step train : [train.....][train.....][train.....]\n"
+PYTHON = "cpu/python thread : [train.....][train.....][train.....]\n"
+
+
+def of_runtime(tables: Tables, times: int = 1) -> Tables:
+    """The calls of the runtime in it say so, and all takes so many times as long."""
+    for row in tables.rows["slice"]:
+        if row["name"].startswith("cuda"):
+            row["category"] = "cuda_runtime"
+    for table in ("slice", "step_stored"):
+        for row in tables.rows[table]:
+            for column in ("ts_ps", "dur_ps", "self_ps"):
+                if column in row:
+                    row[column] *= times
+    return tables
+
+
+def allocating() -> Tables:
+    calls = "[cudaMalloc]" * 12 + "[cudaFree]" * 22
+    return of_runtime(
+        draw(f"step train : [train{'.' * 366}]\ncpu/python thread : {calls}\ngpu/s7 device_stream : [k]")
+    )
+
+
+def touching_a_device_first() -> Tables:
+    drawing = (
+        STEPS + PYTHON + "cpu/python thread :  [cudaStreamCreate...............]\ngpu/s7 device_stream : [k]"
+    )
+    return of_runtime(draw(drawing), 20_000)
+
+
+def waiting_for_copies() -> Tables:
+    return draw(STEPS + PYTHON + "tpu/ops device_stream : [a:fusion][f32 S(5):copy-done.........]")
+
+
+def waiting_for_copies_within() -> Tables:
+    return draw(STEPS + PYTHON + "tpu/ops device_stream : [a:fusion][f32:copy-done.........]")
+
+
+LONG = f"step train : [train{'.' * 54}]\n"
+
+
+def two_causes_alike() -> Tables:
+    waits = f"[$time sleep{'.' * 17}][IteratorGetNextOp::DoCompute]"
+    return draw(LONG + f"cpu/python thread : {waits}")
+
+
+def sleeping_beside_the_input() -> Tables:
+    waits = f"[IteratorGetNextOp::DoCompute.][$time sleep{'.' * 16}]"
+    return draw(LONG + f"cpu/python thread : {waits}")
+
+
+def an_idle_device_beside_sleep() -> Tables:
+    return draw(LONG + f"cpu/python thread : [$time sleep{'.' * 18}]\ngpu/s7 device_stream : {' ' * 59}[k]")
+
+
+def batches(number: int = 3) -> Tables:
+    tables = draw(STEPS + PYTHON + "gpu/s7 device_stream :  [k:MatMul]                 [k]")
+    for row in tables.rows["step_stored"]:
+        row |= {"kind": "decode", "recovered_from": "batch"}
+    del tables.rows["step_stored"][number:]
+    return tables
+
+
+def one_batch() -> Tables:
+    return batches(1)
+
+
+def steps_of_a_device() -> Tables:
+    tables = draw(STEPS + PYTHON + "gpu/s7 device_stream :  [k:MatMul]                 [k]")
+    for row in tables.rows["step_stored"]:
+        row |= {"kind": "unknown", "recovered_from": "device"}
+    return tables
+
+
+def broken(
+    law: str, said: str, drawing: str = STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]"
+) -> Tables:
+    tables = draw(drawing + "\ngpu/s7 device_stream : [k:MatMul]")
+    tables.add("broken_law", law=law, number=30, of_number=60, said=said)
+    return tables
+
+
+def missing_kernels() -> Tables:
+    return broken(
+        "work_launched", "60 launches, 30 kernels: half of the device's work is missing from the recording"
+    )
+
+
+def missing_kernels_and_compute() -> Tables:
+    said = "60 launches, 30 kernels: half of the device's work is missing from the recording"
+    return broken("work_launched", said, STEPS + "gpu/s9 device_stream : [a:MatMul.......................]")
+
+
+def a_host_ahead() -> Tables:
+    return broken("step_of_the_device", "90.0 % of the device's work came after the last step of the host")
+
+
+def many_programs_in_a_folder() -> Tables:
+    from tests.report.made_recordings import _host
+
+    tables = draw(STEPS + PYTHON + "cpu/python thread :  [IteratorGetNextOp::DoCompute......]")
+    for at in range(6):
+        _host(tables, f"h{at}", (20 + at) * UNIT_PS)
+        tables.rows["source"][-1]["producer"] = tables.rows["capture"][-1]["producer"] = "kineto"
+    return tables
+
+
+JUDGED: tuple[Callable[[], Tables], ...] = (
+    allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
+    two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
+    missing_kernels_and_compute, a_host_ahead,
+)  # fmt: skip
+WHOLE: tuple[Callable[[], Tables], ...] = (
+    batches, one_batch, steps_of_a_device, missing_kernels, a_host_ahead, many_programs_in_a_folder,
+)  # fmt: skip
