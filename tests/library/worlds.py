@@ -45,9 +45,14 @@ def slices(draw: st.DrawFn, tracks: int) -> Row:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> Tables:
-    """One or two sources with devices, tracks, slices and steps."""
+    """One or two sources with devices, tracks, slices and steps.
+
+    Either all steps are recordings of their own or none is, and then there are too few for one to be warm-up:
+    what the view `step` makes of those is tested in instruments/test_warm_up.py.
+    """
     tables = Tables()
-    for source_id in range(draw(st.integers(1, 2))):
+    apart, sources = draw(st.booleans()), draw(st.integers(1, 2))
+    for source_id in range(sources):
         producer = draw(st.sampled_from(["tf_profiler", "kineto", "unknown"]))
         tables.source(source_id, producer=producer)
         for _ in range(draw(st.integers(1, 2))):
@@ -64,15 +69,15 @@ def worlds(draw: st.DrawFn) -> Tables:
             tables.add("track", source_id=source_id, device_id=device, **facts)
         drawn = draw(st.lists(slices(number), max_size=12))
         tables.slices(source_id, [{**row, "track_id": row["track_id"] + first} for row in drawn])
-        _steps(draw, tables, source_id)
+        _steps(draw, tables, source_id, 7 // sources if apart else 8, apart)
         _stacks(draw, tables, source_id)
     tables.assign_steps()
     return tables
 
 
-def _steps(draw: st.DrawFn, tables: Tables, source_id: int) -> None:
-    edges = sorted(draw(st.sets(st.integers(0, 30), min_size=2, max_size=8)))
-    apart = draw(st.booleans())  # every step a recording of its own
+def _steps(draw: st.DrawFn, tables: Tables, source_id: int, most: int, apart: bool) -> None:
+    """most: edges of steps. apart: every step is a recording of its own."""
+    edges = sorted(draw(st.sets(st.integers(0, 30), min_size=2, max_size=most)))
     for number, (begin, end) in enumerate(zip(edges[::2], edges[1::2], strict=False)):
         kind = draw(st.sampled_from(["train", "train", "eval", "compile"]))
         told = "file" if apart else draw(st.sampled_from(["marker", "marker", "whole_capture"]))
