@@ -70,9 +70,12 @@ ITEMS: list[Item] = [
         never=("8 cores",),
     ),
     Item(
-        "`cache()` where the data fit into memory",
+        "`cache()` where the data fit into memory, and a map over whole batches",
         _RECORDS,
-        ("add cache() after map (transformation 2) with batch (transformation 3), if it yields the same",),
+        (
+            "add cache() after map (transformation 2) with batch (transformation 3), if it yields the same",
+            "batch first in map (transformation 2) with batch (transformation 3), so that its function takes 8",
+        ),
     ),
     Item(
         "`max_intra_op_parallelism = 1`, which TensorFlow 2 does by itself",

@@ -165,7 +165,7 @@ CHANGES: dict[str, Change] = {
     "parallel already": _change("parallelise_map", way="parallel_already"),
     "more at once": _change("raise_parallelism", width=2),
     "more cores": _change("more_cores", cores=2),
-    "many elements at once": _change("vectorise", elements=32.0),
+    "many elements at once": _change("vectorise", way="alone", elements=32.0),
     "a larger pool": _change("larger_threadpool", threads=8),
     "threads of ops": _change("intra_op_parallelism"),
     "batches in parallel": _change("parallelise_batch"),

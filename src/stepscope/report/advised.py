@@ -21,7 +21,10 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "outer_parallelism": "run {copies} copies of the pipeline at once, each of a shard of the data, because "
     "{stage} takes one element after the other: {code}, with {any_order} where order does not matter",
     "more_cores": "give the host {doubled} cores instead of {cores} and leave parallelism to autotune",
-    "vectorise": "batch before {stage}, so that its function takes {elements} elements at once, if it can",
+    "vectorise": {
+        "alone": "batch before {stage}, so that its function takes {elements} elements at once, if it can",
+        "fused": "batch first in {stage}, so that its function takes {elements} elements at once, if it can",
+    },
     "larger_threadpool": "let {threads} functions of {stage} wait at once: num_parallel_calls={threads} and "
     "options.threading.private_threadpool_size = {threads}, if its Python waits and does not compute",
     "intra_op_parallelism": "set options.threading.max_intra_op_parallelism = 1: TensorFlow 2 does so by "

@@ -74,7 +74,9 @@ class Case:
 
     @property
     def batched(self) -> float:
-        """Elements of the stage that a batch behind it takes; 1 when none does."""
+        """Elements of the stage that a batch behind it, or fused with it, takes; 1 when none does."""
+        if _is_fused(self.stage):
+            return float(self.stage.number_of("batch_size") or 1)
         above = self.stage.above
         while above is not None:
             load = next((load for load in self.loads if load.stage is above), None)
@@ -172,9 +174,9 @@ def _more_threads(case: Case) -> Iterator[Trial]:
 def _vectorise(case: Case) -> Iterator[Trial]:
     """The function of a map takes many elements at once."""
     many, worst = case.batched, case.worst
-    if not _has_function(case.stage) or many < 2:
+    if not (_has_function(case.stage) or _is_fused(case.stage)) or many < 2:
         return
-    facts = case.facts(elements=many)
+    facts = case.facts("fused" if _is_fused(case.stage) else "alone", elements=many)
     # Python may do anything with many elements, and a trace without executors does not say what is spent
     # on calling.
     if worst.python or worst.between_kernels_ps is None:
@@ -365,7 +367,12 @@ def _sequential(stage: Stage) -> list[str]:
 
 def _has_function(stage: Stage) -> bool:
     """Whether it is a map, whose function can be called otherwise."""
-    return stage.short.startswith(("Map", "ParallelMap")) and not stage.short.startswith("MapAndBatch")
+    return stage.short.startswith(("Map", "ParallelMap")) and not _is_fused(stage)
+
+
+def _is_fused(stage: Stage) -> bool:
+    """Whether it is a map that TensorFlow fused with the batch behind it."""
+    return stage.short.startswith("MapAndBatch")
 
 
 def _nothing(part: Part) -> None:
