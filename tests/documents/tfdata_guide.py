@@ -74,7 +74,7 @@ ITEMS: list[Item] = [
         _RECORDS,
         (
             "add cache() after map (transformation 2) with batch (transformation 3), if it yields the same",
-            "batch first in map (transformation 2) with batch (transformation 3), so that its function takes 8",
+            "batch first in map (transformation 2) with batch (transformation 3), so that its function",
         ),
     ),
     Item(
