@@ -76,7 +76,7 @@ WITHOUT = {
     "record": "runs a program", "serve": "its routes are measured one by one", "open": "as serve",
     "xla": "reads dumps and programs", "attach": "reads a running program", "capture": "asks a server",
     "mcp": "talks to an agent", "docs": "reads nothing", "completions": "reads nothing",
-    "version": "reads nothing",
+    "version": "reads nothing", "cache": "reads no recording",
 }  # fmt: skip
 """Verbs that are not measured, and why."""
 NOTHING_THERE = 2

@@ -66,7 +66,7 @@ for found in pkgutil.walk_packages(stepscope.__path__, "stepscope.", onerror=bro
         importlib.import_module(found.name)
         done += 1
     except ModuleNotFoundError as error:
-        extras = ("mcp", "mcp_types", "starlette", "uvicorn", "h11", "IPython", "anyio")
+        extras = ("mcp", "mcp_types", "starlette", "uvicorn", "h11", "IPython", "anyio", "gdb")
         if (error.name or "").split(".")[0] not in extras:
             failed[found.name] = repr(error)
     except Exception as error:
@@ -90,7 +90,7 @@ print(json.dumps([code, lake]))
     ran = as_windows(code, str(SAMPLE), str(tmp_path / "lake"))
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout.splitlines()[-1]) == [0, 2]
-    assert "MapAndBatch" in ran.stdout
+    assert "`slow` in" in ran.stdout
     assert "docs lake-needs-locks" in ran.stderr
     assert not (tmp_path / "lake").exists()
 

@@ -115,9 +115,9 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["graph", str(DUMP), "--list", "--format", "csv"]) == 0
     listed = capsys.readouterr().out.split()
     assert listed == [
-        "run_id,graph,nodes",
-        "xla_dump,jit_train_step.0,143",
-        "xla_dump,jit_train_step.2,143",
+        "run_id,graph,nodes,file",
+        "xla_dump,jit_train_step.0,143,module_0000.jit_train_step.cpu_after_optimizations.hlo.pb",
+        "xla_dump,jit_train_step.2,143,module_0002.jit_train_step.cpu_after_optimizations.hlo.pb",
     ]
     assert main(["graph", str(DUMP), "--graph", "jit_train_step.2", "--depth", "3"]) == 0
     assert "143 nodes" in capsys.readouterr().out

@@ -126,7 +126,7 @@ def test_advice_ends_with_findings_of_our_own(capsys: pytest.CaptureFixture[str]
     captured = capsys.readouterr()
     assert captured.out == tfprof.Model(None, [step]).advise().text
     _, _, said = captured.err.partition("stepscope's own findings in the same recordings:\n")
-    wanted = [f"{one.severity}: {one.title} {one.impact} {one.action}" for one in found]
+    wanted = [f"{one.severity}: {one.title}. {one.impact} {one.action}" for one in found]
     assert " ".join(said.split()) == " ".join(" ".join(wanted).split())
 
 

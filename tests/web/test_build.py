@@ -43,7 +43,7 @@ def test_the_page_keeps_its_budget() -> None:
 
 def test_the_page_of_a_report_keeps_its_budget_and_fits_into_html() -> None:
     found = _files(REPORT)
-    assert found.keys() == {"page.js", "page.css"}
+    assert found.keys() == {"page.js", "page.css", "notices.md"}
     assert sum(len(gzip.compress(content)) for content in found.values()) <= MOST_IN_REPORT
     script = found["page.js"].lower()
     assert b"</script" not in script
