@@ -131,7 +131,7 @@ def test_the_summary_agrees_with_its_numbers(
     }  # fmt: skip
     source = {
         "path": "p", "format": "xplane", "events_seen": events, "events_stored": events, "events_lost": left,
-        "events_repaired": graphs,
+        "events_repaired": graphs, "slug": None,
     }  # fmt: skip
     told = {
         "runs_and_hosts": [host], "step_times": [times], "completeness": [source], "op_types": [],

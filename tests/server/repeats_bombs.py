@@ -148,7 +148,7 @@ def test_bombs_end_in_time() -> None:
 def test_a_download_is_whole_or_refused(form: str) -> None:
     async def run() -> None:
         settings = Settings(
-            (str(SAMPLES / "chrome" / "phases.json"),), most_download_bytes=10_000, seconds=10, processes=1
+            (str(SAMPLES / "chrome" / "phases.json"),), most_download_bytes=10_000, seconds=200, processes=1
         )
         console = Console(settings)
         try:

@@ -77,11 +77,13 @@ def _rank(source: Source) -> int | None:
 
 
 def _read(source: Source) -> bytes:
-    """The bytes of a file; nothing for a large one, and for what lies in archives."""
-    where = source.bytes
-    if where.unpack or source.size > _MOST_BYTES:
+    """The bytes of a file; nothing for a large one, for what lies in archives, and for what lies in an object
+    store and was not fetched, because a lake has it already."""
+    where = source.bytes if source.spooled is None else source.spooled
+    path = Path(where.path)
+    if where.unpack or source.size > _MOST_BYTES or not path.is_file():
         return b""
-    with Path(where.path).open("rb") as file:
+    with path.open("rb") as file:
         file.seek(where.offset)
         if where.codec == "plain":
             data = file.read(_HEAD_BYTES)
