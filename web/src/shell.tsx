@@ -2,10 +2,11 @@ import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { go, place } from "./address";
+import { once } from "./api";
 import { added, type Command } from "./commands";
 import { News } from "./news";
 import { setTheme, theme, turnTheme } from "./theme";
-import type { View } from "./types";
+import type { Catalog, View } from "./types";
 
 const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true });
 /** Every view, in its order: a file in views/ is a view. */
@@ -17,8 +18,13 @@ const current = computed(() => views.find((v) => v.name === place.value.slice(1)
 
 const overlay = signal<"palette" | "help" | null>(null);
 
+/** What there is to look at, once that is known. */
+const known = signal<Catalog | null>(null);
+/** The views that have something to show. */
+const there = computed(() => views.filter((v) => known.value === null || !v.hasAny || v.hasAny(known.value)));
+
 const commands = (): Command[] => [
-  ...views.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
+  ...there.value.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
   { title: "Change light or dark", key: "t", run: turnTheme },
   {
     title: "Show the keys",
@@ -125,7 +131,7 @@ function onKey(e: KeyboardEvent): void {
   if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
     e.preventDefault();
     overlay.value = overlay.value === "palette" ? null : "palette";
-  } else if (e.key === "Escape") overlay.value = null;
+  } else if (e.key === "Escape" && overlay.value !== null) overlay.value = null;
   else if (!e.ctrlKey && !e.metaKey && !e.altKey && !typing(e)) {
     const command = commands().find((c) => c.key === e.key);
     if (command) {
@@ -140,6 +146,12 @@ export function Shell(): JSX.Element {
   useEffect(() => {
     setTheme(theme.value);
     addEventListener("keydown", onKey);
+    once<Catalog>("/api/catalog").then(
+      (catalog) => {
+        known.value = catalog;
+      },
+      () => undefined, // the views say what is wrong
+    );
     return () => removeEventListener("keydown", onKey);
   }, []);
   const { Component, name, title } = current.value;
@@ -151,7 +163,7 @@ export function Shell(): JSX.Element {
       <header>
         <b class="brand">stepscope</b>
         <nav aria-label="Views">
-          {views.map((v) => (
+          {there.value.map((v) => (
             <a href={`#${v.name}`} aria-current={v.name === name ? "page" : undefined}>
               {v.title}
             </a>

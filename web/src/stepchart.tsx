@@ -3,6 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { go } from "./address";
 import { colourOf } from "./colours";
 import { counted, duration } from "./format";
+import { groupsOf } from "./groups";
 import { plain } from "./plain";
 import type { Row, Section, Step } from "./types";
 
@@ -78,7 +79,7 @@ interface Options {
 
 /** All steps, a chart for each host, to brush: the bar above then shows the brushed steps. */
 export function StepChart(options: Options): JSX.Element {
-  const hosts = [...Map.groupBy(options.steps, placeOf)];
+  const hosts = [...groupsOf(options.steps, placeOf)];
   const parts = partsByStep(options.section);
   const one = ([place, own]: [string, Step[]], i: number) => (
     <Host key={place} place={place} own={own} parts={parts} hint={i === 0} {...options} />
