@@ -63,8 +63,8 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
         "children_by_name": [
             {
                 "name": one["name"],
-                "slices": one["slices"],
-                "dur_ps": one["dur_ps"],
+                "slices": one["number"],
+                "dur_ps": one["all_ps"],
                 "longest_id": str(one["longest_id"]),
             }
             for one in dicts(

@@ -12,7 +12,6 @@
 --   category | text | its category
 --   op_name | text | op that it executes
 --   op_type | text | type of that op
---   args_json | text | its named values, where it is a frame of Python
 WITH here AS (
   SELECT s.track_id, s.depth, s.ts_ps, s.ts_ps + s.dur_ps AS end_ps
   FROM slice AS s
@@ -25,8 +24,7 @@ SELECT
   s.name,
   s.category,
   s.op_name,
-  s.op_type,
-  CASE WHEN s.category = 'python_function' THEN s.args_json END AS args_json
+  s.op_type
 FROM slice AS s
 INNER JOIN here AS h
   ON s.track_id = h.track_id AND s.depth < h.depth AND s.ts_ps <= h.ts_ps AND s.ts_ps + s.dur_ps >= h.end_ps

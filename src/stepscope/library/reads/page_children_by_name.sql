@@ -7,8 +7,8 @@
 --   most | int | names to list
 -- columns:
 --   name | text | name of children
---   slices | int | children of that name
---   dur_ps | ps | their durations, added up
+--   number | int | children of that name
+--   all_ps | ps | their durations, added up
 --   longest_id | int | the longest of them
 WITH children AS (
   SELECT
@@ -22,10 +22,10 @@ WITH children AS (
 
 SELECT
   c.name,
-  COUNT(*) AS slices,
-  CAST(SUM(c.dur_ps) AS BIGINT) AS dur_ps,
+  COUNT(*) AS number,
+  CAST(SUM(c.dur_ps) AS BIGINT) AS all_ps,
   MAX(CASE WHEN c.place = 1 THEN c.id END) AS longest_id
 FROM children AS c
 GROUP BY c.name
-ORDER BY dur_ps DESC NULLS LAST, c.name NULLS LAST
+ORDER BY all_ps DESC NULLS LAST, c.name NULLS LAST
 LIMIT $most

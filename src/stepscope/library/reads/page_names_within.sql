@@ -5,10 +5,10 @@
 -- parameters:
 --   rollups | ints | rows of rollup_op
 -- columns:
---   rollup_id | int | row of rollup_op of the slices on top
+--   on_rollup | int | row of rollup_op of the slices on top
 --   name | text | their name
---   slices | int | how many there are
-SELECT r.id AS rollup_id, r.name, COUNT(*) AS slices
+--   number | int | how many there are
+SELECT r.id AS on_rollup, r.name, COUNT(*) AS number
 FROM slice AS p
 INNER JOIN slice AS s ON s.parent_id = p.id
 INNER JOIN rollup_op AS r ON r.id = s.rollup_id

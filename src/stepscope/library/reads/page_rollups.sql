@@ -3,8 +3,8 @@
 -- question: Which rows of rollup_op have slices on them, and what are they called?
 -- reads: rollup_op
 -- columns:
---   rollup_id | int | row of rollup_op
+--   on_rollup | int | row of rollup_op
 --   name | text | name of its slices
-SELECT r.id AS rollup_id, r.name
+SELECT r.id AS on_rollup, r.name
 FROM rollup_op AS r
 ORDER BY r.id NULLS LAST
