@@ -771,6 +771,11 @@ NOTES: dict[str, Message] = {
         "duration is an upper bound.",
         "Let the program end its recording outside the part that it measures.",
     ),
+    "recorded-program": Message(
+        "What was recorded",
+        "`stepscope record` tells the command, the versions of Python and the frameworks, and the cores.",
+        "Nothing.",
+    ),
     "unfinished-capture": Message(
         "The recording was never ended",
         "The program that `stepscope record` watched was killed, or is still running. What it had "

@@ -103,7 +103,8 @@ def test_a_kernel_tells_the_op_and_the_line_that_launched_it() -> None:
         known = catalog.read(opened)
         ((kernel, launch),) = opened.query(
             "SELECT k.id, l.id FROM slice AS k JOIN slice AS l USING (source_id, correlation_id)"
-            " WHERE k.category = 'kernel' AND l.category = 'cuda_runtime' ORDER BY k.dur_ps DESC, k.id LIMIT 1"
+            " WHERE k.category = 'kernel' AND l.category = 'cuda_runtime'"
+            " ORDER BY k.dur_ps DESC, k.id LIMIT 1"
         ).rows()
         told = details.slice_of(opened, known, kernel)
         names = [one["name"] for one in told["launched_by"]]

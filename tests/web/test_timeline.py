@@ -189,7 +189,7 @@ def test_a_range_adds_up(tab: Browser) -> None:
     names = [title.split("\n")[0] for title in tab.value(TITLES)]
     moves = (("pointerdown", 300), ("pointermove", 500), ("pointerup", 500))
     pointer(tab, *((kind, x, 10, False) for kind, x in moves))
-    _until(tab, "document.querySelector('.tl-panel').innerText.includes('At once')")
+    _until(tab, "document.querySelector('.tl-panel').innerText.includes('In parallel')")
     rest(tab, 400)
     begin, end = tab.value("/range=([-0-9]+)~([-0-9]+)/.exec(location.hash).slice(1).map(Number)")
     (first,) = ask("SELECT MIN(ts_ps) FROM slice")[0]

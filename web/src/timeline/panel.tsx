@@ -356,7 +356,7 @@ export function RangePanel({
           of={[
             ["Slices", slices.toLocaleString("en")],
             ["Busy", `${duration(busy)} (${((100 * busy) / length).toFixed(1)} %)`],
-            ["At once", busy ? `${(work / busy).toFixed(2)} tracks while any was busy` : "nothing ran"],
+            ["In parallel", busy ? `${(work / busy).toFixed(2)} tracks while any was busy` : "nothing ran"],
             ...(parts?.steps ? [["Steps", counted(parts.steps, "whole step")] as [string, string]] : []),
           ]}
         />
