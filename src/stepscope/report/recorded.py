@@ -16,7 +16,7 @@ def sentences(query: Query) -> list[str]:
     """One sentence a run."""
     models: dict[str, list[str]] = {}
     for run, model, number in query(statement("recorded_devices")).rows():
-        models.setdefault(run, []).append(model if number == 1 else f"{number} × {model}")
+        models.setdefault(run, []).append(model if number == 1 else f"{number} of {model}")
     runs = query(statement("recorded_programs")).rows()
     found = []
     for run, begun_ns, host, hosts, program in runs[:_MOST_RUNS]:
