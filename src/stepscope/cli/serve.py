@@ -104,11 +104,21 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 console.say(f"  ssh -N -L {port}:127.0.0.1:{port} {_here()}")
             console.say("Ctrl-C stops it")
 
+        def adds(path: str) -> tuple[str, ...]:
+            with trace.open(path):  # what is wrong with it is told before all is opened again
+                paths.append(path)
+            return tuple(paths)
+
         settings = Settings(tuple(paths), cache=True, lake=options.lake)
         given = [path for path in (options.lake, *paths) if path is not None]
         lakes = [Path(path) for path in given if not is_store(path) and is_lake(Path(path))]
         server.serve(
-            lambda: opened.pop() if opened else open_trace(), settings, listening, announce, lakes=lakes
+            lambda: opened.pop() if opened else open_trace(),
+            settings,
+            listening,
+            announce,
+            lakes=lakes,
+            adds=adds,
         )
     return 0
 

@@ -40,7 +40,7 @@ def _told(
     if program:
         yield program
     if devices:
-        yield devices
+        yield f"with {devices}"
 
 
 def _moment(begun_ns: int | None) -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stepscope import __version__
+from stepscope import __version__, exporters
 from stepscope.server import (
     analyses,
     asked,
@@ -63,8 +67,11 @@ class Page:
         console: Console,
         access: Access,
         news: News | None = None,
+        adds: Callable[[str], tuple[str, ...]] | None = None,
     ) -> None:
-        """open_recording: called now, and when somebody wants to see what is new."""
+        """open_recording: called now, and when somebody wants to see what is new. adds: lets open_recording
+        open one more path, and returns all of them; raises what opening it raises."""
+        self.adds = adds
         self._open = open_recording
         self.recording, self.console, self.access = open_recording(), console, access
         self.news = News() if news is None else news
@@ -138,6 +145,34 @@ async def reload(page: Page, request: Request) -> Response:
     asked.json_object(request, request.state.body)
     await page.reopen()
     return Json({"opened": page.opened})
+
+
+async def add(page: Page, request: Request) -> Response:
+    """Opens one more recording beside those that are open."""
+    given = asked.json_object(request, request.state.body, "path")
+    path = given["path"]
+    if not isinstance(path, str) or not path.strip() or "\0" in path or len(path) > asked.MOST_TEXT:
+        raise Refused(
+            400, "There is no path.", seen="no text", todo="send a path of this machine", slug="request-odd"
+        )
+    if page.adds is None:
+        raise Refused(
+            400, "Nothing can be added here.", seen=path[:200], todo="open both with `stepscope serve A B`"
+        )
+    paths = await asyncio.to_thread(page.adds, path.strip())
+    page.console.settings = replace(page.console.settings, paths=paths)
+    await page.reopen()
+    return Json({"opened": page.opened})
+
+
+async def export(page: Page, request: Request) -> Response:
+    """All slices as a file that Perfetto and chrome://tracing open."""
+    asked.json_object(request, request.state.body)
+    await page.recording.catalog()
+    folder = tempfile.TemporaryDirectory(prefix="stepscope-export-")
+    path = Path(folder.name, "stepscope.trace.json.gz")
+    await page.recording.long.ask(lambda trace: exporters.write(trace, path))
+    return FileResponse(path, media_type="application/gzip", background=BackgroundTask(folder.cleanup))
 
 
 async def doing(page: Page, request: Request) -> Response:
@@ -358,6 +393,8 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/catalog", catalog),
     ("GET", "/api/news", news),
     ("POST", "/api/reload", reload),
+    ("POST", "/api/add", add),
+    ("POST", "/api/export", export),
     ("GET", "/api/doing", doing),
     ("GET", "/api/report/first", report),
     ("GET", "/api/report/summary", report),
@@ -388,7 +425,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/sql/download", download),
 )
 """Everything but the files of the page."""
-_TIMELESS = frozenset({session, news, reload, doing})
+_TIMELESS = frozenset({session, news, reload, add, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 

@@ -97,16 +97,19 @@ def serve(
     *,
     again: bool = True,
     lakes: Sequence[Path] = (),
+    adds: Callable[[str], tuple[str, ...]] | None = None,
 ) -> None:
     """Serves until Ctrl-C, which it raises again as KeyboardInterrupt.
 
     announce: gets the URL, with the token, when connections are accepted. again: see Recording. lakes: where
-    new sources may appear.
+    new sources may appear. adds: as of Page.
     """
     access = Access(listening.getsockname()[1])
 
     async def run() -> None:
-        page = app.Page(lambda: Recording(open_trace, again=again), Console(settings), access, News(lakes))
+        page = app.Page(
+            lambda: Recording(open_trace, again=again), Console(settings), access, News(lakes), adds
+        )
         config = uvicorn.Config(
             app.build(page, assets.manifest()),
             http=Protocol,

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { framed } from "../address";
+import { post } from "../api";
 import { Empty } from "../empty";
-import { Loaded } from "../loading";
+import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import { Prose } from "../prose";
 import { Sections } from "../sections";
@@ -15,9 +17,53 @@ const Compare = (): JSX.Element => (
 
 const Alone = (): JSX.Element => (
   <Empty title="One recording" commands={["stepscope serve A B", "stepscope diff A B"]}>
-    <p>To see two recordings side by side, serve both, or print the same in a terminal:</p>
+    {!framed && <Add />}
+    <p>You can also serve both, or print the same in a terminal:</p>
   </Empty>
 );
+
+/** Opens another recording of this machine beside those that are open. */
+function Add(): JSX.Element {
+  const [path, setPath] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const add = () => {
+    if (!path.trim()) return;
+    setBusy(true);
+    setError(null);
+    post("/api/add", { path: path.trim() }).then(
+      () => location.reload(),
+      (failure: unknown) => {
+        setBusy(false);
+        setError(failure);
+      },
+    );
+  };
+  return (
+    <form
+      class="toolbar"
+      onSubmit={(e) => {
+        e.preventDefault();
+        add();
+      }}
+    >
+      <label class="grow">
+        Add a recording{" "}
+        <input
+          type="text"
+          name="path"
+          placeholder="Path of a file or folder on this machine"
+          value={path}
+          onInput={(e) => setPath(e.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="main" disabled={busy}>
+        {busy ? "Opening …" : "Open"}
+      </button>
+      {error !== null && <Problem error={error} />}
+    </form>
+  );
+}
 
 function Two({ sides }: { sides: string[] }): JSX.Element {
   const [a, setA] = useState(0);
@@ -48,6 +94,12 @@ function Two({ sides }: { sides: string[] }): JSX.Element {
           Swap
         </button>
       </div>
+      {!framed && (
+        <details class="more">
+          <summary>Add a recording</summary>
+          <Add />
+        </details>
+      )}
       {a === b ? (
         <p class="quiet">Choose two different recordings.</p>
       ) : (

@@ -342,7 +342,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
             {picture ? (
               <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} />
             ) : (
-              <Grid table={answer} all first={100} {...sliceLinks(answer)} />
+              <Grid table={answer} all first={100} cell={60} {...sliceLinks(answer)} />
             )}
           </section>
         )}

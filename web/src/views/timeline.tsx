@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { framed } from "../address";
+import { post } from "../api";
 import { useCommands } from "../commands";
 import { counted, duration } from "../format";
 import { Loaded, Problem } from "../loading";
@@ -262,6 +264,7 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
       <button type="button" title="All of the recording (Home)" onClick={() => board.home()}>
         All
       </button>
+      {!framed && <Perfetto />}
       <span class="quiet" role="status">
         {duration(spanOf(window))} on screen
       </span>
@@ -271,6 +274,49 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
         </span>
       ))}
     </div>
+  );
+}
+
+const PERFETTO = "https://ui.perfetto.dev";
+
+/** Saves all slices in a form that Perfetto opens. Nothing leaves this machine unless the reader takes it there. */
+function Perfetto(): JSX.Element {
+  const [state, setState] = useState<"" | "busy" | "saved">("");
+  const [error, setError] = useState<unknown>(null);
+  const save = async () => {
+    setState("busy");
+    setError(null);
+    try {
+      const url = URL.createObjectURL(await (await post("/api/export", {})).blob());
+      Object.assign(document.createElement("a"), { href: url, download: "stepscope.trace.json.gz" }).click();
+      URL.revokeObjectURL(url);
+      setState("saved");
+    } catch (failure) {
+      setError(failure);
+      setState("");
+    }
+  };
+  return (
+    <span class="tl-export">
+      <button
+        type="button"
+        disabled={state === "busy"}
+        title="Saves a file that ui.perfetto.dev and chrome://tracing open"
+        onClick={() => void save()}
+      >
+        {state === "busy" ? "Writing …" : "For Perfetto"}
+      </button>
+      {state === "saved" && (
+        <>
+          {" "}
+          Saved: open it in{" "}
+          <a href={PERFETTO} target="_blank" rel="noopener noreferrer">
+            ui.perfetto.dev
+          </a>
+        </>
+      )}
+      {error !== null && <Problem error={error} />}
+    </span>
   );
 }
 
