@@ -136,7 +136,7 @@ export function Grid({
   const numeric = (c: Column) =>
     ["text", "bool"].includes(c.unit)
       ? false
-      : c.unit !== "" || table.rows.some((r) => typeof r[c.name] === "number");
+      : !["", "id"].includes(c.unit) || table.rows.some((r) => typeof r[c.name] === "number");
   const order = (c: Column) => {
     if (by === c.name) setDown(!down);
     else {
