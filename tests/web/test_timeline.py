@@ -444,7 +444,7 @@ def test_ten_thousand_tracks_scroll(tmp_path: Path) -> None:
         assert browser.value("document.querySelectorAll('.tl-row').length") < 100
         browser.value("document.querySelector('.tl-scroll').scrollTop = 1e9")
         rest(browser, 500)
-        assert browser.value("document.querySelector('.tl-corner').innerText") == "10,000 tracks"
+        assert browser.value("document.querySelector('.tl-overview span').innerText") == "10,000 tracks"
         titles = browser.value(
             "[...document.querySelectorAll('.tl-track .tl-title')].map(e => e.title).join('|')"
         )
