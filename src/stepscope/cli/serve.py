@@ -55,6 +55,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     try:
         from stepscope.server import run as server
+        from stepscope.server.beside import Beside
         from stepscope.server.console import Settings
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11", "anyio"):
@@ -104,10 +105,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 console.say(f"  ssh -N -L {port}:127.0.0.1:{port} {_here()}")
             console.say("Ctrl-C stops it")
 
-        def adds(path: str) -> tuple[str, ...]:
+        def check(path: str) -> None:
             with trace.open(path):  # what is wrong with it is told before all is opened again
-                paths.append(path)
-            return tuple(paths)
+                pass
 
         settings = Settings(tuple(paths), cache=True, lake=options.lake)
         given = [path for path in (options.lake, *paths) if path is not None]
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             listening,
             announce,
             lakes=lakes,
-            adds=adds,
+            beside=Beside(paths, check),
         )
     return 0
 

@@ -34,6 +34,7 @@ from stepscope.server import (
 )
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import CACHING, Asset
+from stepscope.server.beside import Beside
 from stepscope.server.console import Console
 from stepscope.server.doing import Doing
 from stepscope.server.headers import Headers
@@ -67,11 +68,11 @@ class Page:
         console: Console,
         access: Access,
         news: News | None = None,
-        adds: Callable[[str], tuple[str, ...]] | None = None,
+        beside: Beside | None = None,
     ) -> None:
-        """open_recording: called now, and when somebody wants to see what is new. adds: lets open_recording
-        open one more path, and returns all of them; raises what opening it raises."""
-        self.adds = adds
+        """open_recording: called now, and when somebody wants to see what is new. beside: what can be opened
+        as well, by open_recording."""
+        self.beside = beside
         self._open = open_recording
         self.recording, self.console, self.access = open_recording(), console, access
         self.news = News() if news is None else news
@@ -147,19 +148,28 @@ async def reload(page: Page, request: Request) -> Response:
     return Json({"opened": page.opened})
 
 
+async def beside(page: Page, request: Request) -> Response:
+    """What lies beside the recordings and can be opened, too."""
+    offered = [] if page.beside is None else await asyncio.to_thread(page.beside.offer)
+    return Json({"format": 1, "offered": offered})
+
+
 async def add(page: Page, request: Request) -> Response:
-    """Opens one more recording beside those that are open."""
-    given = asked.json_object(request, request.state.body, "path")
-    path = given["path"]
-    if not isinstance(path, str) or not path.strip() or "\0" in path or len(path) > asked.MOST_TEXT:
+    """Opens one more recording: the number of one that was offered."""
+    number = asked.json_object(request, request.state.body, "number")["number"]
+    whole = isinstance(number, int) and not isinstance(number, bool)
+    try:
+        if page.beside is None or not whole or number < 0:
+            raise IndexError
+        paths = await asyncio.to_thread(page.beside.add, number)
+    except IndexError:
         raise Refused(
-            400, "There is no path.", seen="no text", todo="send a path of this machine", slug="request-odd"
-        )
-    if page.adds is None:
-        raise Refused(
-            400, "Nothing can be added here.", seen=path[:200], todo="open both with `stepscope serve A B`"
-        )
-    paths = await asyncio.to_thread(page.adds, path.strip())
+            400,
+            "There is no such recording to add.",
+            seen=str(number)[:60],
+            todo="take a number of those that /api/beside offers",
+            slug="request-odd",
+        ) from None
     page.console.settings = replace(page.console.settings, paths=paths)
     await page.reopen()
     return Json({"opened": page.opened})
@@ -393,6 +403,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/catalog", catalog),
     ("GET", "/api/news", news),
     ("POST", "/api/reload", reload),
+    ("GET", "/api/beside", beside),
     ("POST", "/api/add", add),
     ("POST", "/api/export", export),
     ("GET", "/api/doing", doing),
@@ -425,7 +436,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/sql/download", download),
 )
 """Everything but the files of the page."""
-_TIMELESS = frozenset({session, news, reload, add, doing})
+_TIMELESS = frozenset({session, news, reload, beside, add, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 

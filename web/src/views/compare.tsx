@@ -22,16 +22,23 @@ const Alone = (): JSX.Element => (
   </Empty>
 );
 
-/** Opens another recording of this machine beside those that are open. */
-function Add(): JSX.Element {
-  const [path, setPath] = useState("");
+/** Opens one of the recordings that lie beside those that are open. */
+const Add = (): JSX.Element => (
+  <Loaded<{ offered: string[] }> from="/api/beside">
+    {({ offered }) =>
+      offered.length ? <Choice offered={offered} /> : <p class="quiet">Nothing lies beside what is open.</p>
+    }
+  </Loaded>
+);
+
+function Choice({ offered }: { offered: string[] }): JSX.Element {
+  const [number, setNumber] = useState(0);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const add = () => {
-    if (!path.trim()) return;
     setBusy(true);
     setError(null);
-    post("/api/add", { path: path.trim() }).then(
+    post("/api/add", { number }).then(
       () => location.reload(),
       (failure: unknown) => {
         setBusy(false);
@@ -40,28 +47,23 @@ function Add(): JSX.Element {
     );
   };
   return (
-    <form
-      class="toolbar"
-      onSubmit={(e) => {
-        e.preventDefault();
-        add();
-      }}
-    >
-      <label class="grow">
-        Add a recording{" "}
-        <input
-          type="text"
-          name="path"
-          placeholder="Path of a file or folder on this machine"
-          value={path}
-          onInput={(e) => setPath(e.currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="main" disabled={busy}>
-        {busy ? "Opening …" : "Open"}
-      </button>
+    <>
+      <p class="toolbar">
+        <label class="option">
+          <span>Add a recording</span>
+          <select name="beside" value={number} onChange={(e) => setNumber(Number(e.currentTarget.value))}>
+            {offered.map((name, i) => (
+              <option value={i}>{plain(name, 120)}</option>
+            ))}
+          </select>
+        </label>
+        <button type="button" class="main" disabled={busy} onClick={add}>
+          {busy ? "Opening …" : "Open"}
+        </button>
+        <span class="quiet">These lie in the same folder.</span>
+      </p>
       {error !== null && <Problem error={error} />}
-    </form>
+    </>
   );
 }
 
