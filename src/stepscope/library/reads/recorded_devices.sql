@@ -17,7 +17,7 @@ WITH devices AS (
   GROUP BY d.run_id, d.host_id, d.name
 )
 
-SELECT d.run_id AS of_run, COALESCE(d.told, d.name) AS model, COUNT(*) AS number
-FROM devices AS d
-GROUP BY d.run_id, COALESCE(d.told, d.name)
-ORDER BY d.run_id NULLS LAST, model NULLS LAST
+SELECT m.of_run, m.model, COUNT(*) AS number
+FROM (SELECT d.run_id AS of_run, COALESCE(d.told, d.name) AS model FROM devices AS d) AS m
+GROUP BY m.of_run, m.model
+ORDER BY m.of_run NULLS LAST, m.model NULLS LAST

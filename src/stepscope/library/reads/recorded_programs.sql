@@ -15,7 +15,7 @@ WITH begun AS (
 ),
 
 told AS (
-  SELECT n.run_id, MIN(n.detail) AS detail
+  SELECT n.run_id, MIN(n.detail) AS said
   FROM source_note AS n
   WHERE n.slug = 'recorded-program'
   GROUP BY n.run_id
@@ -39,7 +39,7 @@ SELECT
   b.first_ns AS begun_unix_ns,
   n.one_name AS host_name,
   COALESCE(n.number, 0) AS hosts,
-  t.detail AS program
+  t.said AS program
 FROM runs AS r
 LEFT JOIN begun AS b ON b.run_id = r.run_id
 LEFT JOIN told AS t ON t.run_id = r.run_id
