@@ -15,9 +15,14 @@ WITH devices AS (
   FROM device AS d
   WHERE d.kind IN ('gpu', 'tpu')
   GROUP BY d.run_id, d.host_id, d.name
+),
+
+models AS (
+  SELECT d.run_id, COALESCE(d.told, d.name) AS told_model
+  FROM devices AS d
 )
 
-SELECT m.of_run, m.model, COUNT(*) AS number
-FROM (SELECT d.run_id AS of_run, COALESCE(d.told, d.name) AS model FROM devices AS d) AS m
-GROUP BY m.of_run, m.model
-ORDER BY m.of_run NULLS LAST, m.model NULLS LAST
+SELECT m.run_id AS of_run, m.told_model AS model, COUNT(*) AS number
+FROM models AS m
+GROUP BY m.run_id, m.told_model
+ORDER BY m.run_id NULLS LAST, m.told_model NULLS LAST
