@@ -701,6 +701,11 @@ NOTES: dict[str, Message] = {
         "The length of a record is damaged, or larger than any event. What follows it cannot be found.",
         "Copy the file again.",
     ),
+    "recorded-program": Message(
+        "What was recorded",
+        "`stepscope record` tells the command, the versions of Python and the frameworks, and the cores.",
+        "Nothing.",
+    ),
     "recorder-dropped-events": Message(
         "The recorder itself dropped events",
         "The profiler's buffers were full, or it stops at a number of events; it says how many it "

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from stepscope.server import app, assets
 from stepscope.server.access import Access
 from stepscope.server.assets import Asset
+from stepscope.server.beside import Beside
 from stepscope.server.console import Console, Settings
 from stepscope.server.news import News
 from stepscope.server.recording import Recording
@@ -66,7 +67,13 @@ PATIENCE_SECONDS = 200.0
 class Served:
     """A page over recordings. To be closed."""
 
-    def __init__(self, *paths: str, lake: str | None = None, **limits: Any) -> None:
+    def __init__(self, *paths: str, lake: str | None = None, beside: bool = False, **limits: Any) -> None:
+        """beside: offers what lies beside the paths, too."""
+        given = list(paths)
+
+        def check(path: str) -> None:
+            trace.open(path, lake=lake).close()
+
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -76,10 +83,11 @@ class Served:
 
         async def make() -> app.Page:
             return app.Page(
-                lambda: Recording(lambda: trace.open(*paths, lake=lake)),
+                lambda: Recording(lambda: trace.open(*given, lake=lake)),
                 Console(settings),
                 self.access,
                 News([Path(lake)] if lake else ()),
+                Beside(given, check) if beside else None,
             )
 
         self.page = self.run(make())

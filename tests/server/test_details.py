@@ -17,9 +17,10 @@ import pytest
 
 from stepscope import library
 from stepscope.library.statements import statement
-from stepscope.server import details
+from stepscope.server import catalog, details
 from stepscope.session import trace
 from stepscope.session.trace import Trace
+from tests.corpus import SAMPLES
 from tests.server.asking import RECORDINGS, Served
 from tests.tiers import ALL
 
@@ -50,6 +51,7 @@ def test_a_slice_is_all_that_is_known_of_it(
     served: Served, rows: list[dict[str, Any]], order: list[int]
 ) -> None:
     children: dict[int, list[int]] = defaultdict(list)
+    by_id = {row["id"]: row for row in rows}
     for row in rows:
         if row["parent_id"] is not None:
             children[row["parent_id"]].append(row["id"])
@@ -69,6 +71,17 @@ def test_a_slice_is_all_that_is_known_of_it(
         listed = [int(one["id"]) for one in told["children"]]
         assert len(listed) == min(100, len(children[row["id"]]))
         assert set(listed) <= set(children[row["id"]])
+        by_name: dict[str, list[int]] = defaultdict(list)
+        for child in children[row["id"]]:
+            by_name[by_id[child]["name"]].append(by_id[child]["dur_ps"])
+        groups = {one["name"]: (one["slices"], one["dur_ps"]) for one in told["children_by_name"]}
+        assert len(groups) == min(40, len(by_name))
+        assert all(counted == (len(by_name[name]), sum(by_name[name])) for name, counted in groups.items())
+        above, at = [], row["parent_id"]
+        while at is not None:
+            above.append(str(at))
+            at = by_id[at]["parent_id"]
+        assert [one["id"] for one in told["around"]] == above
         assert (told["args"] is None) == (row["args_json"] is None)
 
 
@@ -83,6 +96,24 @@ def test_arrows_lead_from_a_launch_to_what_it_launched(served: Served, opened: T
     )
     back = served.get(f"/api/slice/{pair[1]}").json
     assert any(one["other_id"] == str(pair[0]) and one["direction"] == "from" for one in back["flows"])
+
+
+def test_a_kernel_tells_the_op_and_the_line_that_launched_it() -> None:
+    with trace.open(SAMPLES / "gpu" / "torch_svd.json.gz") as opened:
+        known = catalog.read(opened)
+        ((kernel, launch),) = opened.query(
+            "SELECT k.id, l.id FROM slice AS k JOIN slice AS l USING (source_id, correlation_id)"
+            " WHERE k.category = 'kernel' AND l.category = 'cuda_runtime'"
+            " ORDER BY k.dur_ps DESC, k.id LIMIT 1"
+        ).rows()
+        told = details.slice_of(opened, known, kernel)
+        names = [one["name"] for one in told["launched_by"]]
+        assert told["launched_by"][0]["id"] == str(launch)
+        assert names.index("aten::addmm") < names.index("aten::linear") < names.index("th.py(22): forward")
+        assert told["line"] == {"file": "th.py", "line": 22, "function": "forward"}
+        around = details.slice_of(opened, known, launch)
+        assert [one["name"] for one in around["around"]] == names[1:]
+        assert around["line"] == told["line"]
 
 
 @pytest.mark.parametrize("slice_id", ["x", "-1", "1.5", "99999999999999999999", "9223372036854775807", "%31"])

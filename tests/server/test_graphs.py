@@ -34,13 +34,15 @@ def test_the_graphs_and_their_nodes_are_sqls(graph: Served) -> None:
     told = graph.get("/api/graphs").json["graphs"]
     assert sorted((one["graph"], one["nodes"]) for one in told) == sorted(wanted)
     number = next(i for i, one in enumerate(told) if one["graph"] == "graph")
-    level = graph.post("/api/graph", {"graph": number, "open": [], "fold": True, "flat": False}).json
+    level = graph.post(
+        "/api/graph", {"graph": number, "open": [], "fold": True, "flat": False, "given": True}
+    ).json
     assert sum(box["nodes"] for box in level["boxes"]) == level["nodes"] == told[number]["nodes"]
     assert sum(count for _, _, count in level["edges"]) + level["inside"] + level["dangling"] == len(edges)
 
 
 def test_flat_is_every_node(graph: Served) -> None:
-    level = graph.post("/api/graph", {"graph": 0, "open": [], "fold": True, "flat": True}).json
+    level = graph.post("/api/graph", {"graph": 0, "open": [], "fold": True, "flat": True, "given": True}).json
     assert len(level["boxes"]) == level["nodes"]
     assert {box["nodes"] for box in level["boxes"]} == {1}
     assert sum(count for _, _, count in level["edges"]) > 0 == level["inside"]
@@ -50,7 +52,9 @@ def test_outputs_are_sqls() -> None:
     steps = SAMPLES / "run_metadata" / "two_servers.pb"
     with closing(Served(str(steps))) as page, trace.open(steps, cache=False) as opened:
         for number, one in enumerate(page.get("/api/graphs").json["graphs"]):
-            level = page.post("/api/graph", {"graph": number, "open": [], "fold": False, "flat": False}).json
+            level = page.post(
+                "/api/graph", {"graph": number, "open": [], "fold": False, "flat": False, "given": True}
+            ).json
             largest = opened.query(
                 "SELECT SUM(b) FROM (SELECT MAX(requested_bytes) AS b FROM tensor WHERE op_name IN"
                 f" (SELECT name FROM node WHERE graph = '{one['graph']}') GROUP BY op_name, slot) AS t"
@@ -70,15 +74,15 @@ def test_a_node_is_found_and_a_way_too(graph: Served) -> None:
 
 
 @pytest.mark.parametrize("odd", [
-    {"graph": 99, "open": [], "fold": True, "flat": False},
-    {"graph": -1, "open": [], "fold": True, "flat": False},
-    {"graph": "0", "open": [], "fold": True, "flat": False},
-    {"graph": True, "open": [], "fold": True, "flat": False},
-    {"graph": 0, "open": "a", "fold": True, "flat": False},
-    {"graph": 0, "open": [1], "fold": True, "flat": False},
-    {"graph": 0, "open": ["a"] * 3000, "fold": True, "flat": False},
-    {"graph": 0, "open": [], "fold": 1, "flat": False},
-    {"graph": 0, "open": [], "fold": True, "flat": None},
+    {"graph": 99, "open": [], "fold": True, "flat": False, "given": True},
+    {"graph": -1, "open": [], "fold": True, "flat": False, "given": True},
+    {"graph": "0", "open": [], "fold": True, "flat": False, "given": True},
+    {"graph": True, "open": [], "fold": True, "flat": False, "given": True},
+    {"graph": 0, "open": "a", "fold": True, "flat": False, "given": True},
+    {"graph": 0, "open": [1], "fold": True, "flat": False, "given": True},
+    {"graph": 0, "open": ["a"] * 3000, "fold": True, "flat": False, "given": True},
+    {"graph": 0, "open": [], "fold": 1, "flat": False, "given": True},
+    {"graph": 0, "open": [], "fold": True, "flat": None, "given": True},
     {"graph": 0, "open": []},
 ], ids=lambda odd: str(odd)[:50])  # fmt: skip
 def test_what_makes_no_sense_is_refused(graph: Served, odd: dict[str, Any]) -> None:
@@ -103,7 +107,7 @@ def test_programs_of_a_dump_are_graphs() -> None:
         ]
         assert dump not in page.get("/api/graphs").body.decode()
         for number, one in enumerate(listed):
-            asked = {"graph": number, "open": [], "fold": False, "flat": False}
+            asked = {"graph": number, "open": [], "fold": False, "flat": False, "given": True}
             level = json.loads(page.post("/api/graph", asked).body)
             assert sum(box["nodes"] for box in level["boxes"]) == one["nodes"]
     finally:
@@ -125,7 +129,7 @@ def test_programs_of_a_recording_are_graphs_with_times(name: str) -> None:
         assert {graph: one["nodes"] for graph, one in programs_of.items()} == wanted
         times = []
         for number, one in enumerate(listed):
-            asked = {"graph": number, "open": [], "fold": False, "flat": False}
+            asked = {"graph": number, "open": [], "fold": False, "flat": False, "given": True}
             level = json.loads(page.post("/api/graph", asked).body)
             assert sum(box["nodes"] for box in level["boxes"]) == one["nodes"]
             times.append(level["time_ps"])
@@ -151,7 +155,7 @@ def test_programs_of_a_lake_are_those_of_what_was_ingested(name: str, tmp_path: 
         found = {}
         with closing(Served(given)) as page:
             for number, one in enumerate(page.get("/api/graphs").json["graphs"]):
-                asked = {"graph": number, "open": [], "fold": False, "flat": True}
+                asked = {"graph": number, "open": [], "fold": False, "flat": True, "given": True}
                 level = page.post("/api/graph", asked).json
                 paths = [box["path"] for box in level["boxes"]]
                 boxes = {

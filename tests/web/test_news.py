@@ -11,7 +11,7 @@ from tests.web.test_accessibility import CONTRAST
 from tests.web.test_page import _show, _until
 from tests.web.test_timeline import complaints, served
 
-TRACKS = "document.querySelector('.tl-corner')?.innerText"
+TRACKS = "document.querySelector('.tl-overview span')?.innerText"
 
 
 def test_a_line_tells_of_new_recordings_and_a_click_shows_them(tmp_path: Path) -> None:

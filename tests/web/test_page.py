@@ -289,6 +289,45 @@ def test_downloads_are_asked_of_the_server(tab: Browser) -> None:
     assert not tab.value("document.querySelector('.problem')?.innerText ?? ''")
 
 
+def _typed(tab: Browser, text: str) -> None:
+    """Into the palette, which is open."""
+    tab.value(
+        "(e => { e.value = " + json.dumps(text) + "; e.dispatchEvent(new Event('input', {bubbles: true})); })"
+        "(document.querySelector('.overlay input'))"
+    )
+
+
+def test_the_palette_finds_ops_tables_findings_and_recordings(tab: Browser, report: dict[str, Any]) -> None:
+    _show(tab, "overview", "!!document.querySelector('.finding')")
+    with trace.open(str(RECORDING)) as opened:
+        op = opened.query("SELECT op_type FROM op_sum WHERE op_type IS NOT NULL ORDER BY 1 LIMIT 1").rows()[0]
+    finding = report["findings"][0]
+    press = (
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', ctrlKey: true, bubbles: true}))"
+    )
+    for text, kind, where in (
+        (op[0], "op", f"#timeline?search={quote(op[0], safe='')}"),
+        ("stack_sample", "table", "#sql?sql="),
+        (RECORDING.name, "recording", "#timeline?from="),
+        (finding["title"], "finding", f"#overview?finding={finding['slug']}"),
+    ):
+        tab.value(press)
+        _until(tab, "!!document.querySelector('.overlay input')")
+        _typed(tab, text)
+        options = "[...document.querySelectorAll('[role=option]')]"
+        option = f"{options}.find(e => e.innerText.trim().endsWith('{kind}'))"
+        _until(tab, f"!!{option}")
+        tab.value(f"{option}.click()")
+        _until(tab, f"location.hash.startsWith({json.dumps(where)})")
+    _until(tab, "document.querySelector('.finding').open")
+
+
+def test_an_address_that_names_no_view_says_so(tab: Browser) -> None:
+    _show(tab, "timelime", "document.querySelector('main .empty')?.innerText.includes('timelime')")
+    tab.value("document.querySelector('main .empty a').click()")
+    _until(tab, "!!document.querySelector('main.overview')")
+
+
 def test_palette_and_help_open_by_key(tab: Browser) -> None:
     press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: %r, ctrlKey: %s, bubbles: true}))"
     tab.value(press % ("k", "true"))
@@ -310,6 +349,25 @@ def test_nothing_is_complained_of_and_no_other_host_is_asked(tab: Browser, addre
     assert [said for said in tab.complaints() if "NavigationEntryMarkedSkippable" not in said] == []
     origin = address.partition("/#")[0] + "/"
     assert all(url.startswith((origin, "data:", "blob:")) for url in tab.requests())
+
+
+def test_a_wrong_statement_is_marked_and_leaves_no_rows(tab: Browser) -> None:
+    """After the test of complaints: Chromium notes that the server refused something."""
+    _show(tab, f"sql?sql={quote(QUERY)}", "!!document.querySelector('.answer .segments')")
+    tab.value("document.querySelector('.answer .segments button').click()")  # a table, whatever was before
+    _until(tab, "!!document.querySelector('.answer td')")
+    _show(tab, f"sql?sql={quote('SELECT nme FROM slice')}", "!!document.querySelector('.problem')")
+    assert tab.value("document.querySelector('.answer') === null")
+    _until(tab, f"{EDITOR}.querySelector('.cm-wrong')?.innerText === 'nme'")
+    rows = "SELECT * FROM slice ORDER BY id LIMIT 2"
+    _show(tab, f"sql?sql={quote(rows)}", "!!document.querySelector('.answer .beside a')")
+    with trace.open(str(RECORDING)) as opened:
+        found = opened.query(rows)
+        ids = [str(row[found.columns.index("id")]) for row in found.rows()]
+    cells = "[...document.querySelectorAll('.answer tbody tr')].map(row => row.cells[0].innerText)"
+    assert tab.value(cells) == ids
+    links = "[...document.querySelectorAll('.answer .beside a')].map(a => a.getAttribute('href'))"
+    assert tab.value(links) == [f"#timeline?slice={number}" for number in ids]
 
 
 def test_without_a_session_the_page_says_what_to_do(address: str) -> None:

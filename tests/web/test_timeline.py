@@ -189,7 +189,7 @@ def test_a_range_adds_up(tab: Browser) -> None:
     names = [title.split("\n")[0] for title in tab.value(TITLES)]
     moves = (("pointerdown", 300), ("pointermove", 500), ("pointerup", 500))
     pointer(tab, *((kind, x, 10, False) for kind, x in moves))
-    _until(tab, "document.querySelector('.tl-panel').innerText.includes('At once')")
+    _until(tab, "document.querySelector('.tl-panel').innerText.includes('In parallel')")
     rest(tab, 400)
     begin, end = tab.value("/range=([-0-9]+)~([-0-9]+)/.exec(location.hash).slice(1).map(Number)")
     (first,) = ask("SELECT MIN(ts_ps) FROM slice")[0]
@@ -272,11 +272,86 @@ def test_a_search_counts_and_visits(tab: Browser) -> None:
 
 def test_what_was_arranged_survives_a_reload(tab: Browser) -> None:
     _show(tab, "timeline", DRAWN)
+    tab.value("document.querySelector('.tl-scroll').scrollTop = 0")  # the slice that was visited lies below
+    drawn(tab)
     tab.value("document.querySelector('.tl-track [aria-pressed]').click()")
     _until(tab, "document.querySelector('.tl-group .tl-title').innerText.startsWith('Pinned')")
     kept = tab.value("Object.entries(localStorage).find(([key]) => key.startsWith('stepscope.timeline'))[1]")
     assert json.loads(kept)["arrangement"]["pinned"] != []
     tab.value("document.querySelector('.tl-track [aria-pressed=true]').click()")
+
+
+WINDOW = "/window=([-0-9]+)~([-0-9]+)/.exec(location.hash).slice(1).map(Number)"
+
+
+def window(browser: Browser) -> tuple[int, int]:
+    rest(browser, 350)
+    begin, end = browser.value(WINDOW)
+    return begin, end
+
+
+def test_the_first_view_is_that_of_the_steps(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    press(tab, "Home")
+    whole = window(tab)
+    press(tab, "0")
+    begin, end = window(tab)
+    ((origin, first, last, until),) = ask(
+        "SELECT (SELECT MIN(ts_ps) FROM slice), MIN(ts_ps), MAX(ts_ps + dur_ps),"
+        " (SELECT MAX(ts_ps + dur_ps) FROM slice) FROM step"
+    )
+    long = last - first
+    assert begin == pytest.approx(first - origin - 0.02 * long, abs=0.01 * long)
+    assert end == pytest.approx(last - origin + 0.02 * long, abs=0.01 * long)
+    assert whole[0] <= 0
+    assert whole[1] >= until - origin
+
+
+def test_a_key_zooms_where_the_mouse_is(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    press(tab, "Home")
+    before = window(tab)
+    wide = tab.value("document.querySelector('.tl-area canvas').clientWidth")
+    pointer(tab, ("pointermove", wide / 4, 12, False))
+    press(tab, "w")
+    after = window(tab)
+    assert after[1] - after[0] == pytest.approx(0.8 * (before[1] - before[0]), rel=0.001)
+    under = [begin + (end - begin) / 4 for begin, end in (before, after)]
+    assert under[0] == pytest.approx(under[1], abs=(before[1] - before[0]) / 1000)
+    pointer(tab, ("pointerleave", 0, 0, False))
+    press(tab, "Home")
+
+
+def test_what_is_clicked_stays_in_view_until_its_details_are_closed(tab: Browser) -> None:
+    """The lowest slice on the screen, where the details open."""
+    _show(tab, "timeline", DRAWN)
+    press(tab, "x")
+    press(tab, "0")
+    _until(tab, "!document.querySelector('.tl-close')")
+    tab.value("document.querySelector('.tl-scroll').scrollTop = 0")
+    drawn(tab)
+    high = int(tab.value("document.querySelector('.tl-scroll').clientHeight"))
+    for y in itertools.cycle(range(high - 6, high // 2, -8)):
+        click(tab, tab.value("document.querySelector('.tl-area canvas').clientWidth") / 2, y)
+        rest(tab, 400)
+        if tab.value("!!document.querySelector('.tl-close')"):
+            break
+    _until(tab, "document.querySelector('.tl-scroll').scrollTop > 0")
+    assert "Duration" in panel(tab)
+    tab.value("document.querySelector('.tl-close').click()")
+    _until(tab, "!document.querySelector('.tl-close')")
+    moves = (("pointerdown", 300), ("pointermove", 500), ("pointerup", 500))
+    pointer(tab, *((kind, x, 10, False) for kind, x in moves))
+    _until(tab, "!!document.querySelector('.tl-close')")
+    press(tab, "Escape")
+    _until(tab, "!document.querySelector('.tl-close')")
+
+
+def test_names_of_threads_are_for_people(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    names = tab.value("[...document.querySelectorAll('.tl-track .tl-name')].map(e => e.textContent)")
+    assert len(set(names)) == len(names) > 1
+    assert not any(sum(character.isdigit() for character in name) > 8 for name in names)
 
 
 def test_keys_zoom_and_move(tab: Browser) -> None:
@@ -369,7 +444,7 @@ def test_ten_thousand_tracks_scroll(tmp_path: Path) -> None:
         assert browser.value("document.querySelectorAll('.tl-row').length") < 100
         browser.value("document.querySelector('.tl-scroll').scrollTop = 1e9")
         rest(browser, 500)
-        assert browser.value("document.querySelector('.tl-corner').innerText") == "10,000 tracks"
+        assert browser.value("document.querySelector('.tl-overview span').innerText") == "10,000 tracks"
         titles = browser.value(
             "[...document.querySelectorAll('.tl-track .tl-title')].map(e => e.title).join('|')"
         )

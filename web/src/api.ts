@@ -1,5 +1,5 @@
 // Requests to the server that sent this page, or to the kernel of its notebook; nothing else is ever asked.
-import { framed } from "./address";
+import { framed, place } from "./address";
 import { carried } from "./carrier";
 
 /** An error of the server: what happened, what was seen, what to do. */
@@ -123,5 +123,6 @@ export async function handOver(): Promise<void> {
   const token = /^#t=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1];
   if (!token) return;
   history.replaceState(null, "", location.pathname);
+  place.value = ""; // which nothing else would tell
   await post("/api/session", { token });
 }

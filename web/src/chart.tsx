@@ -7,7 +7,7 @@ import { ceiling, size, ticks } from "./axis";
 import { colourOf, ofRow } from "./colours";
 import { counted } from "./format";
 import { plain } from "./plain";
-import { inScale, scalesOf, show } from "./scale";
+import { inScale, scaleOf, scalesOf, show } from "./scale";
 import type { Cell, Chart, Column, Row, Table } from "./types";
 
 const BARS = 25; // rows of a bar chart; the table has them all
@@ -62,6 +62,10 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
     `${inScale(row[c.name], scales.get(c.name)!)} ${scales.get(c.name)!.symbol}`.trim();
   const told = (row: Row) =>
     `${label(row[x.name])}: ${series.map((s) => `${s.column.title} ${text(row, s.column)}`).join("; ")}`;
+  // Beside a bar stands how long all of it is.
+  const sums = scaleOf(series[0]!.column.unit, rows.map(whole));
+  const amount = (row: Row) =>
+    series.length === 1 ? text(row, series[0]!.column) : `${inScale(whole(row), sums)} ${sums.symbol}`.trim();
   const more = table.total - rows.length;
   const one = series.length === 1;
   return (
@@ -89,7 +93,7 @@ function Bars({ table, x, series }: { table: Table; x: Column; series: Series[] 
                   );
                 })}
               </svg>
-              <span class="value">{text(row, series[0]!.column)}</span>
+              <span class="value">{amount(row)}</span>
             </div>
           );
         })}

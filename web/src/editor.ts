@@ -6,13 +6,16 @@ import {
   autocompletion,
   closeBrackets,
   closeBracketsKeymap,
+  closeCompletion,
   completionKeymap,
 } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { PostgreSQL, sql } from "@codemirror/lang-sql";
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import { EditorState, Prec } from "@codemirror/state";
+import { EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
 import {
+  Decoration,
+  type DecorationSet,
   drawSelection,
   EditorView,
   highlightActiveLine,
@@ -21,6 +24,7 @@ import {
   placeholder,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import type { Span } from "./sqlerror";
 
 export interface Words {
   name: string;
@@ -32,6 +36,10 @@ export interface Editor {
   set: (text: string) => void;
   insert: (text: string) => void;
   focus: () => void;
+  /** Marks where an error lies, until the text changes; null marks nothing. */
+  mark: (span: Span | null) => void;
+  /** Closes what is open over the text. */
+  settle: () => void;
   close: () => void;
 }
 
@@ -71,8 +79,29 @@ const look = EditorView.theme({
     backgroundColor: "var(--accent)",
     color: "var(--paper)",
   },
+  ".cm-wrong": {
+    textDecoration: "underline wavy var(--high) 1.5px",
+    textUnderlineOffset: "3px",
+    backgroundColor: "color-mix(in srgb, var(--high) 12%, transparent)",
+  },
   ".cm-completionDetail": { color: "var(--quiet)", fontStyle: "normal" },
   ".cm-completionInfo": { padding: ".4rem .6rem", maxWidth: "22rem", whiteSpace: "normal" },
+});
+
+const wrong = StateEffect.define<Span | null>();
+const marked = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, change) {
+    for (const effect of change.effects)
+      if (effect.is(wrong)) {
+        const span = effect.value;
+        return span
+          ? Decoration.set(Decoration.mark({ class: "cm-wrong" }).range(span.from, span.to))
+          : Decoration.none;
+      }
+    return change.docChanged ? Decoration.none : marks;
+  },
+  provide: (field) => EditorView.decorations.from(field),
 });
 
 /** Puts an editor into an element. `words`: tables and columns to complete, with what they mean. */
@@ -110,7 +139,8 @@ export function mount(
         bracketMatching(),
         closeBrackets(),
         highlightActiveLine(),
-        autocompletion(),
+        autocompletion({ icons: false }),
+        marked,
         look,
         syntaxHighlighting(colours),
         EditorView.lineWrapping,
@@ -122,6 +152,7 @@ export function mount(
             {
               key: "Mod-Enter",
               run: () => {
+                closeCompletion(view);
                 on.run();
                 return true;
               },
@@ -144,6 +175,17 @@ export function mount(
       view.focus();
     },
     focus: () => view.focus(),
+    mark: (span) => {
+      const end = view.state.doc.length;
+      const within = span && { from: Math.min(span.from, end), to: Math.min(span.to, end) };
+      view.dispatch({
+        effects: wrong.of(within && within.from < within.to ? within : null),
+        ...(within && { selection: { anchor: within.from }, scrollIntoView: true }),
+      });
+    },
+    settle: () => {
+      closeCompletion(view);
+    },
     close: () => view.destroy(),
   };
 }

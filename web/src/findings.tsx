@@ -1,4 +1,6 @@
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { place } from "./address";
 import { counted } from "./format";
 import { Prose, Sql } from "./prose";
 import { Grid } from "./table";
@@ -8,8 +10,20 @@ const FIRST = 3; // findings that are seen without a click
 
 /** A finding: what it costs and what to do in a line each; evidence, reasoning and SQL unfold. */
 export function One({ finding, open = false }: { finding: Finding; open?: boolean }): JSX.Element {
+  const card = useRef<HTMLDetailsElement>(null);
+  const meant = new URLSearchParams(place.value.split("?")[1]).get("finding") === finding.slug;
+  useEffect(() => {
+    if (!meant || !card.current) return;
+    for (let at: Element | null = card.current; at; at = at.parentElement)
+      if (at instanceof HTMLDetailsElement) at.open = true;
+    card.current.scrollIntoView({ block: "nearest" });
+  }, [meant, place.value]);
+  const evidence = finding.evidence && {
+    ...finding.evidence,
+    columns: finding.evidence.columns.filter((c) => c.name !== "severity"), // its mark says it
+  };
   return (
-    <details class={`finding ${finding.severity}`} open={open}>
+    <details class={`finding ${finding.severity}`} open={open} ref={card}>
       <summary>
         <p class="line">
           <span class="severity">{finding.severity}</span>{" "}
@@ -39,9 +53,7 @@ export function One({ finding, open = false }: { finding: Finding; open?: boolea
           Formula: <Prose text={finding.formula} />
         </p>
       )}
-      {finding.evidence && finding.evidence.rows.length > 0 && (
-        <Grid table={finding.evidence} filter={false} first={12} />
-      )}
+      {evidence && evidence.rows.length > 0 && <Grid table={evidence} filter={false} first={12} />}
       <Sql sql={finding.sql} />
     </details>
   );

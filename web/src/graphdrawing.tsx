@@ -29,6 +29,7 @@ export interface Level {
   inside: number;
   nodes: number;
   dangling: number;
+  left_out: number;
   time_ps: number;
 }
 export interface Frame {
@@ -45,10 +46,9 @@ const HUE = "oklch("; // how a fill begins that needs dark letters in both theme
 const MOST_ELEMENTS = 1_200;
 const MOST_PATHS = 3_000;
 const MOST_MOVING = 4_000; // edges that are painted while the drawing moves; the others come when it rests
-const READABLE = 2; // units of the drawing per pixel up to which a label can be read
 const REST_MS = 160;
 const LEAST_UNIT = 0.7; // units per pixel: a few boxes are not blown up
-const FAR = 8; // how many times longer one side may be before only a part of it is shown at first
+const MOST_UNIT = 1; // to begin with: letters are 11 pixels high then, at least
 
 /** What a colouring says more of; null where it says which. */
 export const amount = (box: Box, colouring: Colouring): number | null =>
@@ -69,26 +69,38 @@ const KEYS = "arrows move it, + and - zoom, Home shows all of it";
 const classes = (name: string, more: Record<string, boolean>): string =>
   [name, ...Object.keys(more).filter((one) => more[one])].join(" ");
 
-/** The frame to begin with: all boxes where that leaves something to see; else the top of them, as large as
- * it takes. */
-export function firstFrame(boxes: readonly Box[], size: { width: number; height: number }): Frame {
-  const all = frameOf(boxes),
-    across = all.wide / size.width,
-    down = all.high / size.height;
-  const unit = Math.max(
-    LEAST_UNIT,
-    Math.max(across, down) > FAR * Math.min(across, down)
-      ? Math.max(Math.min(across, down), 1)
-      : Math.max(across, down),
-  );
+/** A frame around some boxes in which every label can be read: where they need more room, it shows those
+ * around `centre`. */
+export function readableFrame(
+  boxes: readonly Box[],
+  size: { width: number; height: number },
+  centre: Box | undefined,
+): Frame {
+  const left = boxes.reduce((least, b) => Math.min(least, b.x), Infinity) - 20,
+    top = boxes.reduce((least, b) => Math.min(least, b.y), Infinity) - 20,
+    right = boxes.reduce((most, b) => Math.max(most, b.x + b.width), -Infinity) + 20,
+    low = boxes.reduce((most, b) => Math.max(most, b.y + HEIGHT), -Infinity) + 20;
+  const fits = Math.max((right - left) / size.width, (low - top) / size.height);
+  const unit = Math.min(Math.max(LEAST_UNIT, fits), MOST_UNIT);
   const wide = size.width * unit,
     high = size.height * unit;
+  // All of it in the middle, or what is around the box.
+  const along = (begin: number, end: number, room: number, at: number) =>
+    end - begin <= room ? (begin + end - room) / 2 : at - room / 2;
   return {
-    x: all.wide > wide && across > down ? all.x : all.x + (all.wide - wide) / 2,
-    y: all.high > high ? all.y : all.y + (all.high - high) / 2,
+    x: along(left, right, wide, centre ? centre.x + centre.width / 2 : (left + right) / 2),
+    y: along(top, low, high, centre ? centre.y + HEIGHT / 2 : top + high / 2),
     wide,
     high,
   };
+}
+
+/** The frame to begin with: all boxes where they can be read then, else those around the one that takes most
+ * time; without times the first ones. */
+export function firstFrame(boxes: readonly Box[], size: { width: number; height: number }): Frame {
+  if (!boxes.length) return frameOf(boxes);
+  const busiest = boxes.reduce((most, b) => (b.time_ps > most.time_ps ? b : most));
+  return readableFrame(boxes, size, busiest.time_ps > 0 ? busiest : undefined);
 }
 
 /** The frame `factor` times as large around a point of it. */
@@ -140,16 +152,22 @@ export function seenBoxes(
   return found;
 }
 
+/** Whether a path is that of a scope or of something in it. */
+const within = (path: string, scope: string): boolean => path === scope || path.startsWith(`${scope}/`);
+
 export function Drawing({
   level,
   colouring,
   chosen,
+  focus,
   way,
   turn,
 }: {
   level: Level;
   colouring: Colouring;
   chosen: string | null;
+  /** What was opened or found last: the drawing goes there. */
+  focus: string | null;
   way: readonly string[];
   turn: (box: Box) => void;
 }): JSX.Element {
@@ -166,22 +184,14 @@ export function Drawing({
     watch.observe(svg.current!);
     return () => watch.disconnect();
   }, []);
-  useEffect(() => setFrame(firstFrame(boxes, size)), [boxes, size]);
   useEffect(() => {
-    const box = boxes.find((b) => b.path === chosen);
-    if (!box) return;
-    setFrame((now) => {
-      const window = shownOf(now, size),
-        inside = seenBoxes([box], window, size).length > 0;
-      if (inside && window.unit <= READABLE) return now;
-      return {
-        x: box.x + box.width / 2 - size.width / 2,
-        y: box.y + HEIGHT / 2 - size.height / 2,
-        wide: size.width,
-        high: size.height,
-      };
-    });
-  }, [boxes, chosen]);
+    const inside = focus === null ? [] : boxes.filter((b) => within(b.path, focus));
+    setFrame(
+      inside.length
+        ? readableFrame(inside, size, inside.find((b) => b.path === focus) ?? inside[0])
+        : firstFrame(boxes, size),
+    );
+  }, [boxes, size, focus]);
   const window = shownOf(frame, size);
   const seen = useMemo(() => seenBoxes(boxes, window, size), [boxes, frame, size]);
   const marked = useMemo(() => new Set(way), [way]);
@@ -320,6 +330,7 @@ export function Drawing({
                   opens: box.can_open,
                   chosen: box.path === chosen,
                   on: marked.has(box.path),
+                  inside: focus !== null && box.path !== focus && within(box.path, focus),
                 })}
                 transform={`translate(${box.x} ${box.y})`}
                 role="button"

@@ -9,12 +9,14 @@ const HARMLESS = new Set(["info", "recorder"]);
 export function Notes({ notes }: { notes: Note[] }): JSX.Element | null {
   if (!notes.length) return null;
   const weak = notes.some((note) => !HARMLESS.has(note.effect));
-  const shown = notes.slice(0, 2).map((note) => plain(note.detail, 90).replace(/\.$/, ""));
+  // Several sources may say the same: in short it is said once.
+  const said = [...new Set(notes.map((note) => plain(note.detail, 90).replace(/\.$/, "")))];
+  const shown = said.slice(0, 2);
   return (
     <details class={weak ? "notes weak" : "notes"}>
       <summary>
-        <strong>{weak ? "Incomplete" : "To know"}:</strong> {shown.join("; ")}
-        {notes.length > shown.length ? `; ${counted(notes.length - shown.length, "more note")}` : ""}
+        <strong>{weak ? "Incomplete" : "About the recording"}:</strong> {shown.join("; ")}
+        {said.length > shown.length ? `; ${counted(said.length - shown.length, "more note")}` : ""}
       </summary>
       <ul>
         {notes.map((note) => (

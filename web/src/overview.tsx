@@ -19,6 +19,7 @@ export function stepsOf(report: Report): Step[] {
 }
 
 const PICTURES = ["op_types", "ops", "curve"];
+const RECORDING = "runs_and_hosts"; // what it says is at the top of the page
 const FEW = 3; // up to so many sections need no choosing: the first is open
 
 /** What to draw first where no steps are known: what took the time, or what memory was held. */
@@ -58,10 +59,14 @@ export function Summary({
 }): JSX.Element {
   const [brushed, setBrushed] = useState<Brushed | null>(null);
   const parts = report.sections.find((s) => s.name === "step_parts");
+  const recording = report.sections.find((s) => s.name === RECORDING)?.answer ?? [];
   const [first, ...more] = report.headline;
   const picture = parts && steps.length > 1 ? null : pictureOf(report.sections);
   const folded = useMemo(
-    () => report.sections.filter((section) => section !== picture || section.chart),
+    () =>
+      report.sections
+        .filter((section) => section !== picture || section.chart)
+        .map((section) => (section.name === RECORDING ? { ...section, answer: [] } : section)),
     [report, picture],
   );
   useCommands(
@@ -76,8 +81,14 @@ export function Summary({
       <h1>
         <Prose text={report.title} />
       </h1>
-      {parts && (
-        <StepBars section={parts} brushed={brushed} coming={coming} hasSteps={report.facts?.steps !== 0} />
+      {recording.length > 0 && (
+        <p class="quiet recording">
+          {recording.map((sentence) => (
+            <span>
+              <Prose text={sentence} />{" "}
+            </span>
+          ))}
+        </p>
       )}
       {first !== undefined && (
         <p class="headline">
@@ -93,10 +104,13 @@ export function Summary({
           ))}
         </p>
       )}
-      <Findings findings={report.findings} />
+      {parts && (
+        <StepBars section={parts} brushed={brushed} coming={coming} hasSteps={report.facts?.steps !== 0} />
+      )}
       {steps.length > 1 && (
         <StepChart steps={steps} section={parts} brushed={brushed} onBrush={setBrushed} linked={linked} />
       )}
+      <Findings findings={report.findings} />
       <Notes notes={report.notes} />
       {picture && <Open section={picture} />}
       {folded.length > 0 && <FoldedSections sections={folded} />}
@@ -104,7 +118,7 @@ export function Summary({
       {report.next_commands.length > 0 && (
         <details class="section">
           <summary>
-            <h2>Next</h2> <span class="quiet">Commands that show more</span>
+            <h2>Commands</h2> <span class="quiet">What shows more, in a terminal</span>
           </summary>
           <pre>
             {report.next_commands.map((command) => (

@@ -8,6 +8,8 @@ import { counted, duration, shown } from "./format";
 import { grouped, type OpRow, scopeTree, squarified } from "./opgroups";
 import { plain } from "./plain";
 import { inScale, scaleOf, scalesOf, show } from "./scale";
+import { fitting, type Item } from "./search";
+import { placeIn } from "./sqlerror";
 import { ordered, type Stage } from "./stages";
 import { ofSteps } from "./stepbar";
 import { columnsOf, timelineLink } from "./stepchart";
@@ -329,4 +331,33 @@ test("a page that waits says what is read or asked, and how far that is", () => 
   );
   expect(told({ doing: "asking", what: "", done: 0, total: 0 })).toBe("Asking");
   expect(told({ doing: "waiting", what: "", done: 0, total: 0 })).toBe("Other answers come first");
+});
+
+test("an error of a statement is marked where the engine names a word, in the line that it names", () => {
+  const sql = "SELECT name\nfom slice whre";
+  const at = (seen: string) => {
+    const span = placeIn(sql, seen);
+    return span && sql.slice(span.from, span.to);
+  };
+  expect(at('syntax error at or near "slice" (LINE 2: fom slice whre)')).toBe("slice");
+  expect(at('Referenced column "NAME" not found in FROM clause!')).toBe("name");
+  expect(at("something else (LINE 2: fom slice whre)")).toBe("fom slice whre");
+  expect(at("out of memory")).toBeNull();
+  expect(at('near "x" (LINE 9: x)')).toBeNull();
+});
+test("the palette finds what has all words, and of each kind the first", () => {
+  const made = (kind: string, words: string): Item => ({
+    kind,
+    words,
+    title: words,
+    key: "",
+    run: () => undefined,
+  });
+  const items = [
+    ...Array.from({ length: 20 }, (_, i) => made("op", `matmul ${i}`)),
+    made("table", "op_slice ops"),
+  ];
+  expect(fitting(items, "matmul")).toHaveLength(8);
+  expect(fitting(items, "OPS slice").map((one) => one.kind)).toEqual(["table"]);
+  expect(fitting(items, "  ")).toEqual([]);
 });

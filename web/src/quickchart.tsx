@@ -10,6 +10,10 @@ const numeric = (rows: Row[], c: Column): boolean =>
   rows.some((row) => typeof row[c.name] === "number") &&
   rows.every((row) => ["number", "undefined"].includes(typeof (row[c.name] ?? undefined)));
 
+/** Whether a chart over a column shows something: a number of a row, or the same in every row, does not. */
+const tells = (c: Column, rows: Row[]): boolean =>
+  c.unit !== "id" && new Set(rows.slice(0, 200).map((row) => row[c.name])).size > 1;
+
 /** The unit that the name of a column tells, as all names of the schema do. */
 const unitOf = (c: Column): string =>
   c.unit ||
@@ -72,9 +76,17 @@ export function QuickChart({ table: answer }: { table: Table }): JSX.Element {
     () => ({ ...answer, columns: answer.columns.map((c) => ({ ...c, unit: unitOf(c) })) }),
     [answer],
   );
-  const numbers = useMemo(() => table.columns.filter((c) => numeric(table.rows, c)), [table]);
+  const numbers = useMemo(
+    () => table.columns.filter((c) => c.unit !== "id" && numeric(table.rows, c)),
+    [table],
+  );
   const [by, setBy] = useState(
-    (table.columns.find((c) => !numbers.includes(c)) ?? table.columns[0])?.name ?? "",
+    () =>
+      (
+        table.columns.find((c) => !numbers.includes(c) && tells(c, table.rows)) ??
+        table.columns.find((c) => tells(c, table.rows)) ??
+        table.columns[0]
+      )?.name ?? "",
   );
   const [of, setOf] = useState<string | null>(null);
   const x = table.columns.find((c) => c.name === by);

@@ -107,7 +107,7 @@ export function inScale(value: Cell | undefined, scale: Scale): string {
   if (typeof value === "boolean" || scale.unit === "bool") return value ? "yes" : "no";
   if (typeof value === "object") return plain(JSON.stringify(value));
   if (typeof value === "string") return plain(value);
-  if (scale.unit === "text") return String(value);
+  if (scale.unit === "text" || scale.unit === "id") return String(value);
   if (scale.unit === "unix_ns") return moment(value);
   if (scale.unit === "") return raw(value);
   const digits = {

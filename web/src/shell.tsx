@@ -2,10 +2,14 @@ import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { go, place } from "./address";
+import { embedded, once } from "./api";
 import { added, type Command } from "./commands";
+import { Empty } from "./empty";
 import { News } from "./news";
+import { plain } from "./plain";
+import { fitting, found as foundAll, type Item } from "./search";
 import { setTheme, theme, turnTheme } from "./theme";
-import type { View } from "./types";
+import type { Catalog, View } from "./types";
 
 const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true });
 /** Every view, in its order: a file in views/ is a view. */
@@ -13,12 +17,21 @@ export const views: View[] = Object.values(found)
   .map((file) => file.view)
   .sort((a, b) => a.order - b.order);
 
-const current = computed(() => views.find((v) => v.name === place.value.slice(1).split("?")[0]) ?? views[0]!);
+const named = computed(() => place.value.slice(1).split("?")[0]!);
+/** The view that the address names; the first one where it names none, null where there is no such view. */
+const current = computed(() =>
+  named.value ? (views.find((v) => v.name === named.value) ?? null) : views[0]!,
+);
 
 const overlay = signal<"palette" | "help" | null>(null);
 
+/** What there is to look at, once that is known. */
+const known = signal<Catalog | null>(null);
+/** The views that have something to show. */
+const there = computed(() => views.filter((v) => known.value === null || !v.hasAny || v.hasAny(known.value)));
+
 const commands = (): Command[] => [
-  ...views.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
+  ...there.value.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
   { title: "Change light or dark", key: "t", run: turnTheme },
   {
     title: "Show the keys",
@@ -33,7 +46,12 @@ const commands = (): Command[] => [
 function Palette(): JSX.Element {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const fits = commands().filter((c) => c.title.toLowerCase().includes(text.toLowerCase()));
+  const [items, setItems] = useState<readonly Item[]>([]);
+  useEffect(() => (embedded ? undefined : foundAll((some) => setItems((all) => [...all, ...some]))), []);
+  const fits: (Command & { kind?: string })[] = [
+    ...commands().filter((c) => c.title.toLowerCase().includes(text.toLowerCase())),
+    ...fitting(items, text),
+  ];
   const go = (command: Command | undefined) => {
     overlay.value = null;
     command?.run();
@@ -56,7 +74,7 @@ function Palette(): JSX.Element {
         aria-controls="commands"
         aria-activedescendant={fits.length ? `command-${at}` : undefined}
         autocomplete="off"
-        placeholder="Type a command"
+        placeholder="Type a command, an op, a table, a finding, a recording"
         value={text}
         onKeyDown={onKey}
         onInput={(e) => {
@@ -68,11 +86,12 @@ function Palette(): JSX.Element {
         {fits.map((c, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the combobox, as ARIA has it.
           <div id={`command-${i}`} role="option" tabIndex={-1} aria-selected={i === at} onClick={() => go(c)}>
-            {c.title} {c.key && <kbd>{c.key}</kbd>}
+            <span>{c.title}</span> {c.kind && <span class="kind">{c.kind}</span>}
+            {c.key && <kbd>{c.key}</kbd>}
           </div>
         ))}
       </div>
-      {fits.length === 0 && <p class="quiet">No command has this in its name.</p>}
+      {fits.length === 0 && <p class="quiet">Nothing has this in its name.</p>}
     </div>
   );
 }
@@ -125,7 +144,7 @@ function onKey(e: KeyboardEvent): void {
   if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
     e.preventDefault();
     overlay.value = overlay.value === "palette" ? null : "palette";
-  } else if (e.key === "Escape") overlay.value = null;
+  } else if (e.key === "Escape" && overlay.value !== null) overlay.value = null;
   else if (!e.ctrlKey && !e.metaKey && !e.altKey && !typing(e)) {
     const command = commands().find((c) => c.key === e.key);
     if (command) {
@@ -136,13 +155,35 @@ function onKey(e: KeyboardEvent): void {
   }
 }
 
+/** What an address leads to that names no view: an old or a mistyped link. */
+const Unknown = (): JSX.Element => (
+  <Empty title="There is no such view">
+    <p>
+      The address names “{plain(named.value, 80)}”. There are:{" "}
+      {there.value.map((v, i) => (
+        <>
+          {i > 0 && ", "}
+          <a href={`#${v.name}`}>{v.title}</a>
+        </>
+      ))}
+      .
+    </p>
+  </Empty>
+);
+
 export function Shell(): JSX.Element {
   useEffect(() => {
     setTheme(theme.value);
     addEventListener("keydown", onKey);
+    once<Catalog>("/api/catalog").then(
+      (catalog) => {
+        known.value = catalog;
+      },
+      () => undefined, // the views say what is wrong
+    );
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const { Component, name, title } = current.value;
+  const { Component, name, title } = current.value ?? { Component: Unknown, name: "", title: "No such view" };
   useEffect(() => {
     document.title = `${title} - stepscope`;
   }, [title]);
@@ -151,7 +192,7 @@ export function Shell(): JSX.Element {
       <header>
         <b class="brand">stepscope</b>
         <nav aria-label="Views">
-          {views.map((v) => (
+          {there.value.map((v) => (
             <a href={`#${v.name}`} aria-current={v.name === name ? "page" : undefined}>
               {v.title}
             </a>

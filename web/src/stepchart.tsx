@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { go } from "./address";
+import { ceiling, ticks } from "./axis";
 import { colourOf } from "./colours";
 import { counted, duration } from "./format";
+import { groupsOf } from "./groups";
 import { plain } from "./plain";
 import type { Row, Section, Step } from "./types";
 
@@ -10,6 +12,7 @@ const WIDE = 1000;
 const HIGH = 100;
 const MOST = 250; // columns of the chart
 const LEAST = 10; // places for columns: a few steps do not fill the width
+const MOST_NUMBERS = 20; // of steps below the chart
 const HOSTS = 4; // charts that are seen without a click
 
 /** Some steps of one host, one after the other. */
@@ -78,7 +81,7 @@ interface Options {
 
 /** All steps, a chart for each host, to brush: the bar above then shows the brushed steps. */
 export function StepChart(options: Options): JSX.Element {
-  const hosts = [...Map.groupBy(options.steps, placeOf)];
+  const hosts = [...groupsOf(options.steps, placeOf)];
   const parts = partsByStep(options.section);
   const one = ([place, own]: [string, Step[]], i: number) => (
     <Host key={place} place={place} own={own} parts={parts} hint={i === 0} {...options} />
@@ -112,6 +115,9 @@ function Host({
   const [cursor, setCursor] = useState<number | null>(null);
   const svg = useRef<SVGSVGElement>(null);
   const most = Math.max(...columns.map((c) => Number(c.longest.dur_ps)), 1);
+  // One that compiles is a thousand times as long as the others: it is cut, and says so.
+  const top = ceiling(columns.map((c) => Number(c.longest.dur_ps))) || 1;
+  const cut = columns.filter((c) => Number(c.longest.dur_ps) > top);
   const places = Math.max(columns.length, LEAST),
     wide = WIDE / places;
   const chosen = brushed?.place === place ? brushed.steps : [];
@@ -149,6 +155,9 @@ function Host({
     e.preventDefault();
     e.stopPropagation();
   };
+  const marks = ticks(top, "ps", 2);
+  const leftOut = own.filter((step) => !step.averaged).length;
+  const every = Math.ceil(columns.length / MOST_NUMBERS);
   return (
     <figure>
       <figcaption>
@@ -169,72 +178,117 @@ function Host({
           hint && "Drag over steps, or use the arrow keys, to see where their time goes."
         )}
       </figcaption>
-      <svg
-        ref={svg}
-        viewBox={`0 0 ${WIDE} ${HIGH}`}
-        preserveAspectRatio="none"
-        class="steps"
-        role="application"
-        tabIndex={0}
-        aria-label={`${counted(own.length, "step")} by duration; arrow keys select`}
-        onKeyDown={onKey}
-        onPointerDown={(e) => {
-          if (e.button) return;
-          svg.current!.setPointerCapture(e.pointerId);
-          const i = at(e);
-          setAnchor(i);
-          setCursor(i);
-          choose(i, i);
-        }}
-        onPointerMove={(e) => {
-          if (anchor !== null && e.buttons) {
+      {(leftOut > 0 || cut.length > 0) && (
+        <p class="quiet pale">
+          {cut.length > 0 && (
+            <>
+              <i class="swatch cut-off" /> {counted(cut.length, "step")} longer than the chart is high.{" "}
+            </>
+          )}
+          {leftOut > 0 && (
+            <>
+              <i class="swatch class-unknown faint" /> Pale: {counted(leftOut, "step")} that averages leave
+              out.
+            </>
+          )}
+        </p>
+      )}
+      <div class="steps-plot">
+        <div class="steps-axis" aria-hidden="true">
+          {marks.map((mark) => (
+            <span style={{ bottom: `${(100 * mark.place) / top}%` }}>{mark.label}</span>
+          ))}
+        </div>
+        <svg
+          ref={svg}
+          viewBox={`0 0 ${WIDE} ${HIGH}`}
+          preserveAspectRatio="none"
+          class="steps"
+          role="application"
+          tabIndex={0}
+          aria-label={`${counted(own.length, "step")} by duration; arrow keys select`}
+          onKeyDown={onKey}
+          onPointerDown={(e) => {
+            if (e.button) return;
+            svg.current!.setPointerCapture(e.pointerId);
             const i = at(e);
-            if (i !== cursor) {
-              setCursor(i);
-              choose(anchor, i);
+            setAnchor(i);
+            setCursor(i);
+            choose(i, i);
+          }}
+          onPointerMove={(e) => {
+            if (anchor !== null && e.buttons) {
+              const i = at(e);
+              if (i !== cursor) {
+                setCursor(i);
+                choose(anchor, i);
+              }
             }
-          }
-        }}
-      >
-        {chosen.length > 0 && (
-          <rect class="brushed" x={first * wide} width={(last - first + 1) * wide} y={0} height={HIGH} />
-        )}
-        {columns.map(({ longest, count }, i) => {
-          const long = Number(longest.dur_ps);
-          const high = Math.max(1, (HIGH * long) / most);
-          const known = partsOf(parts, longest);
-          const title = (
-            <title>
-              {`${longest.kind ?? "step"} ${longest.step}: ${duration(long)}`}
-              {longest.averaged ? "" : ", not averaged"}
-              {count > 1 ? ` (longest of ${count})` : ""}
-            </title>
-          );
-          const box = { x: i * wide, width: Math.max(wide * 0.85, 0.5) };
-          if (!known)
-            return (
-              <rect
-                {...box}
-                y={HIGH - high}
-                height={high}
-                class={longest.averaged ? "kept step" : "left-out step"}
-              >
-                {title}
-              </rect>
+          }}
+        >
+          {marks.map((mark) => (
+            <line
+              class="rule"
+              x1="0"
+              x2={WIDE}
+              y1={HIGH - (HIGH * mark.place) / top}
+              y2={HIGH - (HIGH * mark.place) / top}
+            />
+          ))}
+          {chosen.length > 0 && (
+            <rect class="brushed" x={first * wide} width={(last - first + 1) * wide} y={0} height={HIGH} />
+          )}
+          {columns.map(({ longest, count }, i) => {
+            const long = Number(longest.dur_ps);
+            const high = Math.min(HIGH, Math.max(1, (HIGH * long) / top));
+            const known = partsOf(parts, longest);
+            const title = (
+              <title>
+                {`${longest.kind ?? "step"} ${longest.step}: ${duration(long)}`}
+                {longest.averaged ? "" : ", not averaged"}
+                {count > 1 ? ` (longest of ${count})` : ""}
+              </title>
             );
-          let top = HIGH;
-          return (
-            <g class={longest.averaged ? "step" : "step faint"}>
-              {title}
-              {section!.chart!.y.map((name, k) => {
-                const part = (high * Number(known[name] ?? 0)) / Math.max(long, 1);
-                top -= part;
-                return part > 0 && <rect {...box} y={top} height={part} class={colourOf(name, k)} />;
-              })}
-            </g>
-          );
-        })}
-      </svg>
+            const box = { x: i * wide, width: Math.max(wide * 0.85, 0.5) };
+            if (!known)
+              return (
+                <rect
+                  {...box}
+                  y={HIGH - high}
+                  height={high}
+                  class={longest.averaged ? "kept step" : "left-out step"}
+                >
+                  {title}
+                </rect>
+              );
+            let level = HIGH;
+            return (
+              <g class={longest.averaged ? "step" : "step faint"}>
+                {title}
+                {section!.chart!.y.map((name, k) => {
+                  const part = (high * Number(known[name] ?? 0)) / Math.max(long, 1);
+                  level -= part;
+                  return part > 0 && <rect {...box} y={level} height={part} class={colourOf(name, k)} />;
+                })}
+              </g>
+            );
+          })}
+          {columns.map(
+            ({ longest }, i) =>
+              cut.some((one) => one.longest === longest) && (
+                <rect class="cut" x={i * wide} width={Math.max(wide * 0.85, 0.5)} y={0} height={5} />
+              ),
+          )}
+        </svg>
+        <div class="steps-numbers" aria-hidden="true">
+          <span class="what">step</span>
+          {columns.map(({ longest }, i) =>
+            i % every === 0 ? (
+              <span style={{ left: `${(100 * (i + 0.425)) / places}%` }}>{longest.step}</span>
+            ) : null,
+          )}
+        </div>
+      </div>
     </figure>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { size } from "./axis";
 import { ofRow } from "./colours";
 import { counted, shown } from "./format";
 import { plain } from "./plain";
@@ -10,6 +11,7 @@ const FIRST = 200; // rows drawn before "show all": a screen needs no more, and 
 const CELL = 160; // characters of a text in a cell
 const HOVER = 2000;
 const PLACES = new Set(["run_id", "host_id", "source_id"]);
+const COSTS = new Set(["ps", "bytes"]); // more of it is worse
 const MOST_ACROSS = 9; // columns that a page is wide enough for, mostly
 
 function compare(a: Cell | undefined, b: Cell | undefined): number {
@@ -114,6 +116,16 @@ export function Grid({
     [table, whole],
   );
   const scales = useMemo(() => scalesOf(columns, table.rows), [columns, table]);
+  // Of differences, the largest of each column: a bar behind each says how large it is beside that.
+  const changes = useMemo(
+    () =>
+      columns.map((c) =>
+        c.signed
+          ? table.rows.reduce((most, row) => Math.max(most, size(Number(row[c.name] ?? 0) ** 2)), 0) ** 0.5
+          : 0,
+      ),
+    [columns, table],
+  );
   const found = useMemo(() => {
     const rows = filtered(table.rows, columns, text);
     return by === null ? rows : sorted(rows, by, down);
@@ -124,7 +136,7 @@ export function Grid({
   const numeric = (c: Column) =>
     ["text", "bool"].includes(c.unit)
       ? false
-      : c.unit !== "" || table.rows.some((r) => typeof r[c.name] === "number");
+      : !["", "id"].includes(c.unit) || table.rows.some((r) => typeof r[c.name] === "number");
   const order = (c: Column) => {
     if (by === c.name) setDown(!down);
     else {
@@ -176,15 +188,29 @@ export function Grid({
                 {columns.map((c, i) => {
                   const value = row[c.name] ?? null;
                   const text = inScale(value, scales[i]!);
+                  const change = changes[i] && typeof value === "number" ? value / changes[i] : 0;
                   return (
                     <td
                       class={
-                        numeric(c) ? "number" : c.name === "class" ? "kind" : text.length > 16 ? "long" : ""
+                        change
+                          ? `number ${COSTS.has(c.unit) ? (change > 0 ? "worse" : "better") : "other"}`
+                          : numeric(c)
+                            ? "number"
+                            : c.name === "class"
+                              ? "kind"
+                              : text.length > 16
+                                ? "long"
+                                : ""
                       }
+                      {...(change && { style: { "--part": `${(100 * Math.abs(change)).toFixed(1)}%` } })}
                       title={hover(typeof value === "string" ? value : text, cell)}
                     >
                       {c.name === "class" && <i class={`swatch ${ofRow(value)}`} />}
-                      {value === null ? <span class="quiet">{NOTHING}</span> : plain(text, cell)}
+                      {value === null ? (
+                        <span class="quiet">{NOTHING}</span>
+                      ) : (
+                        plain(text, cell).replace(/^-(?=\d)/, "−")
+                      )}
                     </td>
                   );
                 })}

@@ -31,4 +31,8 @@ export function setTheme(next: string): void {
   keep(KEY, next);
 }
 
-export const turnTheme = (): void => setTheme(THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!);
+/** The next of the three, that which looks different first. */
+export function turnTheme(): void {
+  const order = matchMedia("(prefers-color-scheme: dark)").matches ? THEMES : ["auto", "dark", "light"];
+  setTheme(order[(order.indexOf(theme.value) + 1) % order.length]!);
+}

@@ -105,6 +105,7 @@ export interface Report {
 }
 export interface Track {
   track: number;
+  source_id?: string;
   run_id: string;
   host_id: string;
   process: string | null;
@@ -127,6 +128,7 @@ export interface Step {
   averaged: boolean;
 }
 export interface Source {
+  source_id?: string;
   run_id: string;
   host_id: string;
   name: string;
@@ -154,5 +156,7 @@ export interface View {
   title: string;
   order: number;
   key: string;
+  /** Whether there is anything to see; a view without this always has. */
+  hasAny?: (catalog: Catalog) => boolean;
   Component: () => preact.JSX.Element;
 }

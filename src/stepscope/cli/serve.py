@@ -55,6 +55,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     try:
         from stepscope.server import run as server
+        from stepscope.server.beside import Beside
         from stepscope.server.console import Settings
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11", "anyio"):
@@ -104,11 +105,20 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 console.say(f"  ssh -N -L {port}:127.0.0.1:{port} {_here()}")
             console.say("Ctrl-C stops it")
 
+        def check(path: str) -> None:
+            with trace.open(path):  # what is wrong with it is told before all is opened again
+                pass
+
         settings = Settings(tuple(paths), cache=True, lake=options.lake)
         given = [path for path in (options.lake, *paths) if path is not None]
         lakes = [Path(path) for path in given if not is_store(path) and is_lake(Path(path))]
         server.serve(
-            lambda: opened.pop() if opened else open_trace(), settings, listening, announce, lakes=lakes
+            lambda: opened.pop() if opened else open_trace(),
+            settings,
+            listening,
+            announce,
+            lakes=lakes,
+            beside=Beside(paths, check),
         )
     return 0
 

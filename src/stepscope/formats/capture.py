@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,8 @@ class _Capture:
         self._stacks()
         self._compilations()
         self._steps()
+        if program := _program(self.told):
+            self._note("recorded-program", "info", program, 0)
         if whole(self.told, "ended_unix_ns") is None:
             self._note(
                 "unfinished-capture", "missing", "it was never ended: the program was killed or runs on"
@@ -389,6 +392,31 @@ class _Capture:
             slug, {"slug": slug, "effect": effect, "events": 0, "first_offset": None, "detail": detail}
         )
         note["events"] += events
+
+
+_PACKAGES = {
+    "tensorflow": "TensorFlow", "keras": "Keras", "jax": "JAX", "jaxlib": "jaxlib", "torch": "PyTorch",
+    "python": "Python",
+}  # fmt: skip
+"""Whose version is told, in this order."""
+_MOST_COMMAND = 300
+"""Characters of a command that are told."""
+
+
+def _program(told: Mapping[str, Any]) -> str:
+    """What was recorded: the command, versions, cores; "" where the recorder told nothing of them."""
+    argv, versions, cores = told.get("argv"), told.get("versions"), whole(told, "cores")
+    parts = []
+    if isinstance(argv, list) and argv and all(isinstance(word, str) for word in argv):
+        command = shlex.join(argv).replace("`", "'")
+        parts.append(f"`{command[:_MOST_COMMAND]}{'…' if len(command) > _MOST_COMMAND else ''}`")
+    known = versions if isinstance(versions, dict) else {}
+    parts += [
+        f"{name} {known[key][:40]}" for key, name in _PACKAGES.items() if isinstance(known.get(key), str)
+    ]
+    if cores is not None and cores > 0:
+        parts.append(units.count(cores, "core"))
+    return ", ".join(parts)
 
 
 def _arguments(stage: Mapping[str, Any]) -> dict[str, Any]:

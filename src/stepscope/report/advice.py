@@ -78,11 +78,15 @@ def findings_of(
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
 
 
+PROGRAM = "recorded-program"
+"""The note that says what was recorded; nothing is wrong with it."""
+
+
 def notes_of(completeness: Rows, analyses: Sequence[library.Entry]) -> tuple[Note, ...]:
     notes = []
     for row in completeness:
         slug, effect = row["slug"], row["what"]
-        if effect is None:
+        if effect is None or slug == PROGRAM:
             continue
         weak = [entry.title.lower() for entry in analyses if {slug, effect} & set(entry.weakened_by)]
         place = (row["path"], row["events"] or 0, row["why"] or "")

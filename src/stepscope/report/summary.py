@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from stepscope import units
 from stepscope.library.statements import statement
+from stepscope.report import recorded
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
 from stepscope.report.judged import answers as of_each
 from stepscope.report.judged import document, sentences, weighed
@@ -35,12 +36,12 @@ read rollups and other small tables, no slices."""
 _SECTIONS: tuple[
     tuple[str, str, int, bool], ...
 ] = (  # analysis, title, most rows (0: the sentences say it), in every report
-    ("step_parts", "Step parts", 2000, True),
-    ("runs_and_hosts", "Recorded", 12, True),
+    ("step_parts", "Time by part", 2000, True),
+    ("runs_and_hosts", "Recording", 12, True),
     ("step_list", "Steps", 2000, True),
     ("step_times", "Step times", 12, False),
     ("ranks", "Ranks", 16, True),
-    ("communication_overlap", "Overlap", 40, False),
+    ("communication_overlap", "Communication overlap", 40, False),
     ("collectives", "Collectives", 40, False),
     ("critical_ranks", "Critical path", 40, False),
     ("clocks", "Clocks", 40, False),
@@ -49,22 +50,22 @@ _SECTIONS: tuple[
     ("op_types", "Op types", 12, True),
     ("ops", "Ops", 12, True),
     ("busy_by_device", "Devices", 12, True),
-    ("busy_by_track", "Rows", 40, False),
+    ("busy_by_track", "Threads and streams", 40, False),
     ("waits", "Waits", 8, True),
-    ("pipeline_stages", "Stages", 12, True),
-    ("concurrency", "At once", 0, True),
+    ("pipeline_stages", "Input stages", 12, True),
+    ("concurrency", "In parallel", 0, True),
     ("idle_gaps", "Idle gaps", 20, False),
     ("transfers", "Copies", 12, False),
     ("launches", "Launches", 12, False),
     ("memory_by_op", "Memory", 12, True),
     ("checkpoint_tensors", "Checkpoints", 12, True),
-    ("hlo_modules", "Modules", 12, True),
-    ("hlo_passes", "Passes", 40, False),
-    ("hlo_instructions", "Instructions", 40, False),
-    ("hlo_memory", "Programs", 40, False),
-    ("slices_by_name", "Slices", 20, False),
+    ("hlo_modules", "XLA modules", 12, True),
+    ("hlo_passes", "XLA passes", 40, False),
+    ("hlo_instructions", "XLA instructions", 40, False),
+    ("hlo_memory", "Memory of programs", 40, False),
+    ("slices_by_name", "Slices by name", 20, False),
     ("counters_summary", "Counters", 40, False),
-    ("completeness", "Complete", 40, True),
+    ("completeness", "Completeness", 40, True),
 )
 _MOST_WITH_ALL = 1000
 _MOST_SUBJECTS = 4
@@ -88,6 +89,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     answers = ask(trace, [*asked, *problems], _KEPT)
     told = {entry.name: dicts(answers[entry.name]) for entry in asked}
     notes = notes_of(told["completeness"], library.entries("analysis"))
+    made = recorded.sentences(trace.query)
     judged = judging.judge(trace.query) if _has_time(told) else []
     profiles = _only_profiles(told)
     framework = framework_of(row[5] for row in trace.query(statement("sources")).rows())
@@ -103,7 +105,7 @@ def build(trace: Trace, all: bool = False) -> Report:
             library.entry(name),
             heading,
             answers[name],
-            answer(name, told),
+            (*made, *answer(name, told)) if name == "runs_and_hosts" else answer(name, told),
             _MOST_WITH_ALL if all else most,
         )
         for name, heading, most, always in _SECTIONS

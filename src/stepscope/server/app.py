@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stepscope import __version__
+from stepscope import __version__, exporters
 from stepscope.server import (
     analyses,
     asked,
@@ -30,6 +34,7 @@ from stepscope.server import (
 )
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import CACHING, Asset
+from stepscope.server.beside import Beside
 from stepscope.server.console import Console
 from stepscope.server.doing import Doing
 from stepscope.server.headers import Headers
@@ -63,8 +68,11 @@ class Page:
         console: Console,
         access: Access,
         news: News | None = None,
+        beside: Beside | None = None,
     ) -> None:
-        """open_recording: called now, and when somebody wants to see what is new."""
+        """open_recording: called now, and when somebody wants to see what is new. beside: what can be opened
+        as well, by open_recording."""
+        self.beside = beside
         self._open = open_recording
         self.recording, self.console, self.access = open_recording(), console, access
         self.news = News() if news is None else news
@@ -138,6 +146,43 @@ async def reload(page: Page, request: Request) -> Response:
     asked.json_object(request, request.state.body)
     await page.reopen()
     return Json({"opened": page.opened})
+
+
+async def beside(page: Page, request: Request) -> Response:
+    """What lies beside the recordings and can be opened, too."""
+    offered = [] if page.beside is None else await asyncio.to_thread(page.beside.offer)
+    return Json({"format": 1, "offered": offered})
+
+
+async def add(page: Page, request: Request) -> Response:
+    """Opens one more recording: the number of one that was offered."""
+    number = asked.json_object(request, request.state.body, "number")["number"]
+    whole = isinstance(number, int) and not isinstance(number, bool)
+    try:
+        if page.beside is None or not whole or number < 0:
+            raise IndexError
+        paths = await asyncio.to_thread(page.beside.add, number)
+    except IndexError:
+        raise Refused(
+            400,
+            "There is no such recording to add.",
+            seen=str(number)[:60],
+            todo="take a number of those that /api/beside offers",
+            slug="request-odd",
+        ) from None
+    page.console.settings = replace(page.console.settings, paths=paths)
+    await page.reopen()
+    return Json({"opened": page.opened})
+
+
+async def export(page: Page, request: Request) -> Response:
+    """All slices as a file that Perfetto and chrome://tracing open."""
+    asked.json_object(request, request.state.body)
+    await page.recording.catalog()
+    folder = tempfile.TemporaryDirectory(prefix="stepscope-export-")
+    path = Path(folder.name, "stepscope.trace.json.gz")
+    await page.recording.long.ask(lambda trace: exporters.write(trace, path))
+    return FileResponse(path, media_type="application/gzip", background=BackgroundTask(folder.cleanup))
 
 
 async def doing(page: Page, request: Request) -> Response:
@@ -358,6 +403,9 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/catalog", catalog),
     ("GET", "/api/news", news),
     ("POST", "/api/reload", reload),
+    ("GET", "/api/beside", beside),
+    ("POST", "/api/add", add),
+    ("POST", "/api/export", export),
     ("GET", "/api/doing", doing),
     ("GET", "/api/report/first", report),
     ("GET", "/api/report/summary", report),
@@ -388,7 +436,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/sql/download", download),
 )
 """Everything but the files of the page."""
-_TIMELESS = frozenset({session, news, reload, doing})
+_TIMELESS = frozenset({session, news, reload, beside, add, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
 from stepscope.errors import NothingFound
+from stepscope.instruments import python_frame
+from stepscope.instruments.step_parts import labels, places
 from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 MOST_CHILDREN = 100
 MOST_ARROWS = 200
 MOST_NAMES = 200
+MOST_CHILD_NAMES = 40
 _IDS = ("id", "source_id", "parent_id", "correlation_id")
 
 
@@ -41,8 +44,13 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
     children = dicts(trace.query(statement("page_children", **asked)))
     asked["most"] = MOST_ARROWS
     arrows = dicts(trace.query(statement("page_flows", **asked)))
+    launched: list[dict[str, Any]] = []
     if row["correlation_id"] is not None:
-        arrows += dicts(trace.query(statement("page_launched", **asked)))
+        launched = dicts(trace.query(statement("page_launched", **asked)))
+        arrows += launched
+    launcher = next((one["other_id"] for one in launched if one["direction"] == "from"), None)
+    around = _around(trace, slice_id)
+    beyond = [] if launcher is None else [*_itself(trace, launcher), *_around(trace, launcher)]
     return {
         "slice": {key: _text(value) if key in _IDS else value for key, value in row.items()},
         "args": _args(args),
@@ -52,6 +60,20 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
             for one in children
         ],
         "children_total": children[0]["children"] if children else 0,
+        "children_by_name": [
+            {
+                "name": one["name"],
+                "slices": one["number"],
+                "dur_ps": one["all_ps"],
+                "longest_id": str(one["longest_id"]),
+            }
+            for one in dicts(
+                trace.query(statement("page_children_by_name", slice_id=slice_id, most=MOST_CHILD_NAMES))
+            )
+        ],
+        "around": [_named(one) for one in around],
+        "launched_by": [_named(one) for one in beyond],
+        "line": _line(trace, row, [row, *around, *beyond]),
         "flows": [
             {
                 "other_id": str(one["other_id"]),
@@ -63,6 +85,44 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
         ],
         "track": None if track is None else catalog.told["tracks"][track],
     }
+
+
+def _itself(trace: Trace, slice_id: int) -> list[dict[str, Any]]:
+    return dicts(trace.query(statement("page_slice", slice_id=slice_id)))
+
+
+def _around(trace: Trace, slice_id: int) -> list[dict[str, Any]]:
+    """The slices that a slice lies in, the innermost first."""
+    (own,) = _itself(trace, slice_id)
+    covering = {one["id"]: one for one in dicts(trace.query(statement("page_around", slice_id=slice_id)))}
+    found = []
+    at = own["parent_id"]
+    while at in covering:
+        one = covering.pop(at)
+        found.append(one)
+        at = one["parent_id"]
+    return found
+
+
+def _named(one: dict[str, Any]) -> dict[str, Any]:
+    return {"id": str(one["id"]), "name": one["name"], "op_name": one["op_name"], "op_type": one["op_type"]}
+
+
+def _line(trace: Trace, own: dict[str, Any], chain: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The innermost line of the program that a slice came from: that of a frame of Python around it or
+    around what launched it, else the line that made its op."""
+    for one in chain:
+        frame = python_frame.of_any(one["name"])
+        if frame is not None and frame[1] and _is_program(one["name"]):
+            return {"file": frame[0], "line": frame[1], "function": frame[2]}
+    op = next((one["op_name"] for one in chain if one["op_name"]), None)
+    place = None if op is None else places.of_op(trace.query, own["run_id"], op)
+    return None if place is None else {"file": place.file, "line": place.line, "function": place.function}
+
+
+def _is_program(name: str) -> bool:
+    """Whether a call of Python is none of a framework's, nor waits in one."""
+    return labels.of_slice(name, "python_function", False, False).label == "python"
 
 
 def stack_of(trace: Trace, stack_id: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_OPEN = 2_000
 MOST_FOUND = 100
 MOST_GRAPHS = 100_000
-LEVEL_KEYS = ("graph", "open", "fold", "flat")
+LEVEL_KEYS = ("graph", "open", "fold", "flat", "given")
 
 
 def listed(trace: Trace) -> list[dict[str, Any]]:
@@ -108,23 +108,25 @@ def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
 
 def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
     """The boxes and edges when these scopes are open. given: {"graph": its place, "open": [path, …],
-    "fold": show what is alike once, "flat": all nodes and no scope}. Refused with 400 for anything else."""
+    "fold": show what is alike once, "flat": all nodes and no scope, "given": show
+    arguments and constants, too}. Refused with 400 for anything else."""
     from stepscope.instruments import graphs
 
-    opened, fold, flat = given["open"], given["fold"], given["flat"]
+    opened, fold, flat, arguments = (given[key] for key in LEVEL_KEYS[1:])
     if not isinstance(opened, list) or not all(isinstance(path, str) for path in opened):
         _odd("open", "a list of paths")
     if len(opened) > MOST_OPEN:
         _odd(f"{len(opened)} paths", f"at most {MOST_OPEN}")
-    if not isinstance(fold, bool) or not isinstance(flat, bool):
-        _odd("fold or flat", "true or false")
-    seen = graphs.level(found, opened, fold=fold, flat=flat)
+    if not all(isinstance(one, bool) for one in (fold, flat, arguments)):
+        _odd("fold, flat or given", "true or false")
+    seen = graphs.level(found, opened, fold=fold, flat=flat, given=arguments)
     return {
         "boxes": [vars(box) for box in seen.boxes],
         "edges": [[edge.producer, edge.consumer, edge.count] for edge in seen.edges],
         "inside": seen.inside,
         "nodes": len(found.nodes),
         "dangling": found.dangling,
+        "left_out": seen.left_out,
         "time_ps": found.root.time_ps,
     }
 

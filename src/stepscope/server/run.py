@@ -21,6 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from stepscope.errors import UsageError
 from stepscope.server import app, assets
 from stepscope.server.access import Access
+from stepscope.server.beside import Beside
 from stepscope.server.console import Console, Settings
 from stepscope.server.headers import HEADERS
 from stepscope.server.news import News
@@ -97,16 +98,19 @@ def serve(
     *,
     again: bool = True,
     lakes: Sequence[Path] = (),
+    beside: Beside | None = None,
 ) -> None:
     """Serves until Ctrl-C, which it raises again as KeyboardInterrupt.
 
     announce: gets the URL, with the token, when connections are accepted. again: see Recording. lakes: where
-    new sources may appear.
+    new sources may appear. beside: what can be opened as well.
     """
     access = Access(listening.getsockname()[1])
 
     async def run() -> None:
-        page = app.Page(lambda: Recording(open_trace, again=again), Console(settings), access, News(lakes))
+        page = app.Page(
+            lambda: Recording(open_trace, again=again), Console(settings), access, News(lakes), beside
+        )
         config = uvicorn.Config(
             app.build(page, assets.manifest()),
             http=Protocol,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
 from stepscope.engines import rows_of
 from stepscope.errors import LakeError
+from stepscope.instruments.step_parts import labels
 from stepscope.library.statements import statement
 from stepscope.presenters.plain import shorten
 from stepscope.server.catalog import CLASSES, FORMAT, SHIFT, STACK_BARS, dicts
@@ -36,7 +38,9 @@ class Timeline:
         shifts and of bars are kept already."""
         self._lod = _laid(trace, stacks) or _core.Lod(trace.stream(rows_of(_TABLES[stacks], _TYPED)))
         found = {row["name"]: row for row in dicts(trace.query(statement("page_names")))}
-        self.classes = {name: str(row["class"]) for name, row in found.items()}
+        self.classes = {name: _class_of(name, row) for name, row in found.items()}
+        for name in _compiling(trace, self.classes, {name: row["slices"] for name, row in found.items()}):
+            self.classes[name] = "compile"
         numbers = {name: number for number, name in enumerate(CLASSES)}
         other, python = numbers["other"], numbers["python"]
         names = self._lod.names
@@ -66,6 +70,34 @@ class Timeline:
         """Adds up for some seconds; True when all is. LakeError as from cells()."""
         with _unchanged():
             return sums.go_on(seconds)
+
+
+def _class_of(name: str, row: dict[str, Any]) -> str:
+    """The class of slices of a name: where no op says, what steps count them to."""
+    own = str(row["class"])
+    if own not in ("other", "python"):
+        return own
+    label = labels.of_slice(name, None, row["op_type"] is not None, False).label
+    return label if label is not None and (own == "other" or label == "compile") else own
+
+
+def _compiling(trace: Trace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:
+    """Names without a class whose slices mostly lie within a compilation, which holds for all within it."""
+    if "compile" not in classes.values():
+        return []
+    rows = trace.query(statement("page_rollups")).rows()
+    level = [rollup for rollup, name in rows if classes.get(name) == "compile"]
+    seen, within = set(level), Counter[str]()
+    while level:
+        found = trace.query(statement("page_names_within", rollups=level)).rows()
+        level = []
+        for rollup, name, count in found:
+            if classes.get(name) == "other":
+                within[name] += count
+                if rollup not in seen:
+                    seen.add(rollup)
+                    level.append(rollup)
+    return [name for name, count in within.items() if 2 * count >= slices[name]]
 
 
 @contextlib.contextmanager

@@ -4,35 +4,15 @@ import { here, note, place } from "../address";
 import { get, getBytes } from "../api";
 import { keep, recall } from "../theme";
 import type { Catalog } from "../types";
+import { Lay } from "./axis";
 import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, type Hit } from "./hit";
-import {
-  type Arrangement,
-  heightOf,
-  LANE,
-  type Lane,
-  lanes,
-  titleOfStep,
-  UNARRANGED,
-  visible,
-} from "./lanes";
+import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
 import { type Arrow, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
 import type { Detail, Found, Parts, Ranged, Stack } from "./panel";
-import {
-  covered,
-  moved,
-  psAt,
-  type Stretch,
-  showing,
-  spanOf,
-  stretchesOf,
-  type Window,
-  within,
-  zoomed,
-} from "./scale";
-import type { Band } from "./steps";
+import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
 import { Store } from "./store";
 
 const MOST_FOUND = 500;
@@ -53,12 +33,12 @@ interface Counters {
   }[];
 }
 
-const FULL = 0.2; // part of the axis that recordings cover, below which not all of it is shown at first
-
 export class Board {
-  readonly origin: bigint;
-  readonly whole: number;
-  readonly bands: Band[];
+  readonly lay: Lay;
+  /** Whether all recordings begin together. */
+  readonly together = signal(false);
+  /** Where the mouse is over the tracks, in pixels from their left; null elsewhere. */
+  pointer: number | null = null;
   readonly window = signal<Window>({ from: 0, to: 1 });
   readonly size = signal({ width: 800, height: 400 });
   readonly top = signal(0);
@@ -80,12 +60,12 @@ export class Board {
     [],
   );
   private readonly arrived = signal(0);
+  /** Counts what the overview has to be drawn again for. */
+  readonly drawn = signal(0);
   readonly rows: ReadonlySignal<Lane[]>;
   readonly shown: ReadonlySignal<Lane[]>;
   readonly foundNames: ReadonlySignal<ReadonlySet<number> | null>;
   readonly store: Store;
-  /** What was recorded in one go. */
-  readonly stretches: Stretch[];
   private readonly key: string;
   private noted = "";
   private frame = 0;
@@ -98,31 +78,8 @@ export class Board {
     readonly catalog: Catalog,
     readonly names: Names,
   ) {
-    this.origin = BigInt(catalog.start_ps);
-    this.whole = Math.max(Number(BigInt(catalog.end_ps) - this.origin), 1);
-    this.bands = catalog.steps
-      .map((step) => ({
-        from: this.offset(step.ts_ps),
-        to: this.offset(step.ts_ps) + Number(step.dur_ps),
-        step: step.step,
-        title: titleOfStep(step),
-        short: String(step.step),
-        averaged: step.averaged,
-      }))
-      .sort((a, b) => a.from - b.from);
-    const sources = catalog.sources.flatMap((one) =>
-      one.first_ps === null || one.last_ps === null
-        ? []
-        : [
-            {
-              from: this.offset(one.first_ps),
-              to: this.offset(one.last_ps),
-              title: [...new Set([one.run_id, one.host_id])].join(" / "),
-            },
-          ],
-    );
-    this.stretches = stretchesOf(sources);
-    this.store = new Store(this.origin, this.whole, () => {
+    this.lay = new Lay(catalog);
+    this.store = new Store(this.lay, () => {
       this.arrived.value++;
       this.error.value = this.store.error;
     });
@@ -151,17 +108,20 @@ export class Board {
     this.window.value = within({ from: from - room, to: to + room }, this.whole);
   }
 
-  /** What is seen first. Recordings of different days are slivers on one axis: the others are a choice
-   * away. */
-  private begins(): void {
-    const [first] = this.stretches;
-    if (first && this.stretches.length > 1 && covered(this.stretches, this.whole) < FULL) this.show(first);
-    else this.home();
+  /** How long the axis is. */
+  get whole(): number {
+    return this.lay.length();
   }
 
-  /** Picoseconds after the first moment. */
-  offset(ps: number | string): number {
-    return Number(BigInt(ps) - this.origin);
+  /** Lets all recordings begin at the begin of the axis, or puts them where they were recorded. */
+  align(together: boolean): void {
+    this.clear();
+    batch(() => {
+      this.lay.together = this.together.value = together;
+      this.store.clear();
+      this.counted = null;
+      this.recorded();
+    });
   }
 
   /** Draws whenever something has changed, at most once a frame, and asks for what is missing. */
@@ -186,7 +146,8 @@ export class Board {
           rows: this.shown.value,
           pieces: this.store.kept,
           series: this.series.value,
-          bands: this.bands,
+          bands: this.lay.steps(),
+          bandsOf: this.together.value ? (track) => this.lay.recording(track) : null,
           names: this.names,
           colouring: this.colouring.value,
           selected: this.selected.value === null ? null : BigInt(this.selected.value),
@@ -227,7 +188,14 @@ export class Board {
         this.selected.value;
         this.range.value;
         this.text.value;
+        this.together.value;
         this.settle();
+      }),
+      effect(() => {
+        this.window.value;
+        this.top.value;
+        this.selected.value;
+        this.hover.value = null; // what it told of has moved away from under the mouse
       }),
       effect(() =>
         keep(
@@ -257,6 +225,7 @@ export class Board {
 
   redraw(): void {
     this.arrived.value++;
+    this.drawn.value++;
   }
 
   /** What waits until the window rests: the address, and the counters of the new window. */
@@ -268,6 +237,7 @@ export class Board {
         slice: this.selected.value,
         range: this.range.value,
         search: this.text.value,
+        together: this.together.value,
       });
       if (here().startsWith("#timeline")) {
         this.noted = found;
@@ -290,10 +260,12 @@ export class Board {
   }
 
   private follow(hash: string): void {
-    const asked = read(hash, this.origin);
+    const asked = read(hash, this.lay.origin);
     batch(() => {
+      const together = asked.together || (asked.window === null && this.lay.apart);
+      if (together !== this.together.value && this.lay.recordings.length > 1) this.align(together);
       if (asked.window) this.window.value = within(asked.window, this.whole);
-      else this.begins();
+      else this.recorded();
       if (asked.slice !== this.selected.value)
         void this.select(asked.slice, asked.slice !== null && asked.window === null);
       if (asked.range) void this.choose(asked.range);
@@ -304,14 +276,19 @@ export class Board {
   zoom(around: number, factor: number): void {
     this.window.value = zoomed(this.window.value, around, factor, this.whole);
   }
+  /** Zooms around the mouse where that is over the tracks, else around the middle. */
   zoomHere(factor: number): void {
-    this.zoom((this.window.value.from + this.window.value.to) / 2, factor);
+    this.zoom(this.at(this.pointer ?? this.size.value.width / 2), factor);
   }
   pan(part: number): void {
     this.window.value = moved(this.window.value, part, this.whole);
   }
   home(): void {
     this.show({ from: 0, to: this.whole });
+  }
+  /** The steps. */
+  recorded(): void {
+    this.window.value = within(this.lay.first(), this.whole);
   }
   at(x: number): number {
     return psAt(this.window.value, this.size.value.width, x);
@@ -333,16 +310,21 @@ export class Board {
     const slice = this.detail.value?.slice,
       range = this.range.value;
     if (slice) {
-      const from = this.offset(slice.ts_ps);
+      const from = this.beginOf(this.detail.value!);
       this.window.value = showing(from, from + Number(slice.dur_ps), this.whole);
     } else if (range) this.window.value = showing(range.from, range.to, this.whole);
+  }
+
+  /** When a slice begins on the axis. */
+  beginOf(detail: Detail): number {
+    return this.lay.at(detail.slice.ts_ps, detail.track?.track ?? null);
   }
 
   /** Keeps the range, or the span of the selected slice, as a mark. */
   mark(): void {
     const slice = this.detail.value?.slice,
       range = this.range.value;
-    const from = slice ? this.offset(slice.ts_ps) : 0;
+    const from = slice ? this.beginOf(this.detail.value!) : 0;
     const span = range ?? (slice ? { from, to: from + Number(slice.dur_ps) } : null);
     if (span && span.to > span.from) this.marks.value = [...this.marks.value, span];
   }
@@ -395,8 +377,7 @@ export class Board {
       this.detail.value = detail;
       this.stack.value = this.range.value = this.ranged.value = null;
     });
-    if (reveal)
-      this.reveal(this.offset(detail.slice.ts_ps), Number(detail.slice.dur_ps), detail.track?.track ?? null);
+    if (reveal) this.reveal(this.beginOf(detail), Number(detail.slice.dur_ps), detail.track?.track ?? null);
     await this.connect(id, detail);
   }
 
@@ -410,6 +391,17 @@ export class Board {
       this.top.value = Math.max(0, Math.min(row.y - 60, heightOf(this.rows.value) - height + RULER));
   }
 
+  /** Moves the rows so that the selected slice is among those that there is room for. */
+  keepInView(): void {
+    const detail = this.detail.value;
+    const row = this.rows.value.find((r) => r.track !== null && r.track.track === detail?.track?.track);
+    if (!detail || !row) return;
+    const lane = row.y + (row.closed ? 0 : Number(detail.slice.depth ?? 0)) * LANE;
+    const room = this.size.value.height - RULER;
+    if (lane < this.top.value) this.top.value = lane;
+    else if (lane + 2 * LANE > this.top.value + room) this.top.value = lane + 2 * LANE - room;
+  }
+
   /** Where the arrows of the selected slice lead. */
   private async connect(id: string, detail: Detail): Promise<void> {
     const ends = await Promise.all(
@@ -417,7 +409,7 @@ export class Board {
         const other = await this.ask<Detail>(`/api/slice/${flow.other_id}`);
         if (!other?.track) return [];
         const from = flow.direction === "from",
-          begin = this.offset(other.slice.ts_ps);
+          begin = this.beginOf(other);
         return [
           {
             id,
@@ -440,7 +432,7 @@ export class Board {
       return row ? RULER + row.y - this.top.value + (row.closed ? 0 : depth) * LANE + LANE / 2 : null;
     };
     const mine = y(detail.track.track, Number(detail.slice.depth ?? 0)),
-      begin = this.offset(detail.slice.ts_ps),
+      begin = this.beginOf(detail),
       end = begin + Number(detail.slice.dur_ps);
     return this.arrows.value.flatMap((arrow) => {
       const other = y(arrow.track, arrow.depth);
@@ -473,11 +465,14 @@ export class Board {
       : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
     // Stacks have no slices to add up.
     const slices = all.filter((track) => this.catalog.tracks[track]!.kind !== "stacks");
-    const every = slices.length ? slices : all;
-    if (!every.length) return;
+    const some = slices.length ? slices : all;
+    if (!some.length) return;
+    // Recordings that begin together have no time in common: the first of them is added up.
+    const shift = this.lay.shiftOf(some[0]!),
+      every = some.filter((track) => this.lay.shiftOf(track) === shift);
     this.asked?.abort();
     this.asked = new AbortController();
-    const at = (ps: number) => (this.origin + BigInt(Math.round(ps))).toString();
+    const at = (ps: number) => (this.lay.origin + BigInt(Math.round(ps + shift))).toString();
     const abort = this.asked.signal,
       span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`;
     const later = this.ask<Parts>(`/api/range/parts?${span}`, abort);
@@ -553,22 +548,33 @@ export class Board {
   private async readCounters(): Promise<void> {
     if (this.counted === this.window.value) return; // the selection changed, not the window
     this.counted = this.window.value;
-    const { from, to } = this.counted;
-    const at = (ps: number) => (this.origin + BigInt(Math.trunc(ps))).toString();
+    const window = this.counted;
     const px = Math.min(MOST_COUNTERS_PX, Math.max(1, Math.round(this.size.value.width)));
-    const found = await this.ask<Counters>(`/api/counters?from=${at(from)}&to=${at(to)}&px=${px}`);
-    if (!found) return;
+    const shifts = this.together.value ? new Set(this.lay.recordings.map((one) => one.from)) : new Set([0]);
+    const answers = await Promise.all(
+      [...shifts].map(async (shift) => {
+        const at = (ps: number) => (this.lay.origin + BigInt(Math.trunc(ps + shift))).toString();
+        const span = `from=${at(window.from)}&to=${at(window.to)}`;
+        const told = await this.ask<Counters>(`/api/counters?${span}&px=${px}`);
+        return told?.series.filter(({ track }) => this.lay.shiftOf(track) === shift) ?? null;
+      }),
+    );
+    if (this.counted !== window || answers.includes(null)) return;
     const several = new Set(this.catalog.tracks.map((one) => one.host_id)).size > 1;
     this.series.value = new Map(
-      found.series.map(({ name, series, track, points }) => {
-        const of = track === null ? undefined : this.catalog.tracks[track],
-          placed = points.map(([ps, value]): [number, number | null] => [this.offset(ps), value]);
-        const about = [several && of?.host_id, of?.process, most(placed, series)].filter(Boolean).join(", ");
-        return [
-          `${track}\u001f${name}\u001f${series}`,
-          { title: titleOfCounter(name, series), about, points: placed },
-        ];
-      }),
+      answers
+        .flatMap((some) => some ?? [])
+        .map(({ name, series, track, points }) => {
+          const of = track === null ? undefined : this.catalog.tracks[track],
+            placed = points.map(([ps, value]): [number, number | null] => [this.lay.at(ps, track), value]);
+          const about = [several && of?.host_id, of?.process, most(placed, series)]
+            .filter(Boolean)
+            .join(", ");
+          return [
+            `${track}\u001f${name}\u001f${series}`,
+            { title: titleOfCounter(name, series), about, points: placed },
+          ];
+        }),
     );
   }
 

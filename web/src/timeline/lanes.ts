@@ -1,4 +1,5 @@
 // Which rows there are, from top to bottom, and how high each is.
+import { groupsOf } from "../groups";
 import { plain } from "../plain";
 import type { Step, Track } from "../types";
 
@@ -20,6 +21,8 @@ export interface Lane {
   /** Key of a group or a counter; number of a track. */
   key: number | string;
   title: string;
+  /** The title as it stands beside the row. */
+  short: string;
   about: string;
   y: number;
   height: number;
@@ -48,6 +51,29 @@ export function aboutTrack(track: Track): string {
 }
 
 export const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;
+
+/** A number that a system gave a thread, at the end of its name: nobody tells such apart. */
+const ID = /[\s/_:#-]*-?\d{9,}$/;
+
+/** What tracks are called beside their rows: without the numbers of the system, and counted where several
+ * of a group are called alike then. */
+export function shortTitles(tracks: Track[]): Map<number, string> {
+  const short = (track: Track) => titleOf(track).replace(ID, "") || titleOf(track);
+  const found = new Map<number, string>();
+  for (const alike of groupsOf(tracks, (t) => `${groupOf(t)}\u001f${short(t)}`).values())
+    alike.forEach((track, i) => {
+      const cut = short(track) !== titleOf(track);
+      found.set(track.track, cut && alike.length > 1 ? `${short(track)} ${i + 1}` : short(track));
+    });
+  return found;
+}
+
+/** A title in two pieces, of which the second stays where there is no room for both: threads of a pool differ
+ * in the number at their end. */
+export function pieces(title: string): [string, string] {
+  const tail = /[\s/_:#.-]+\d{1,6}\)?$/.exec(title)?.[0] ?? "";
+  return [title.slice(0, title.length - tail.length), tail];
+}
 
 const WHOLE = "whole capture"; // the only one, where nothing marks steps
 
@@ -94,9 +120,11 @@ export function lanes(
     arrangement.moved,
   );
   const found: Lane[] = [];
+  const named = shortTitles(tracks);
   let y = 0;
-  const add = (lane: Omit<Lane, "y">) => {
-    found.push({ ...lane, y });
+  const add = (lane: Omit<Lane, "y" | "short">) => {
+    const short = lane.track ? named.get(lane.track.track)! : lane.title;
+    found.push({ ...lane, short, y });
     y += lane.height;
   };
   const addTrack = (track: Track) => {

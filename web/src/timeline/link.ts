@@ -6,6 +6,8 @@ export interface Place {
   slice: string | null;
   range: Window | null;
   search: string;
+  /** Whether all recordings begin together. */
+  together: boolean;
 }
 
 const span = (text: string | null): Window | null => {
@@ -28,16 +30,18 @@ export function read(hash: string, origin: bigint): Place {
     slice: slice !== null && /^-?\d{1,19}$/.test(slice) ? slice : null,
     range: span(query.get("range")),
     search: query.get("search") ?? "",
+    together: query.get("aligned") === "1",
   };
 }
 
-export function write({ window, slice, range, search }: Place): string {
+export function write({ window, slice, range, search, together }: Place): string {
   const text = ({ from, to }: Window) => `${Math.round(from)}~${Math.round(to)}`;
   const query = [
     window && `window=${text(window)}`,
     slice !== null && `slice=${slice}`,
     range && `range=${text(range)}`,
     search && `search=${encodeURIComponent(search)}`,
+    together && "aligned=1",
   ].filter(Boolean);
   return `#timeline${query.length ? `?${query.join("&")}` : ""}`;
 }

@@ -28,6 +28,7 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
   const onDown = (e: PointerEvent) => {
     if (e.button !== 0) return;
     canvas.setPointerCapture(e.pointerId);
+    canvas.dataset.pointed = ""; // who points sees where that is: the frame is for keys
     canvas.focus({ preventScroll: true });
     const at = place(e);
     fingers.set(e.pointerId, at);
@@ -36,6 +37,7 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
   const onMove = (e: PointerEvent) => {
     const at = place(e),
       before = fingers.get(e.pointerId);
+    board.pointer = at.x;
     if (!before || !drag) {
       const hit = board.hitAt(at.x, at.y);
       board.hover.value = hit && { hit, ...at };
@@ -90,6 +92,10 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
   };
   const onLeave = () => {
     board.hover.value = null;
+    board.pointer = null;
+  };
+  const onKey = () => {
+    delete canvas.dataset.pointed;
   };
 
   const all: [string, (e: never) => void][] = [
@@ -100,6 +106,8 @@ export function mouse(canvas: HTMLCanvasElement, board: Board, scroll: (by: numb
     ["pointercancel", onUp],
     ["dblclick", onTwice],
     ["pointerleave", onLeave],
+    ["keydown", onKey],
+    ["blur", onKey],
   ];
   for (const [name, listener] of all)
     canvas.addEventListener(name, listener as EventListener, { passive: false });

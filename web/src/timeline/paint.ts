@@ -9,6 +9,7 @@ import { type Band, type Drawn, drawnSteps } from "./steps";
 import type { Piece } from "./store";
 
 export const RULER = 40;
+const SCALE = 19; // of the ruler, the part above that tells times; below are the steps
 /** Below this many pixels a slice has no text. */
 const LEAST_TEXT = 28;
 // Pixels up to which a cell is a column of a picture: there are tens of thousands of them.
@@ -53,6 +54,8 @@ export interface Scene {
   pieces: ReadonlyMap<number, Piece>;
   series: ReadonlyMap<string, Series>;
   bands: Band[];
+  /** Where recordings begin together: of which of them a track is. Steps are drawn over its tracks only. */
+  bandsOf: ((track: number) => number | null) | null;
   names: Names;
   colouring: Colouring;
   selected: bigint | null;
@@ -89,6 +92,30 @@ export class Colours {
   }
 }
 
+type Rgb = [number, number, number];
+const rgbOf = (colour: string): Rgb | null => {
+  const found = /^rgba?\((\d+)[, ]+(\d+)[, ]+(\d+)/.exec(colour);
+  return found && [Number(found[1]), Number(found[2]), Number(found[3])];
+};
+const DARK = "#000",
+  LIGHT = "#fff";
+const lightness = ([r, g, b]: Rgb): number => {
+  const [x, y, z] = [r, g, b].map((v) =>
+    v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
+  ) as Rgb;
+  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+};
+
+/** Black or white, whichever can be read better on a colour that covers `alpha` of what is behind it. Hues
+ * without a class are light. */
+export function textOn(colour: string, behind: string, alpha = 1): string {
+  const top = rgbOf(colour),
+    below = rgbOf(behind);
+  if (!top || !below) return DARK;
+  const light = lightness(top.map((v, i) => v * alpha + below[i]! * (1 - alpha)) as Rgb);
+  return (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) ? DARK : LIGHT;
+}
+
 /** A moment on the ruler, with as many digits as tell it from its neighbours. */
 export function moment(ps: number, step: number): string {
   const [factor, unit] = (
@@ -121,55 +148,98 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
   context.fillRect(0, 0, width, height);
   context.font = ink.font;
   context.textBaseline = "middle";
-  const steps = drawnSteps(scene.bands, scene.window, width, (text) => context.measureText(text).width);
-  bands(context, scene, steps.lines, ink);
+  const own = scene.bandsOf && scene.rows.find((row) => row.track)?.track;
+  const recording = own ? scene.bandsOf!(own.track) : null;
+  const measure = (text: string) => context.measureText(text).width;
+  const stepsOf = (of: number | null) =>
+    drawnSteps(
+      scene.bandsOf ? scene.bands.filter((band) => band.recording === of) : scene.bands,
+      scene.window,
+      width,
+      measure,
+    );
+  const steps = stepsOf(recording);
+  if (!scene.bandsOf) bands(context, scene, steps.lines, ink, RULER, height);
+  const lines = new Map<number | null, Band[]>();
   context.save();
   context.beginPath();
   context.rect(0, RULER, width, height - RULER);
   context.clip();
   columns.clear();
+  let seen = false;
   const colours = new Colours(ink, scene.names, scene.colouring);
   for (const row of scene.rows) {
     const y = RULER + row.y - scene.top;
+    if (scene.bandsOf && row.track) {
+      const of = scene.bandsOf(row.track.track);
+      if (!lines.has(of)) lines.set(of, stepsOf(of).lines);
+      bands(context, scene, lines.get(of)!, ink, y, row.height);
+    }
     context.fillStyle = ink.edge;
     context.fillRect(0, y + row.height - 1, width, 1);
-    if (row.kind === "track" && row.track) track(context, scene, ink, colours, row, y);
-    else if (row.kind === "counter") counter(context, scene, ink, row, y);
+    if (row.kind === "track" && row.track) seen = track(context, scene, ink, colours, row, y) || seen;
+    else if (row.kind === "counter") {
+      counter(context, scene, ink, row, y);
+      seen = true;
+    }
   }
   columns.paint(context, LANE - 2);
   spans(context, scene, ink);
   arrows(context, scene, ink);
   context.restore();
+  if (!seen) nothingHere(context, scene, ink);
   ruler(context, scene, steps, ink);
+}
+
+/** Says where to go when all that is drawn lies outside of the window. */
+function nothingHere(context: CanvasRenderingContext2D, scene: Scene, ink: Ink): void {
+  const tracks = scene.rows.filter((row) => row.kind === "track");
+  if (!tracks.length || tracks.some((row) => !scene.pieces.has(row.track!.track))) return;
+  context.fillStyle = ink.quiet;
+  const text = "Nothing ran here. Home shows all of the recording, 0 its steps.";
+  context.fillText(text, Math.max(8, (scene.width - context.measureText(text).width) / 2), RULER + 60);
 }
 
 function bands(
   context: CanvasRenderingContext2D,
-  { window, width, height }: Scene,
+  { window, width }: Scene,
   lines: Band[],
   ink: Ink,
+  top: number,
+  height: number,
 ): void {
   lines.forEach((band, i) => {
     const left = pixelOf(window, width, band.from),
       right = pixelOf(window, width, band.to);
     context.globalAlpha = i % 2 ? 0.25 : 0.55;
     context.fillStyle = ink.paper;
-    context.fillRect(left, RULER, right - left, height);
+    context.fillRect(left, top, right - left, height);
     context.globalAlpha = 1;
     context.fillStyle = ink.edge;
-    context.fillRect(Math.round(left), 18, 1, height);
+    context.fillRect(Math.round(left), top, 1, height);
   });
 }
 
 function ruler(
   context: CanvasRenderingContext2D,
   { window, width }: Scene,
-  { labels: named }: Drawn,
+  { labels: named, lines }: Drawn,
   ink: Ink,
 ): void {
   context.fillStyle = ink.paper;
   context.fillRect(0, 0, width, RULER);
+  lines.forEach((band, i) => {
+    const left = pixelOf(window, width, band.from),
+      right = pixelOf(window, width, band.to);
+    context.globalAlpha = i % 2 ? 0.5 : 1;
+    context.fillStyle = ink.card;
+    context.fillRect(left, SCALE, right - left, RULER - SCALE);
+    context.globalAlpha = 1;
+    context.fillStyle = ink.edge;
+    context.fillRect(Math.round(left), SCALE, 1, RULER - SCALE);
+  });
   context.fillStyle = ink.edge;
+  context.fillRect(0, SCALE, width, 1);
   context.fillRect(0, RULER - 1, width, 1);
   const { at, step } = ticks(window, width, 90);
   const written = labels(at, step);
@@ -177,7 +247,7 @@ function ruler(
   at.forEach((ps, i) => {
     const x = Math.round(pixelOf(window, width, ps));
     context.fillStyle = ink.edge;
-    context.fillRect(x, 0, 1, 18);
+    context.fillRect(x, 0, 1, SCALE);
     context.fillStyle = ink.quiet;
     if (x + 4 < until) return;
     context.fillText(written[i]!, x + 4, 10);
@@ -185,9 +255,9 @@ function ruler(
   });
   for (const { x, text, averaged } of named) {
     context.fillStyle = ink.edge;
-    context.fillRect(Math.round(x - 4), 18, 1, RULER - 18);
+    context.fillRect(Math.round(x - 4), SCALE, 1, RULER - SCALE);
     context.fillStyle = averaged ? ink.text : ink.quiet;
-    context.fillText(text, x, 29);
+    context.fillText(text, x, 30);
   }
 }
 
@@ -201,13 +271,14 @@ function track(
   colours: Colours,
   row: Lane,
   y: number,
-): void {
+): boolean {
   const piece = scene.pieces.get(row.track!.track);
   if (!piece) {
     context.fillStyle = ink.quiet;
     context.fillText("…", 6, y + LANE / 2);
-    return;
+    return true;
   }
+  let seen = false;
   const { window, width } = scene,
     { cells } = piece,
     scale = width / spanOf(window);
@@ -219,6 +290,7 @@ function track(
     const left = (cells.start[i]! + piece.from - window.from) * scale;
     const wide = cells.width[i]! * scale;
     if (left > width || left + wide < 0) continue;
+    seen = true;
     const x = Math.max(left, -1),
       w = Math.max(Math.min(left + wide, width + 1) - x, 1);
     const several = cells.count[i]! > 1,
@@ -247,9 +319,10 @@ function track(
       w - 6,
     );
     if (!text) continue;
-    context.fillStyle = "#10151a";
+    context.fillStyle = textOn(colours.of(name), ink.card, alpha);
     context.fillText(text, x + 3, top + LANE / 2 + 0.5);
   }
+  return seen;
 }
 
 function counter(

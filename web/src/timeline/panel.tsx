@@ -11,8 +11,21 @@ export interface Detail {
   parent: { id: string; name: string } | null;
   children: { id: string; name: string; ts_ps: number | string; dur_ps: number | string }[];
   children_total: number;
+  children_by_name: { name: string; slices: number; dur_ps: number | string; longest_id: string }[];
+  /** What it lies in, the innermost first. */
+  around: Around[];
+  /** What launched it and what that lies in, the innermost first. */
+  launched_by: Around[];
+  /** The line of the program that it comes from. */
+  line: { file: string; line: number | null; function: string | null } | null;
   flows: { other_id: string; name: string; arrow: string; direction: "to" | "from" }[];
   track: Track | null;
+}
+interface Around {
+  id: string;
+  name: string;
+  op_name: string | null;
+  op_type: string | null;
 }
 export interface Ranged {
   rows: {
@@ -74,124 +87,204 @@ const KNOWN = new Set([
   "ts_ps",
   "dur_ps",
   "self_ps",
-  "op_type",
-  "op_name",
-  "category",
   "parent_id",
   "source_id",
   "depth",
+  "run_id",
 ]);
+const TITLES = new Map([
+  ["op_self_ps", "Self as an op"],
+  ["host_id", "Host"],
+  ["op_name", "Op"],
+  ["correlation_id", "Launch number"],
+]);
+const titled = (key: string): string => {
+  const known = TITLES.get(key);
+  if (known) return known;
+  const words = key.replace(/_ps$/, "").replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+const NEAREST = 4; // of what a slice lies in, seen without a click
+const WAYS = 6; // slices of the way from the line to a kernel
+
+type Go = (id: string) => void;
+
+const Link = ({ id, name, go }: { id: string; name: string; go: Go }): JSX.Element => (
+  <button type="button" class="link" onClick={() => go(id)}>
+    {plain(name, 200)}
+  </button>
+);
+
+/** Where a slice comes from, outermost last: what launched it, the op that did so, the line of the program. */
+function Origin({ detail, go }: { detail: Detail; go: Go }): JSX.Element | null {
+  const { launched_by: launched, around, flows, line } = detail;
+  const from = flows.filter((f) => f.direction === "from");
+  const way = launched.length ? launched : [];
+  const op = way.length ? null : around.find((one) => one.op_type || one.op_name);
+  const others = way.length ? [] : from;
+  if (!way.length && !others.length && !op && !line) return null;
+  const shown = way.slice(0, WAYS);
+  return (
+    <p class="tl-origin">
+      {way.length > 0 && (
+        <>
+          <b>Launched by</b>{" "}
+          {shown.map((one, i) => (
+            <>
+              {i > 0 && <span class="quiet"> in </span>}
+              <Link id={one.id} name={one.name} go={go} />
+            </>
+          ))}
+          {way.length > shown.length && <span class="quiet"> in {way.length - shown.length} more</span>}{" "}
+        </>
+      )}
+      {others.length > 0 && (
+        <>
+          <b>Comes from</b>{" "}
+          {others.slice(0, NEAREST).map((one, i) => (
+            <>
+              {i > 0 && ", "}
+              <Link id={one.other_id} name={one.name} go={go} />
+            </>
+          ))}{" "}
+        </>
+      )}
+      {op && (
+        <>
+          <b>Part of</b> <Link id={op.id} name={op.name} go={go} />{" "}
+        </>
+      )}
+      {line && (
+        <>
+          <b>Line</b> <code>{plain(`${line.file}${line.line === null ? "" : `:${line.line}`}`, 300)}</code>
+          {line.function && <span class="quiet"> {plain(line.function, 200)}</span>}
+        </>
+      )}
+    </p>
+  );
+}
+
+/** What a slice lies in, from the inside to the outside. */
+function Inside({ around, go, title }: { around: Around[]; go: Go; title: string }): JSX.Element | null {
+  if (!around.length) return null;
+  const item = (one: Around) => (
+    <li>
+      <Link id={one.id} name={one.name} go={go} />
+    </li>
+  );
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="plain">{around.slice(0, NEAREST).map(item)}</ul>
+      {around.length > NEAREST && (
+        <details>
+          <summary class="quiet">{around.length - NEAREST} more around these</summary>
+          <ul class="plain">{around.slice(NEAREST).map(item)}</ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** The slices on top of one, by name: where there are thousands, a list of them says nothing. */
+function Children({ detail, go }: { detail: Detail; go: Go }): JSX.Element | null {
+  const { children_by_name: names, children_total: total } = detail;
+  if (!total) return null;
+  const told = names.reduce((sum, one) => sum + one.slices, 0);
+  return (
+    <>
+      <h3>{counted(total, "child", "children")}</h3>
+      <ul class="plain">
+        {names.map((one) => (
+          <li>
+            <Link id={one.longest_id} name={one.name} go={go} />{" "}
+            <span class="quiet">
+              {one.slices > 1 && `${one.slices.toLocaleString("en")}×, `}
+              {duration(Number(one.dur_ps))}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {told < total && (
+        <p class="quiet">{counted(total - told, "more child", "more children")} of other names.</p>
+      )}
+    </>
+  );
+}
 
 /** What is known of the selected slice, with everything it is connected to a click away. */
-export function SlicePanel({
-  detail,
-  moment,
-  go,
-}: {
-  detail: Detail;
-  moment: string;
-  go: (id: string) => void;
-}): JSX.Element {
-  const { slice, args, parent, children, children_total: total, flows, track } = detail;
-  const link = (id: string, name: string) => (
-    <button type="button" class="link" onClick={() => go(id)}>
-      {plain(name, 200)}
-    </button>
-  );
-  const more = Object.entries(slice).filter(([key, value]) => !KNOWN.has(key) && value !== null) as [
-    string,
-    Cell,
-  ][];
+export function SlicePanel({ detail, moment, go }: { detail: Detail; moment: string; go: Go }): JSX.Element {
+  const { slice, args, children_total: total, flows, track, around, launched_by: launched } = detail;
+  const more = Object.entries(slice).filter(
+    ([key, value]) => !KNOWN.has(key) && value !== null && value !== "unknown",
+  ) as [string, Cell][];
   const named = args && typeof args === "object" && !Array.isArray(args) ? Object.entries(args) : [];
   const to = flows.filter((f) => f.direction === "to"),
     from = flows.filter((f) => f.direction === "from");
+  const arrows = (title: string, those: Detail["flows"]) =>
+    those.length > 0 && (
+      <>
+        <h3>{title}</h3>
+        <ul class="plain">
+          {those.map((f) => (
+            <li>
+              <Link id={f.other_id} name={f.name} go={go} /> <span class="quiet">{f.arrow}</span>
+            </li>
+          ))}
+        </ul>
+      </>
+    );
   return (
-    <div class="panel-columns">
-      <div>
-        <h2>{plain(slice.name, 600)}</h2>
-        <Facts
-          of={[
-            ["Duration", <b>{duration(Number(slice.dur_ps))}</b>],
-            ...(slice.self_ps !== null && slice.self_ps !== undefined
-              ? [["Self", duration(Number(slice.self_ps))] as [string, string]]
-              : []),
-            ["Begins at", moment],
-            ...(track ? [["Track", `${track.group} / ${titleOf(track)}`] as [string, string]] : []),
-            ...["op_type", "op_name", "category"]
-              .filter((key) => slice[key])
-              .map((key) => [key.replace("_", " "), text(slice[key]!)] as [string, string]),
-            ...more.map(
-              ([key, value]) =>
-                [key.replaceAll("_", " "), key.endsWith("_ps") ? duration(Number(value)) : text(value)] as [
-                  string,
-                  string,
-                ],
-            ),
-          ]}
-        />
+    <>
+      <h2>{plain(slice.name, 600)}</h2>
+      <Origin detail={detail} go={go} />
+      <div class="panel-columns">
+        <div>
+          <Facts
+            of={[
+              ["Duration", <b>{duration(Number(slice.dur_ps))}</b>],
+              ...(slice.self_ps !== null && slice.self_ps !== undefined
+                ? [["Self", duration(Number(slice.self_ps))] as [string, string]]
+                : []),
+              ["Begins at", moment],
+              ...(track
+                ? [["Track", plain(`${track.group} / ${titleOf(track)}`, 300)] as [string, string]]
+                : []),
+              ...more.map(
+                ([key, value]) =>
+                  [titled(key), key.endsWith("_ps") ? duration(Number(value)) : text(value)] as [
+                    string,
+                    string,
+                  ],
+              ),
+            ]}
+          />
+        </div>
+        {named.length > 0 && (
+          <div>
+            <h3>Arguments</h3>
+            <Facts of={named.map(([key, value]) => [plain(key, 80), text(value as Cell)])} />
+          </div>
+        )}
+        {(around.length > 0 || launched.length > 0) && (
+          <div>
+            <Inside around={around} go={go} title="Inside of" />
+            <Inside around={launched} go={go} title="Launched by" />
+          </div>
+        )}
+        {total > 0 && (
+          <div>
+            <Children detail={detail} go={go} />
+          </div>
+        )}
+        {flows.length > 0 && (
+          <div>
+            {arrows("Comes from", from)}
+            {arrows("Leads to", to)}
+          </div>
+        )}
       </div>
-      {named.length > 0 && (
-        <div>
-          <h3>Arguments</h3>
-          <Facts of={named.map(([key, value]) => [plain(key, 80), text(value as Cell)])} />
-        </div>
-      )}
-      {(parent || total > 0) && (
-        <div>
-          {parent && (
-            <>
-              <h3>Inside of</h3>
-              {link(parent.id, parent.name)}
-            </>
-          )}
-          {total > 0 && (
-            <>
-              <h3>{counted(total, "child", "children")}</h3>
-              <ul class="plain">
-                {children.map((child) => (
-                  <li>
-                    {link(child.id, child.name)} <span class="quiet">{duration(Number(child.dur_ps))}</span>
-                  </li>
-                ))}
-              </ul>
-              {total > children.length && (
-                <p class="quiet">
-                  The first {children.length} of {total.toLocaleString("en")}.
-                </p>
-              )}
-            </>
-          )}
-        </div>
-      )}
-      {flows.length > 0 && (
-        <div>
-          {from.length > 0 && (
-            <>
-              <h3>Comes from</h3>
-              <ul class="plain">
-                {from.map((f) => (
-                  <li>
-                    {link(f.other_id, f.name)} <span class="quiet">{f.arrow}</span>
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-          {to.length > 0 && (
-            <>
-              <h3>Leads to</h3>
-              <ul class="plain">
-                {to.map((f) => (
-                  <li>
-                    {link(f.other_id, f.name)} <span class="quiet">{f.arrow}</span>
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-        </div>
-      )}
-    </div>
+    </>
   );
 }
 
@@ -263,7 +356,7 @@ export function RangePanel({
           of={[
             ["Slices", slices.toLocaleString("en")],
             ["Busy", `${duration(busy)} (${((100 * busy) / length).toFixed(1)} %)`],
-            ["At once", busy ? `${(work / busy).toFixed(2)} tracks while any was busy` : "nothing ran"],
+            ["In parallel", busy ? `${(work / busy).toFixed(2)} tracks while any was busy` : "nothing ran"],
             ...(parts?.steps ? [["Steps", counted(parts.steps, "whole step")] as [string, string]] : []),
           ]}
         />

@@ -10,6 +10,8 @@ export interface Band {
   title: string;
   short: string;
   averaged: boolean;
+  /** Of which recording, by its place among all. */
+  recording?: number | null;
 }
 export interface Label {
   x: number;

@@ -1,5 +1,7 @@
 // What was fetched of each track, and what has to be fetched for a window.
+
 import { getBytes } from "../api";
+import { groupsOf } from "../groups";
 import { type Cells, decode } from "./frame";
 import { spanOf, type Window } from "./scale";
 
@@ -52,6 +54,16 @@ export function pieces(
   return found;
 }
 
+/** Where recordings lie. */
+export interface Axis {
+  /** The first moment of all, as the server counts. */
+  origin: bigint;
+  /** From there to the last one. */
+  length: () => number;
+  /** What is taken off the times of a track, where recordings begin together. */
+  shiftOf: (track: number) => number;
+}
+
 /** Keeps pieces, and asks for those that are missing: one request at a time, dropped when the window has
  * left it. */
 export class Store {
@@ -59,49 +71,55 @@ export class Store {
   private asked: { window: Window; tracks: Set<number>; step: number; abort: AbortController } | null = null;
   error: unknown = null;
 
-  /** origin: the recording's first moment; length: until its last; came: called when there is more to draw. */
+  /** axis: where the recordings lie on it; came: called when there is more to draw. */
   constructor(
-    private readonly origin: bigint,
-    private readonly length: number,
+    private readonly axis: Axis,
     private readonly came: () => void,
   ) {}
 
+  /** Forgets everything: the axis has changed. */
+  clear(): void {
+    this.asked?.abort.abort();
+    this.asked = null;
+    this.kept.clear();
+  }
+
   want(window: Window, tracks: number[], width: number): void {
-    const step = spanOf(window) / width;
+    const step = spanOf(window) / width,
+      length = this.axis.length();
     const missing = tracks
-      .filter((track) => !covers(this.kept.get(track), clipped(window, this.length), step))
+      .filter((track) => !covers(this.kept.get(track), clipped(window, length), step))
       .slice(0, MOST_TRACKS);
     if (!missing.length) return;
     const under = this.asked;
     if (under) {
       const near =
         under.window.from <= Math.max(window.from, 0) &&
-        under.window.to >= Math.min(window.to, this.length) &&
+        under.window.to >= Math.min(window.to, length) &&
         under.step <= 1.6 * step &&
         under.step >= step / 6;
       if (near && missing.some((track) => under.tracks.has(track))) return;
       under.abort.abort();
     }
-    void this.fetch(wider(window, -1, this.length + 1), missing, step);
+    void this.fetch(wider(window, -1, length + 1), missing, step);
   }
 
   private async fetch(window: Window, tracks: number[], step: number): Promise<void> {
     const mine = { window, tracks: new Set(tracks), step, abort: new AbortController() };
     this.asked = mine;
     const px = Math.min(16_384, Math.max(1, Math.ceil(spanOf(window) / step)));
-    const at = (ps: number) => (this.origin + BigInt(Math.trunc(ps))).toString();
-    try {
+    const at = (ps: number) => (this.axis.origin + BigInt(Math.trunc(ps))).toString();
+    const ask = async ([shift, some]: [number, number[]]) => {
+      const span = `from=${at(window.from + shift)}&to=${at(window.to + shift)}`;
       const bytes = await getBytes(
-        `/api/timeline?from=${at(window.from)}&to=${at(window.to)}&px=${px}&tracks=${tracks.join(",")}`,
+        `/api/timeline?${span}&px=${px}&tracks=${some.join(",")}`,
         mine.abort.signal,
       );
-      for (const [track, piece] of pieces(
-        decode(bytes),
-        tracks,
-        window.from,
-        window.to,
-        spanOf(window) / px,
-      )) {
+      return pieces(decode(bytes), some, window.from, window.to, spanOf(window) / px);
+    };
+    try {
+      const found = await Promise.all([...groupsOf(tracks, this.axis.shiftOf)].map(ask));
+      for (const [track, piece] of found.flatMap((some) => [...some])) {
         this.kept.delete(track); // the latest last, so that the first are the oldest
         this.kept.set(track, piece);
       }

@@ -1,12 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Track } from "../types";
+import type { Catalog, Track } from "../types";
+import { Lay } from "./axis";
 import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, rowAt } from "./hit";
-import { groupOf, heightOf, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
+import {
+  groupOf,
+  heightOf,
+  lanes,
+  pieces as piecesOf,
+  shortTitles,
+  titleOfStep,
+  UNARRANGED,
+  visible,
+} from "./lanes";
 import { read, write } from "./link";
-import { fitted, labelOf, labels, moment, type Names, RULER } from "./paint";
+import { fitted, labelOf, labels, moment, type Names, RULER, textOn } from "./paint";
 import { placement } from "./placed";
 import {
   covered,
@@ -485,6 +495,7 @@ describe("the address", () => {
             slice: slice === null ? null : String(slice),
             range: null,
             search,
+            together: long % 2 === 0,
           };
           fc.pre(search.isWellFormed());
           expect(read(write(place), 0n)).toEqual(place);
@@ -500,12 +511,114 @@ describe("the address", () => {
       "#timeline",
       "#timeline?range=~",
     ]) {
-      expect(read(odd, 0n)).toEqual({ window: null, slice: null, range: null, search: "" });
+      expect(read(odd, 0n)).toEqual({
+        window: null,
+        slice: null,
+        range: null,
+        search: "",
+        together: false,
+      });
     }
   });
   it("takes moments of the axis from other views", () => {
     expect(
       read("#timeline?from=1000000000000000007&to=1000000000000000107", 1_000_000_000_000_000_000n).window,
     ).toEqual({ from: 7, to: 107 });
+  });
+});
+
+/** A catalog of recordings: of each its run, its span, and when its steps begin and end. */
+function catalogOf(
+  ...recordings: { run: string; span: [number, number]; steps: [number, number][] }[]
+): Catalog {
+  return {
+    start_ps: recordings.reduce((least, one) => Math.min(least, one.span[0]), Infinity),
+    end_ps: recordings.reduce((most, one) => Math.max(most, one.span[1]), 0),
+    tracks: recordings.map(({ run }, track) => ({ track, run_id: run, source_id: String(track) })),
+    sources: recordings.map(({ run, span }, i) => ({
+      source_id: String(i),
+      run_id: run,
+      host_id: "h",
+      first_ps: span[0],
+      last_ps: span[1],
+    })),
+    steps: recordings.flatMap(({ run, steps }) =>
+      steps.map(([from, to], step) => ({ run_id: run, step, name: "train", ts_ps: from, dur_ps: to - from })),
+    ),
+  } as unknown as Catalog;
+}
+describe("the axis", () => {
+  it("begins with the steps, not with what a recorder did before them", () => {
+    const lay = new Lay(catalogOf({ run: "a", span: [0, 1000], steps: [[700, 750], [750, 800]] })); // biome-ignore format: a table
+    const { from, to } = lay.first();
+    expect([from, to]).toEqual([698, 802]);
+  });
+  it("begins with everything where nothing shows steps", () => {
+    expect(new Lay(catalogOf({ run: "a", span: [5, 1005], steps: [] })).first()).toEqual({
+      from: 0,
+      to: 1000,
+    });
+  });
+  it("begins with the steps of one of several recordings that lie far apart", () => {
+    const lay = new Lay(
+      catalogOf(
+        { run: "a", span: [0, 10], steps: [] },
+        { run: "b", span: [1e6, 1e6 + 100], steps: [[1e6 + 20, 1e6 + 70]] }, // biome-ignore format: a table
+      ),
+    );
+    expect(lay.first()).toEqual({ from: 1e6 + 19, to: 1e6 + 71 });
+  });
+  it("lets recordings begin together: tracks and steps move by what lies before theirs", () => {
+    const lay = new Lay(
+      catalogOf(
+        { run: "a", span: [100, 200], steps: [[110, 120]] },
+        { run: "b", span: [5000, 5400], steps: [[5010, 5030]] },
+      ),
+    );
+    expect(lay.at(5010, 1)).toBe(4910);
+    lay.together = true;
+    expect([lay.at(110, 0), lay.at(5010, 1), lay.at(5010, null)]).toEqual([10, 10, 4910]);
+    expect(lay.steps().map((band) => [band.from, band.to, band.recording])).toEqual([
+      [10, 20, 0],
+      [10, 30, 1],
+    ]);
+    expect(lay.length()).toBe(400);
+  });
+});
+describe("short names", () => {
+  const named = (...names: string[]) =>
+    names.map((name, track) => ({ track, name, run_id: "r", host_id: "h", group: "g" }) as Track);
+  it("lose the numbers of the system, and are counted where they are alike then", () => {
+    const found = shortTitles(
+      named(
+        "tf_Compute/-2530033226723029999",
+        "tf_Compute/166965057183036",
+        "main/123456789012",
+        "worker 12",
+      ),
+    );
+    expect([...found.values()]).toEqual(["tf_Compute 1", "tf_Compute 2", "main", "worker 12"]);
+    expect(shortTitles(named("12345678901")).get(0)).toBe("12345678901");
+  });
+  it("keep the number at their end where there is no room", () => {
+    expect(piecesOf("ThreadPool worker 12")).toEqual(["ThreadPool worker", " 12"]);
+    expect(piecesOf("python")).toEqual(["python", ""]);
+  });
+});
+describe("letters on colours", () => {
+  it("can be read on every colour, as far as black or white can be", () => {
+    const light = (rgb: number[]) => {
+      const [r, g, b] = rgb.map((v) => (v <= 10 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+    };
+    const byte = fc.nat(255);
+    fc.assert(
+      fc.property(fc.tuple(byte, byte, byte), ([r, g, b]) => {
+        const on = light([r, g, b]),
+          text = textOn(`rgb(${r}, ${g}, ${b})`, "rgb(255, 255, 255)") === "#fff" ? 1 : 0;
+        expect((Math.max(on, text) + 0.05) / (Math.min(on, text) + 0.05)).toBeGreaterThanOrEqual(4.5);
+      }),
+    );
+    expect(textOn("rgb(0, 0, 0)", "rgb(255, 255, 255)", 0.1)).toBe("#000");
   });
 });

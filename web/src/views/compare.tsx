@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { framed } from "../address";
+import { post } from "../api";
 import { Empty } from "../empty";
-import { Loaded } from "../loading";
+import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import { Prose } from "../prose";
 import { Sections } from "../sections";
@@ -15,9 +17,55 @@ const Compare = (): JSX.Element => (
 
 const Alone = (): JSX.Element => (
   <Empty title="One recording" commands={["stepscope serve A B", "stepscope diff A B"]}>
-    <p>To see two recordings side by side, serve both, or print the same in a terminal:</p>
+    {!framed && <Add />}
+    <p>You can also serve both, or print the same in a terminal:</p>
   </Empty>
 );
+
+/** Opens one of the recordings that lie beside those that are open. */
+const Add = (): JSX.Element => (
+  <Loaded<{ offered: string[] }> from="/api/beside">
+    {({ offered }) =>
+      offered.length ? <Choice offered={offered} /> : <p class="quiet">Nothing lies beside what is open.</p>
+    }
+  </Loaded>
+);
+
+function Choice({ offered }: { offered: string[] }): JSX.Element {
+  const [number, setNumber] = useState(0);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const add = () => {
+    setBusy(true);
+    setError(null);
+    post("/api/add", { number }).then(
+      () => location.reload(),
+      (failure: unknown) => {
+        setBusy(false);
+        setError(failure);
+      },
+    );
+  };
+  return (
+    <>
+      <p class="toolbar">
+        <label class="option">
+          <span>Add a recording</span>
+          <select name="beside" value={number} onChange={(e) => setNumber(Number(e.currentTarget.value))}>
+            {offered.map((name, i) => (
+              <option value={i}>{plain(name, 120)}</option>
+            ))}
+          </select>
+        </label>
+        <button type="button" class="main" disabled={busy} onClick={add}>
+          {busy ? "Opening …" : "Open"}
+        </button>
+        <span class="quiet">These lie in the same folder.</span>
+      </p>
+      {error !== null && <Problem error={error} />}
+    </>
+  );
+}
 
 function Two({ sides }: { sides: string[] }): JSX.Element {
   const [a, setA] = useState(0);
@@ -48,6 +96,12 @@ function Two({ sides }: { sides: string[] }): JSX.Element {
           Swap
         </button>
       </div>
+      {!framed && (
+        <details class="more">
+          <summary>Add a recording</summary>
+          <Add />
+        </details>
+      )}
       {a === b ? (
         <p class="quiet">Choose two different recordings.</p>
       ) : (

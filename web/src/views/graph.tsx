@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, post } from "../api";
+import { hueOf } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration, shown } from "../format";
 import { amount, type Box, COLOURINGS, type Colouring, Drawing, type Level } from "../graphdrawing";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
+import { show } from "../scale";
 import type { View } from "../types";
 
 interface Graph {
@@ -51,11 +53,49 @@ const Nothing = (): JSX.Element => (
   </Empty>
 );
 
+const MOST_KINDS = 8; // in the legend
+
+/** What the colours of the boxes say. */
+function Legend({ boxes, colouring }: { boxes: Box[]; colouring: Colouring }): JSX.Element | null {
+  const most = boxes.reduce((top, b) => Math.max(top, amount(b, colouring) ?? 0), 0);
+  if (colouring === "time" || colouring === "memory") {
+    const unit = colouring === "time" ? "ps" : "bytes";
+    const what = colouring === "time" ? "time of all its runs together" : "bytes of outputs";
+    return (
+      <p class="graph-legend">
+        0 <i class="ramp" /> {show(most, unit)} <span class="quiet">{what}</span>
+      </p>
+    );
+  }
+  const kindOf = (b: Box) =>
+    colouring === "device" ? b.device : colouring === "cluster" ? b.cluster : b.op_type;
+  const counts = new Map<string, number>();
+  for (const b of boxes) {
+    const kind = kindOf(b);
+    if (kind) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const kinds = [...counts].sort((x, y) => y[1] - x[1]);
+  return (
+    <p class="graph-legend">
+      {kinds.slice(0, MOST_KINDS).map(([kind]) => (
+        <span>
+          <i class="swatch" style={{ background: `oklch(0.78 0.08 ${hueOf(kind)})` }} />
+          {plain(kind, 40)}
+        </span>
+      ))}
+      {kinds.length > MOST_KINDS && <span class="quiet">{kinds.length - MOST_KINDS} more</span>}
+    </p>
+  );
+}
+
 function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [number, setNumber] = useState(0);
   const [open, setOpen] = useState<readonly string[]>([]);
   const [fold, setFold] = useState(true);
   const [flat, setFlat] = useState(false);
+  const [given, setGiven] = useState(false);
+  const [focus, setFocus] = useState<string | null>(null);
+  const [hit, setHit] = useState(-1);
   const [colouring, setColouring] = useState<Colouring>("time");
   const [level, setLevel] = useState<Level | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -66,7 +106,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [way, setWay] = useState<readonly string[]>([]);
   useEffect(() => {
     let current = true;
-    post("/api/graph", { graph: number, open, fold, flat })
+    post("/api/graph", { graph: number, open, fold, flat, given })
       .then((reply) => reply.json())
       .then(
         (value) => {
@@ -80,20 +120,31 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
     return () => {
       current = false;
     };
-  }, [number, open, fold, flat]);
+  }, [number, open, fold, flat, given]);
   const look = (value: string) => {
     setText(value);
+    setHit(-1);
     if (value)
       get<Found>(`/api/graph/search?graph=${number}&q=${encodeURIComponent(value)}`).then(setFound, setError);
     else setFound(null);
   };
-  const show = (path: string) => {
+  const reach = (path: string) => {
     setOpen([...new Set([...open, ...around(path)])]);
     setChosen(path);
+    setFocus(path);
+  };
+  /** Goes to the next of what was found. */
+  const visit = () => {
+    const next = found?.nodes[(hit + 1) % (found.nodes.length || 1)];
+    if (!next) return;
+    setHit((hit + 1) % found!.nodes.length);
+    reach(next.path);
   };
   const turn = (box: Box) => {
     setChosen(box.path);
-    if (box.can_open) setOpen([...open, box.path]);
+    if (!box.can_open) return;
+    setOpen([...open, box.path]);
+    setFocus(box.path);
   };
   const close = (path: string) => setOpen(open.filter((one) => one !== path && !one.startsWith(`${path}/`)));
   const lead = (path: string) => {
@@ -129,6 +180,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
               setWay([]);
               setFound(null);
               setText("");
+              setFocus(null);
             }}
           >
             {graphs.map((g, i) => (
@@ -155,6 +207,10 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           blocks once
         </label>
         <label>
+          <input type="checkbox" name="given" checked={given} onChange={() => setGiven(!given)} /> Arguments
+          and constants
+        </label>
+        <label>
           <input type="checkbox" name="flat" checked={flat} onChange={() => setFlat(!flat)} /> All nodes,
           without scopes
         </label>
@@ -165,12 +221,17 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           aria-label="Find a node"
           value={text}
           onInput={(e) => look(e.currentTarget.value)}
+          onKeyDown={(e) => {
+            if (e.key === "Enter") visit();
+            else if (e.key === "Escape") look("");
+          }}
         />
         <button
           type="button"
           onClick={() => {
             setOpen([]);
             setWay([]);
+            setFocus(null);
           }}
         >
           Close all
@@ -186,7 +247,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           <ul>
             {found.nodes.map((node) => (
               <li>
-                <button type="button" class="link" onClick={() => show(node.path)}>
+                <button type="button" class="link" onClick={() => reach(node.path)}>
                   {plain(node.path, 200)}
                 </button>{" "}
                 <span class="quiet">{node.op_type}</span>
@@ -200,8 +261,9 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           Reading …
         </p>
       ) : (
-        <Drawing level={level} colouring={said} chosen={chosen} way={way} turn={turn} />
+        <Drawing level={level} colouring={said} chosen={chosen} focus={focus} way={way} turn={turn} />
       )}
+      {level && <Legend boxes={level.boxes} colouring={said} />}
       <div class="graph-about" aria-live="polite">
         {open.length > 0 && (
           <p>
@@ -218,7 +280,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
           <p>
             {counted(way.length, "node")} on the way:{" "}
             {way.map((path) => (
-              <button type="button" class="plain" onClick={() => show(path)}>
+              <button type="button" class="plain" onClick={() => reach(path)}>
                 {plain(path, 80)}
               </button>
             ))}
@@ -259,7 +321,9 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
                 level.edges.reduce((n, [, , c]) => n + c, level.inside),
                 "edge",
               )}
-              {level.dangling > 0 && `, ${counted(level.dangling, "edge")} to nodes that the graph lacks`}.
+              {level.dangling > 0 && `, ${counted(level.dangling, "edge")} to nodes that the graph lacks`}.{" "}
+              {level.left_out > 0 &&
+                `${counted(level.left_out, "argument or constant", "arguments and constants")} left out. `}
               Click a box to open it; drag to move, wheel to zoom.
             </p>
           )

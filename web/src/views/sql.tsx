@@ -1,13 +1,14 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { place } from "../address";
-import { post } from "../api";
+import { post, Refused } from "../api";
 import { useCommands } from "../commands";
 import type { Editor, Words } from "../editor";
 import { counted } from "../format";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import { QuickChart } from "../quickchart";
+import { placeIn } from "../sqlerror";
 import { Grid } from "../table";
 import { keep, recall } from "../theme";
 import type { Cell, Row, Table, View } from "../types";
@@ -50,11 +51,14 @@ function latest(): string[] {
   }
 }
 
+/** Columns that name something by a number: nobody counts in them. */
+const ID = /(^|_)(id|hash|unix_ns)$/i;
+
 /** Columns by position: SQL may name two alike. Its names and raw values stay as they are. */
 function asTable(answer: Answer): Table {
   const columns = answer.columns.map((title, i) => ({
     name: String(i),
-    unit: "",
+    unit: ID.test(title) ? "id" : "",
     title,
     about: answer.types[i] ?? "",
   }));
@@ -64,7 +68,10 @@ function asTable(answer: Answer): Table {
 
 /** Rows that name a slice lead to it. */
 function sliceLinks(table: Table): { beside?: (row: Row) => JSX.Element | null } {
-  const column = table.columns.find((c) => c.title === "slice_id");
+  const named = (title: string) => table.columns.find((c) => c.title === title);
+  // A row of the table slice has its own number; no other table has all of these columns.
+  const own = ["track_id", "dur_ps", "depth"].every(named) ? named("id") : undefined;
+  const column = named("slice_id") ?? own;
   if (!column) return {};
   return {
     beside: (row) =>
@@ -189,6 +196,8 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
   const leave = useRef(new AbortController());
   const attempt = async (work: (sql: string, signal: AbortSignal) => Promise<void>) => {
     const sql = editor.current?.text() ?? "";
+    editor.current?.settle();
+    editor.current?.mark(null);
     leave.current = new AbortController();
     const { signal } = leave.current;
     setBusy(true);
@@ -196,7 +205,11 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
     try {
       await work(sql, signal);
     } catch (failure) {
-      if (!signal.aborted) setError(failure);
+      if (!signal.aborted) {
+        setError(failure);
+        setAnswer(null); // rows of another statement are no answer to this one
+        if (failure instanceof Refused) editor.current?.mark(placeIn(sql, failure.seen));
+      }
     } finally {
       setBusy(false);
     }
@@ -329,7 +342,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
             {picture ? (
               <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} />
             ) : (
-              <Grid table={answer} all first={100} {...sliceLinks(answer)} />
+              <Grid table={answer} all first={100} cell={60} {...sliceLinks(answer)} />
             )}
           </section>
         )}

@@ -1,13 +1,17 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { framed } from "../address";
+import { post } from "../api";
 import { useCommands } from "../commands";
 import { counted, duration } from "../format";
 import { Loaded, Problem } from "../loading";
 import { Board } from "../timeline/board";
+import { Divider, placeOf } from "../timeline/divider";
 import { inkOf, onTheme } from "../timeline/ink";
-import { heightOf, type Lane } from "../timeline/lanes";
+import { heightOf, type Lane, pieces } from "../timeline/lanes";
+import { Minimap } from "../timeline/minimap";
 import { mouse } from "../timeline/mouse";
-import { type Colouring, moment, type Names, nounOf, RULER } from "../timeline/paint";
+import { type Colouring, type Ink, moment, type Names, nounOf, RULER } from "../timeline/paint";
 import { RangePanel, SlicePanel, StackPanel } from "../timeline/panel";
 import { placement } from "../timeline/placed";
 import { spanOf } from "../timeline/scale";
@@ -15,9 +19,10 @@ import "../timeline/timeline.css";
 import { plain } from "../plain";
 import type { Catalog, View } from "../types";
 
-/** Characters of a track's name that fit beside it: threads of a pool differ at the end of theirs. */
-const TITLE = 28,
-  WIDER = 34; // what is no track has no buttons
+const LONGEST = 300; // characters of a track's name
+/** The column of the names, and the panel of details, as wide and as high as the reader made them. */
+const nameColumn = placeOf("stepscope.timeline-names", 240, 90, 900);
+const details = placeOf("stepscope.timeline-details", 270, 90, 2000);
 const ABOUT = "Slices of all tracks over time. Press ? for the keys; everything selected is described below.";
 const HINT =
   "Drag to move, Ctrl-wheel or W and S to zoom, click a slice for all that is known of it, " +
@@ -39,21 +44,26 @@ function Whole({ catalog, names }: { catalog: Catalog; names: Names }): JSX.Elem
   const scroller = useRef<HTMLDivElement>(null),
     canvas = useRef<HTMLCanvasElement>(null),
     probe = useRef<HTMLDivElement>(null),
-    search = useRef<HTMLInputElement>(null);
+    search = useRef<HTMLInputElement>(null),
+    inks = useRef<Ink | null>(null);
   useEffect(() => {
     const view = scroller.current!,
       area = canvas.current!.parentElement!;
-    let ink = inkOf(probe.current!);
+    inks.current = inkOf(probe.current!);
     const stopTheme = onTheme(() => {
-      ink = inkOf(probe.current!);
+      inks.current = inkOf(probe.current!);
       board.redraw();
     });
     const measure = () => {
+      const before = board.size.value.height;
       board.size.value = { width: Math.max(area.clientWidth, 50), height: Math.max(view.clientHeight, 120) };
+      if (board.size.value.height < before) board.keepInView(); // the panel took its room
     };
     const sized = new ResizeObserver(measure);
     sized.observe(view);
+    sized.observe(area);
     measure();
+    board.redraw();
     const onScroll = () => {
       board.top.value = view.scrollTop;
     };
@@ -64,7 +74,7 @@ function Whole({ catalog, names }: { catalog: Catalog; names: Names }): JSX.Elem
     const detach = mouse(canvas.current!, board, (by) => {
       view.scrollTop += by;
     });
-    const end = board.begin(canvas.current!, () => ink);
+    const end = board.begin(canvas.current!, () => inks.current!);
     return () => {
       end();
       detach();
@@ -82,12 +92,14 @@ function Whole({ catalog, names }: { catalog: Catalog; names: Names }): JSX.Elem
       { title: "Timeline: later", key: "d", run: () => board.pan(0.1) },
       { title: "Timeline: earlier by a screen", key: "ArrowLeft", run: () => board.pan(-0.5) },
       { title: "Timeline: later by a screen", key: "ArrowRight", run: () => board.pan(0.5) },
+      { title: "Timeline: the steps", key: "0", run: () => board.recorded() },
       { title: "Timeline: all of it", key: "Home", run: () => board.home() },
       { title: "Timeline: zoom to the selection", key: "f", run: () => board.zoomToSelection() },
       { title: "Timeline: mark the selection", key: "m", run: () => board.mark() },
       { title: "Timeline: find slices", key: "/", run: () => search.current?.focus() },
       { title: "Timeline: next slice found", key: "n", run: () => void board.turn(1) },
       { title: "Timeline: previous slice found", key: "p", run: () => void board.turn(-1) },
+      { title: "Timeline: close the details", key: "Escape", run: () => board.clear() },
       { title: "Timeline: nothing selected", key: "x", run: () => board.clear() },
     ],
     [board],
@@ -95,13 +107,24 @@ function Whole({ catalog, names }: { catalog: Catalog; names: Names }): JSX.Elem
   useCommands(keys);
   const classes = catalog.classes.map((name) => <i class={`class-${name}`} />);
   return (
-    <div class="timeline">
+    <div
+      class="timeline"
+      style={{
+        "--names": `${nameColumn.pixels.value}px`,
+        "--high": `${board.size.value.height}px`,
+      }}
+    >
       <Bar board={board} search={search} />
+      <div class="tl-overview">
+        <span class="quiet">{counted(catalog.tracks.filter((t) => t.slices > 0).length, "track")}</span>
+        <Minimap board={board} ink={() => inks.current} />
+      </div>
       <div class="tl-scroll" ref={scroller}>
         <div class="tl-page">
           <Spacer board={board} />
           <div class="tl-gutter">
             <Gutter board={board} />
+            <Divider of={nameColumn} across label="Width of the names" />
           </div>
           <div class="tl-area">
             <canvas
@@ -193,20 +216,31 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
           ))}
         </select>
       </label>
-      {board.stretches.length > 1 && (
+      {board.lay.recordings.length > 1 && (
+        <label title="Each recording begins at the begin of the axis, so that they can be compared">
+          <input
+            type="checkbox"
+            name="together"
+            checked={board.together.value}
+            onChange={(e) => board.align(e.currentTarget.checked)}
+          />{" "}
+          Align starts
+        </label>
+      )}
+      {board.lay.stretches.length > 1 && !board.together.value && (
         <label>
           Go to{" "}
           <select
             name="stretch"
             value=""
             onChange={(e) => {
-              const one = board.stretches[Number(e.currentTarget.value)];
+              const one = board.lay.stretches[Number(e.currentTarget.value)];
               if (e.currentTarget.value !== "" && one) board.show(one);
               e.currentTarget.value = "";
             }}
           >
             <option value="">a recording</option>
-            {board.stretches.map((one, i) => (
+            {board.lay.stretches.map((one, i) => (
               <option value={i}>{plain(one.title, 80)}</option>
             ))}
           </select>
@@ -224,9 +258,13 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
       <button type="button" aria-label="Zoom in" onClick={() => board.zoomHere(0.5)}>
         +
       </button>
-      <button type="button" onClick={() => board.home()}>
+      <button type="button" title="What the steps take (0)" onClick={() => board.recorded()}>
+        Steps
+      </button>
+      <button type="button" title="All of the recording (Home)" onClick={() => board.home()}>
         All
       </button>
+      {!framed && <Perfetto />}
       <span class="quiet" role="status">
         {duration(spanOf(window))} on screen
       </span>
@@ -236,6 +274,49 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
         </span>
       ))}
     </div>
+  );
+}
+
+const PERFETTO = "https://ui.perfetto.dev";
+
+/** Saves all slices in a form that Perfetto opens. Nothing leaves this machine unless the reader takes it there. */
+function Perfetto(): JSX.Element {
+  const [state, setState] = useState<"" | "busy" | "saved">("");
+  const [error, setError] = useState<unknown>(null);
+  const save = async () => {
+    setState("busy");
+    setError(null);
+    try {
+      const url = URL.createObjectURL(await (await post("/api/export", {})).blob());
+      Object.assign(document.createElement("a"), { href: url, download: "stepscope.trace.json.gz" }).click();
+      URL.revokeObjectURL(url);
+      setState("saved");
+    } catch (failure) {
+      setError(failure);
+      setState("");
+    }
+  };
+  return (
+    <span class="tl-export">
+      <button
+        type="button"
+        disabled={state === "busy"}
+        title="Saves a file that ui.perfetto.dev and chrome://tracing open"
+        onClick={() => void save()}
+      >
+        {state === "busy" ? "Writing …" : "For Perfetto"}
+      </button>
+      {state === "saved" && (
+        <>
+          {" "}
+          Saved: open it in{" "}
+          <a href={PERFETTO} target="_blank" rel="noopener noreferrer">
+            ui.perfetto.dev
+          </a>
+        </>
+      )}
+      {error !== null && <Problem error={error} />}
+    </span>
   );
 }
 
@@ -261,7 +342,7 @@ function Gutter({ board }: { board: Board }): JSX.Element {
             </button>
           )}
           <span class="tl-title" title={`${plain(row.title)}\n${row.about}`}>
-            <bdi>{plain(row.title, row.kind === "track" ? TITLE : WIDER)}</bdi>
+            <Title text={plain(row.short, LONGEST)} />
             {row.kind === "group" && <span class="quiet"> {row.about}</span>}
             {row.kind === "track" &&
               (row.height >= 34 ? <small>{row.about}</small> : <span class="beside">{row.about}</span>)}
@@ -270,8 +351,22 @@ function Gutter({ board }: { board: Board }): JSX.Element {
           {row.kind === "track" && <Buttons board={board} row={row} />}
         </div>
       ))}
-      <div class="tl-corner">{counted(board.catalog.tracks.filter((t) => t.slices > 0).length, "track")}</div>
+      <div class="tl-corner" aria-hidden="true">
+        <span>Time</span>
+        {board.lay.bands.length > 0 && <span>Steps</span>}
+      </div>
     </>
+  );
+}
+
+/** A name that is cut where there is no room, but not in the number that tells it from its neighbours. */
+function Title({ text }: { text: string }): JSX.Element {
+  const [head, tail] = pieces(text);
+  return (
+    <bdi class="tl-name">
+      <span>{head}</span>
+      {tail && <span class="tail">{tail}</span>}
+    </bdi>
   );
 }
 
@@ -344,14 +439,30 @@ function Tip({ board }: { board: Board }): JSX.Element | null {
 
 function Panel({ board }: { board: Board }): JSX.Element {
   const { detail, stack, ranged, range, rangedSlices, marks, error, found, text } = board;
-  const at = (ps: number | string) => moment(board.offset(ps), Math.max(spanOf(board.window.value) / 1e6, 1));
+  const at = (ps: number | string, track: number | null = null) =>
+    moment(board.lay.at(ps, track), Math.max(spanOf(board.window.value) / 1e6, 1));
+  const open = detail.value !== null || stack.value !== null || range.value !== null;
   return (
-    <div class="tl-panel" aria-live="polite">
+    <div class="tl-panel" aria-live="polite" style={open ? { height: `${details.pixels.value}px` } : {}}>
+      {open && (
+        <>
+          <Divider of={details} across={false} label="Height of the details" />
+          <button
+            type="button"
+            class="tl-close"
+            title="Close (Esc)"
+            aria-label="Close the details"
+            onClick={() => board.clear()}
+          >
+            ×
+          </button>
+        </>
+      )}
       {error.value !== null && <Problem error={error.value} />}
       {detail.value && (
         <SlicePanel
           detail={detail.value}
-          moment={at(detail.value.slice.ts_ps)}
+          moment={at(detail.value.slice.ts_ps, detail.value.track?.track ?? null)}
           go={(id) => void board.select(id, true)}
         />
       )}
@@ -389,7 +500,7 @@ function Panel({ board }: { board: Board }): JSX.Element {
                   {plain(slice.name, 200)}
                 </button>{" "}
                 <span class="quiet">
-                  {duration(Number(slice.dur_ps))} at {at(slice.ts_ps)}
+                  {duration(Number(slice.dur_ps))} at {at(slice.ts_ps, slice.track)}
                 </span>
               </li>
             ))}
@@ -433,4 +544,11 @@ function Panel({ board }: { board: Board }): JSX.Element {
   );
 }
 
-export const view: View = { name: "timeline", title: "Timeline", order: 2, key: "2", Component: Timeline };
+export const view: View = {
+  name: "timeline",
+  title: "Timeline",
+  order: 2,
+  key: "2",
+  hasAny: (catalog) => catalog.tracks.some((track) => track.slices > 0),
+  Component: Timeline,
+};

@@ -67,7 +67,9 @@ class Level:
     inside: int
     """Edges that begin and end in one box."""
     outside: int
-    """Edges with an end that is not in the scope that is drawn."""
+    """Edges with an end that is not in what is drawn."""
+    left_out: int = 0
+    """Nodes that are arguments and constants, and not drawn."""
 
 
 def level(
@@ -76,16 +78,24 @@ def level(
     *,
     fold: bool = True,
     flat: bool = False,
+    given: bool = True,
     within: Scope | None = None,
 ) -> Level:
     """The boxes when the scopes of these paths are open. fold: show siblings that are alike once, unless one
-    of them is open. flat: show all nodes and no scope. within: draw this scope only. LimitReached for more
+    of them is open. flat: show all nodes and no scope. given: False leaves out what holds nothing but
+    arguments and constants, unless that is all there is. within: draw this scope only. LimitReached for more
     than MOST_BOXES."""
     top = within or graph.root
     opens = frozenset(opened)
     shown = list(_shown(top, opens, fold)) if not flat else [(one, []) for one in _alone(top)]
     if top.op_type is not None and not flat:
         shown.append((_only(top), []))
+    left_out = 0
+    if not given:
+        kept = [(one, copies) for one, copies in shown if not _is_given(one, opens)]
+        if kept:
+            left_out = sum(one.nodes for one, _ in shown) - sum(one.nodes for one, _ in kept)
+            shown = kept
     if len(shown) > MOST_BOXES:
         raise LimitReached(
             "There are too many boxes to draw.",
@@ -106,7 +116,38 @@ def level(
         _box(one, copies, opens, x, y, width)
         for (one, copies), (x, y), width in zip(shown, places, widths, strict=True)
     ]
-    return Level(boxes, [Edge(a, b, count) for (a, b), count in between.items()], inside, outside)
+    return Level(boxes, [Edge(a, b, count) for (a, b), count in between.items()], inside, outside, left_out)
+
+
+_GIVEN = frozenset(
+    {
+        *(
+            "Const",
+            "HostConst",
+            "Placeholder",
+            "PlaceholderWithDefault",
+            "PlaceholderV2",
+            "_Arg",
+            "_DeviceArg",
+        ),
+        *("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "NoOp"),
+        *("constant", "parameter", "iota", "partition-id", "replica-id"),
+    }
+)
+"""Types of ops that work on nothing: arguments, variables and constants of a graph or of a program of XLA."""
+
+
+def _is_given(scope: Scope, opened: frozenset[str]) -> bool:
+    """Whether nothing in a scope works on anything. What was opened is wanted."""
+    if any(path == scope.path or path.startswith(f"{scope.path}/") for path in opened):
+        return False
+    left = [scope]
+    while left:
+        here = left.pop()
+        if here.op_type is not None and here.op_type not in _GIVEN:
+            return False
+        left += here.children.values()
+    return True
 
 
 def alike(scope: Scope, *, fold: bool = True) -> list[list[Scope]]:

@@ -13,7 +13,7 @@
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   rows_drawn | int | Rows | rows of the timeline that hold its work
---   concurrency | float | At once | mean number of rows at work while any is
+--   concurrency | float | In parallel | mean number of rows at work while any is
 --   any_busy_ps | ps | Busy | time in which at least one row was at work
 --   rows_busy_ps | ps | Rows' busy | busy times of the rows, added up
 WITH tracks AS (

@@ -23,7 +23,7 @@
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   rows_drawn | int | Rows | rows of the timeline that hold its work
---   concurrency | float | At once | mean number of rows at work while any is
+--   concurrency | float | In parallel | mean number of rows at work while any is
 WITH tracks AS (
   SELECT
     l.run_id,

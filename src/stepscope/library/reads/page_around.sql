@@ -1,0 +1,31 @@
+-- What a slice lies in, for a page
+--
+-- question: Which slices of the same track is a slice within, and which op or line of the program do they name?
+-- reads: slice
+-- notes: Slices of one track nest; of those that cover it, the page follows parents from the innermost on.
+-- parameters:
+--   slice_id | int | number of the slice
+-- columns:
+--   id | int | number of the slice around it
+--   parent_id | int | innermost slice that contains that one
+--   name | text | its name
+--   category | text | its category
+--   op_name | text | op that it executes
+--   op_type | text | type of that op
+WITH here AS (
+  SELECT s.track_id, s.depth, s.ts_ps, s.ts_ps + s.dur_ps AS end_ps
+  FROM slice AS s
+  WHERE s.id = $slice_id
+)
+
+SELECT
+  s.id,
+  s.parent_id,
+  s.name,
+  s.category,
+  s.op_name,
+  s.op_type
+FROM slice AS s
+INNER JOIN here AS h
+  ON s.track_id = h.track_id AND s.depth < h.depth AND s.ts_ps <= h.ts_ps AND s.ts_ps + s.dur_ps >= h.end_ps
+ORDER BY s.depth DESC NULLS LAST, s.id NULLS LAST

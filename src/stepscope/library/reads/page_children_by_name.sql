@@ -1,0 +1,31 @@
+-- Children of a slice by name, for a page
+--
+-- question: What are the slices called that lie directly on a slice, and how long do those of each name take?
+-- reads: slice
+-- parameters:
+--   slice_id | int | number of the slice
+--   most | int | names to list
+-- columns:
+--   name | text | name of children
+--   number | int | children of that name
+--   all_ps | ps | their durations, added up
+--   longest_id | int | the longest of them
+WITH children AS (
+  SELECT
+    s.id,
+    s.name,
+    s.dur_ps,
+    ROW_NUMBER() OVER (PARTITION BY s.name ORDER BY s.dur_ps DESC NULLS LAST, s.id NULLS LAST) AS place
+  FROM slice AS s
+  WHERE s.parent_id = $slice_id
+)
+
+SELECT
+  c.name,
+  COUNT(*) AS number,
+  CAST(SUM(c.dur_ps) AS BIGINT) AS all_ps,
+  MAX(CASE WHEN c.place = 1 THEN c.id END) AS longest_id
+FROM children AS c
+GROUP BY c.name
+ORDER BY all_ps DESC NULLS LAST, c.name NULLS LAST
+LIMIT $most

@@ -1,0 +1,53 @@
+"""When and where it was recorded, and which program: a report that is sent must say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+
+from stepscope import units
+from stepscope.library.statements import Query, statement
+
+_MOST_RUNS = 3
+_MOST_MODELS = 4
+
+
+def sentences(query: Query) -> list[str]:
+    """One sentence a run."""
+    models: dict[str, list[str]] = {}
+    for run, model, number in query(statement("recorded_devices")).rows():
+        models.setdefault(run, []).append(model if number == 1 else f"{number} of {model}")
+    runs = query(statement("recorded_programs")).rows()
+    found = []
+    for run, begun_ns, host, hosts, program in runs[:_MOST_RUNS]:
+        own = models.get(run, [])
+        devices = ", ".join(own[:_MOST_MODELS]) + (", …" if len(own) > _MOST_MODELS else "")
+        told = "; ".join(_told(begun_ns, host, hosts, program, devices))
+        if told:
+            found.append(f"{run}: {told}." if len(runs) > 1 else f"{told[0].upper()}{told[1:]}.")
+    if found and len(runs) > _MOST_RUNS:
+        found.append(f"{units.count(len(runs) - _MOST_RUNS, 'more run')}.")
+    return found
+
+
+def _told(
+    begun_ns: int | None, host: str | None, hosts: int, program: str | None, devices: str
+) -> Iterator[str]:
+    where = "" if host is None else f" on {host}" if hosts == 1 else f" on {units.count(hosts, 'host')}"
+    when = _moment(begun_ns)
+    if when or where:
+        yield f"recorded{when}{where}"
+    if program:
+        yield program
+    if devices:
+        yield f"with {devices}"
+
+
+def _moment(begun_ns: int | None) -> str:
+    """When it began; "" where no file tells, or what it tells is no time of day."""
+    if begun_ns is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(begun_ns / 1e9, timezone.utc).strftime(" %Y-%m-%d %H:%M UTC")
+    except (OverflowError, OSError, ValueError):
+        return ""

@@ -1,0 +1,45 @@
+"""What lies beside the recordings that are served, so that one of it can be opened, too.
+
+The page names it by a number: no route takes a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+MOST_OFFERED = 300
+
+
+class Beside:
+    """Files and folders next to what was given. Any thread may ask."""
+
+    def __init__(self, paths: list[str], check: Callable[[str], None]) -> None:
+        """paths: what is open; what is added is appended. check: opens a path and closes it again, and raises
+        what is wrong with it."""
+        self._paths, self._check = paths, check
+        self._offered: list[Path] = []
+
+    def offer(self) -> list[str]:
+        """Names of what can be added, those of one folder together. A folder that cannot be read offers
+        nothing."""
+        opened = {Path(path).resolve() for path in self._paths}
+        folders = dict.fromkeys(path.parent for path in opened)
+        found: list[Path] = []
+        for folder in folders:
+            try:
+                entries = sorted(folder.iterdir())
+            except OSError:
+                continue
+            found += [one for one in entries if one not in opened and not one.name.startswith(".")]
+        self._offered = found[:MOST_OFFERED]
+        several = len(folders) > 1
+        return [f"{one.parent.name}/{one.name}" if several else one.name for one in self._offered]
+
+    def add(self, number: int) -> tuple[str, ...]:
+        """All paths, with one more of those that were offered. IndexError when it was not; StepscopeError
+        when it cannot be opened."""
+        path = str(self._offered[number])
+        self._check(path)
+        self._paths.append(path)
+        return tuple(self._paths)
