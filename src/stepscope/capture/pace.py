@@ -16,9 +16,11 @@ LEVELS = (
     "own",
     "keras_batch",
     "session_run",
+    "optimizer",
     "jax",
     "function_call",
     "next_element",
+    "next_batch",
     "gradient",
     "library_function",
     "jax_op",
@@ -29,6 +31,8 @@ FRAMEWORK = {
     "own": "own",
     "keras_batch": "keras",
     "session_run": "tf1_session",
+    "optimizer": "torch",
+    "next_batch": "torch",
     "jax": "jax",
     "function_call": "tf2_function",
     "library_function": "tf2_function",
@@ -333,7 +337,8 @@ def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
     if not calls:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "
-            "trained, no dataset iterated from Python, no gradient taken of a tape"
+            "trained, no dataset iterated from Python, no gradient taken of a tape, no optimizer of PyTorch stepped, "
+            "no DataLoader drawn from"
         )
     best = max(calls, key=lambda call: (call["settled"], call["calls"]))
     return (
