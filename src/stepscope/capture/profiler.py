@@ -100,15 +100,16 @@ class Profilers:
                 return f"JAX's profiler, started by {self.theirs or 'the program'}"
         return ""
 
-    def start(self, folder: Path, whose: Collection[str]) -> None:
-        """Starts those of these frameworks; Busy, with nothing started, when another profiler runs."""
+    def start(self, folder: Path, whose: Collection[str], step_ns: int = 0) -> None:
+        """Starts those of these frameworks; Busy, with nothing started, when another profiler runs. step_ns:
+        how long a step takes. MemoryError when what it is to record might not fit."""
         busy = self.busy(whose)
         if busy:
             raise Busy(busy)
         # JAX and TensorFlow write the same file name; the second gets a folder of its own.
         try:
             if "torch" in whose and self.of_torch is not None:
-                self.running.append(self.of_torch.start())
+                self.running.append(self.of_torch.start(step_ns))
             if "jax" in whose:
                 self.running.append(self._start_jax(folder))
             if "tensorflow" in whose and self.of_tensorflow:

@@ -375,7 +375,10 @@ class Recorder:
         begin = clocks.perf_counter_ns()
         if self.wants("xplane"):
             try:
-                self.profilers.start(folder.path, whose)
+                begin_ns, _, end_ns = caller.spans[-1]
+                self.profilers.start(folder.path, whose, end_ns - begin_ns)
+            except MemoryError as error:
+                self.problem("no trace of ops", str(error), "mark shorter steps with stepscope.capture.step(i)")
             except Busy as busy:
                 self._is_refused(str(busy))
                 self._next_at = caller.count + 100
