@@ -74,9 +74,9 @@ def _attach(recorder: Recorder, name: str, module: Any) -> None:
     try:
         _WATCH[name](recorder, module)
     except Exception as error:  # noqa: BLE001  a framework of another make: the program must go on
-        version = getattr(module, "__version__", "")
+        named = f"{name} {getattr(module, '__version__', '')}".strip()
         recorder.problem(
-            f"{name} {version} cannot be watched in every way",
+            f"{named} cannot be watched in every way",
             f"{type(error).__name__}: {error}",
             "mark the steps in the program with stepscope.capture.step(i)",
         )
