@@ -87,7 +87,7 @@ def devices() -> List[Dict[str, str]]:
         for device in jax.local_devices():
             found.append({"name": f"jax:{device.platform}:{device.id}", "kind": device.device_kind})
     cuda = getattr(sys.modules.get("torch"), "cuda", None)
-    if getattr(cuda, "is_initialized", lambda: False)():
+    if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():
         for number in range(cuda.device_count()):
             found.append({"name": f"torch:cuda:{number}", "kind": str(cuda.get_device_name(number))})
     return found

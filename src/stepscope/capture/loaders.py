@@ -10,7 +10,7 @@ import linecache
 import sys
 import weakref
 from types import FrameType
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from . import clocks
 from .datasets import TEXT
@@ -31,12 +31,14 @@ class Loaders:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._places: "weakref.WeakKeyDictionary[Any, Dict[str, Any]]" = weakref.WeakKeyDictionary()
+        self._places: weakref.WeakKeyDictionary[Any, Dict[str, Any]] = weakref.WeakKeyDictionary()
         self._chains: List[List[Dict[str, Any]]] = []
-        self._numbers: "weakref.WeakKeyDictionary[Any, int]" = weakref.WeakKeyDictionary()
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """Of loaders that batches were drawn from."""
-        self._loaders: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+        self._loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """By iterator."""
+        self._known: Callable[[], Any] = _nothing
+        """The iterator of which nothing more is to be seen: its loader is told of, and an optimizer steps."""
         self._written = 0
 
     def watch(self) -> None:
@@ -65,7 +67,7 @@ class Loaders:
 
         def make_next(next_: Any) -> Any:
             def __next__(self_: Any) -> Any:
-                if not recorder.listening:
+                if self_ is self._known() or not recorder.listening:
                     return next_(self_)
                 begin_ns = clocks.time_ns()
                 batch = next_(self_)
@@ -88,6 +90,8 @@ class Loaders:
             self._chains.append(_chain(loader, self._places.get(loader, {})))
         # With an optimizer there, a step is what it does, and may take several batches.
         if self._recorder.optimizes():
+            with contextlib.suppress(TypeError):  # as above
+                self._known = weakref.ref(iterator)
             return
         number = self._numbers.get(loader, -1) if loader is not None else -1
         self._recorder.step(
@@ -107,6 +111,11 @@ class Loaders:
             self._written = len(self._chains)
             rows = [{"iterator": number, "chain": chain} for number, chain in enumerate(self._chains)]
             folder.add_json("pipeline/datasets.json", "datasets", rows)
+
+
+def _nothing() -> Any:
+    """No iterator, as a reference to one that is gone."""
+    return _nothing
 
 
 def _chain(loader: Any, place: Dict[str, Any]) -> List[Dict[str, Any]]:

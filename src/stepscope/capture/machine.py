@@ -185,7 +185,7 @@ def _available() -> Dict[str, int]:
 def available_bytes() -> Optional[int]:
     """Memory that this process may still take: of the machine, or of the container that it is in. None where
     neither is known."""
-    found = []
+    found: List[int] = []
     with contextlib.suppress(OSError, ValueError, IndexError):
         found += _available().values()
     for limit, told, name in _LIMITS:

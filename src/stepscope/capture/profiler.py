@@ -1,5 +1,5 @@
-"""The XPlane, or the trace: starts and stops the profilers of TensorFlow, JAX and PyTorch, and makes way for the
-program's own.
+"""The XPlane, or the trace: starts and stops the profilers of TensorFlow, JAX and PyTorch, and makes way for
+the program's own.
 
 A process has one profiler a framework. If the program's runs, ours waits; if the program starts its own while
 ours runs, ours ends first.
@@ -63,7 +63,8 @@ class Profilers:
         patches.put(jax.profiler, "start_trace", profiler.start_trace)
 
     def watch_torch(self, patches: Patches) -> None:
-        """Notes when the program starts PyTorch's profiler. ImportError or AttributeError where it has none."""
+        """Notes when the program starts PyTorch's profiler. ImportError or AttributeError where it has
+        none."""
         torch = TorchProfiler(self.program_starts, self._state)
         torch.watch(patches)
         self.of_torch = torch

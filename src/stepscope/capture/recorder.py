@@ -309,7 +309,7 @@ class Recorder:
         if self.profilers.are_full:
             self.problem(
                 "fewer steps than asked for",
-                f"{self._steps} recorded when the profiler's events took {MOST_GROWN_BYTES >> 30} GiB of memory",
+                f"{self._steps} recorded, in which the process grew by {MOST_GROWN_BYTES >> 20} MiB or more",
                 "mark shorter steps with stepscope.capture.step(i)",
             )
             self._end(caller)
@@ -378,7 +378,9 @@ class Recorder:
                 begin_ns, _, end_ns = caller.spans[-1]
                 self.profilers.start(folder.path, whose, end_ns - begin_ns)
             except MemoryError as error:
-                self.problem("no trace of ops", str(error), "mark shorter steps with stepscope.capture.step(i)")
+                self.problem(
+                    "no trace of ops", str(error), "mark shorter steps with stepscope.capture.step(i)"
+                )
             except Busy as busy:
                 self._is_refused(str(busy))
                 self._next_at = caller.count + 100
@@ -410,8 +412,8 @@ class Recorder:
         return frozenset(name for name in wanted if wanted[name])
 
     def _is_of_torch(self, how: str) -> bool:
-        """Whether the steps are PyTorch's. A program that imports TensorFlow, too, may only write logs with it;
-        one that imports PyTorch may only load with it."""
+        """Whether the steps are PyTorch's. A program that imports TensorFlow, too, may only write logs with
+        it; one that imports PyTorch may only load with it."""
         if "torch" not in self.frameworks or how not in ("own", "keras_batch"):
             return FRAMEWORK[how] == "torch"
         seen = any(FRAMEWORK[one.how] == "torch" for one in self.pace.callers.values())

@@ -31,7 +31,7 @@ class _Optimizers:
         """Identities of functions that report."""
         self._kept: List[Any] = []
         """They are kept alive, so that none takes the place of another."""
-        self._alive: "weakref.WeakSet[Any]" = weakref.WeakSet()
+        self._alive: weakref.WeakSet[Any] = weakref.WeakSet()
         self._graphs: Optional[int] = None
 
     def watch(self) -> None:

@@ -25,7 +25,7 @@ _MOST_EACH_S = {True: 700 << 20, False: 250 << 20}
 """What the profiler takes of a second of nothing but tiny ops, at its end; with shapes, and without. A step
 that might take more than half of the memory that is free is not traced."""
 _LEVEL = 1
-"""Of packing. PyTorch's own takes 13 s for 190,000 events, this 0.3 s, and the file is half as large again."""
+"""Of packing. PyTorch's own takes 13 s for 190,000 events, this 0.3 s for a file half as large again."""
 _STARTS = ("_prepare_profiler", "_enable_profiler", "_enable_profiler_legacy")
 
 
@@ -151,7 +151,7 @@ def _leave_out_tables(profile: Any) -> None:
     """Older versions make objects of Python of all events as they stop, for tables that nobody reads
     here: half a minute for 500,000 of them. The trace is written from what C++ has."""
     inner = getattr(profile, "profiler", None)
-    if hasattr(inner, "_parse_kineto_results"):
+    if inner is not None and hasattr(inner, "_parse_kineto_results"):
         inner._parse_kineto_results = lambda *_: []
 
 

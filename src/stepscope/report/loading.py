@@ -29,14 +29,14 @@ def _of(one: Loading) -> Iterator[str]:
         return
     workers = [loader.workers for loader in one.loaders]
     if not workers:
-        yield "Make it faster than the step: more workers, a larger prefetch_factor, less work for each element."
+        yield "Make it faster than the step: more workers, a larger prefetch_factor, less work an element."
     elif not any(workers):
         yield "It loads between the steps: with num_workers=2 or more, processes load while steps run."
     else:
         yield (
-            "Its workers are processes of their own, of which no stacks are taken: what takes long in them shows "
-            "in a recording with num_workers=0. Ways out: more workers, a larger prefetch_factor, less work for "
-            "each element."
+            "Its workers are processes of their own, of which no stacks are taken: what takes long in them "
+            "shows in a recording with num_workers=0. Ways out: more workers, a larger prefetch_factor, less "
+            "work for each element."
         )
 
 

@@ -62,9 +62,7 @@ _GAINS = (
 )
 
 
-def build(
-    found: Iterable[Found], missing: Sequence[Oddity] = (), loading: Sequence[Loading] = ()
-) -> Report:
+def build(found: Iterable[Found], missing: Sequence[Oddity] = (), loading: Sequence[Loading] = ()) -> Report:
     """The report of all pipelines, the one that waits most first.
 
     missing: what of the recordings is lost, loading: what is known of DataLoaders of PyTorch; both are

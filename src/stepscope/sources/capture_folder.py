@@ -54,9 +54,9 @@ def joined(
 ) -> list[tuple[Source, str]]:
     """Sources with their folders, those of one capture made to belong together, with their pieces.
 
-    The times of the steps go to the capture's XPlane, which may have no marks of steps; a trace of PyTorch
-    has marks. Where there is neither they stay with the capture. They go to runs of a session that were traced in full, too, which count
-    for less beside steps that an XPlane or samples of stacks tell of.
+    The times of the steps go to the capture's XPlane, which may have no marks of steps; PyTorch's trace has
+    marks. Where there is neither they stay with the capture. They go to runs of a session that were traced in
+    full, too, which count for less beside steps that an XPlane or samples of stacks tell of.
     """
     leaders = {folder: one for one, folder in placed if one.format == FORMAT}
     hosts: dict[str, str] = {}

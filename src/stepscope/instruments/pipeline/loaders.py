@@ -1,4 +1,4 @@
-"""DataLoaders of PyTorch: how long steps wait for them, where they were made, and where elements come from."""
+"""DataLoaders of PyTorch: how long steps wait for them, where they were made, where elements come from."""
 
 from __future__ import annotations
 

@@ -2,13 +2,14 @@
 
 import os
 import tempfile
+from pathlib import Path
 
 import torch
 
 
 def save(model, optimizer, path):
     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, path)
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
@@ -23,5 +24,5 @@ with tempfile.TemporaryDirectory() as folder:
         loss = torch.nn.functional.cross_entropy(model(words), labels)
         loss.backward()
         optimizer.step()
-        save(model, optimizer, os.path.join(folder, "latest.pt"))
+        save(model, optimizer, Path(folder) / "latest.pt")
 print(f"trained {loss.item():.3f}")

@@ -7,7 +7,7 @@ def scores_of(batch, weight):
     scores = []
     for row in batch:
         score = row[0] * weight[0]
-        for one, factor in zip(row[1:], weight[1:]):
+        for one, factor in zip(row[1:], weight[1:], strict=True):
             score = score + one * factor
         scores.append(score)
     return torch.stack(scores)
