@@ -64,11 +64,13 @@ def test_tiny_ops_are_launching(tmp_path: Path) -> None:
     with stepscope.open(str(tmp_path / "out")) as trace:
         answer = trace.summary().data["answer"]
         (parts,) = trace.query(
-            "SELECT sum(p.dur_ps) FILTER (WHERE p.label = 'dispatch') / sum(p.dur_ps) AS launching FROM step_part AS p"
+            "SELECT sum(p.dur_ps) FILTER (WHERE p.label = 'dispatch') / sum(p.dur_ps) AS launching "
+            "FROM step_part AS p"
         )
         (ops,) = trace.query(
-            "SELECT count(*) / (SELECT count(*) FROM step WHERE averaged) AS each FROM slice AS s JOIN step AS t "
-            "ON t.averaged AND s.ts_ps BETWEEN t.ts_ps AND t.ts_ps + t.dur_ps WHERE s.name = 'MulBackward0'"
+            "SELECT count(*) / (SELECT count(*) FROM step WHERE averaged) AS each FROM slice AS s "
+            "JOIN step AS t ON t.averaged AND s.ts_ps BETWEEN t.ts_ps AND t.ts_ps + t.dur_ps "
+            "WHERE s.name = 'MulBackward0'"
         )
     assert ops.each == 40 * 16
     assert parts.launching > 0.25

@@ -4,7 +4,6 @@ A thread has one profiler. Whoever starts another while ours runs would get an e
 """
 
 import contextlib
-import gzip
 import os
 import platform
 import shutil
@@ -157,6 +156,8 @@ def _leave_out_tables(profile: Any) -> None:
 
 def _export(profile: Any, folder: Path) -> None:
     """Writes the trace under the name that PyTorch gives it, which tells the host."""
+    import gzip  # most programs are not PyTorch's
+
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{platform.node() or 'unknown'}_{os.getpid()}.{clocks.time_ns()}.pt.trace.json.gz"
     text, half = folder / ".half.json", folder / f".half.{name}"
