@@ -43,14 +43,16 @@ WITH labels AS (
       WHEN r.class = 'collective' THEN 'communication'
       WHEN r.class IN ('compute', 'copy', 'compile', 'python') THEN r.class
     END AS own_layer,
-    CASE WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class = 'compute' THEN 10000000 ELSE 0 END AS least_ps
+    CAST(
+      CASE WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class = 'compute' THEN 10000000 ELSE 0 END AS BIGINT
+    ) AS op_least_ps
   FROM rollup_op AS r
   INNER JOIN track AS t ON t.id = r.track_id
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE r.is_op AND r.class NOT IN ('input', 'wait')
 )
 
-SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.own_layer AS layer, l.least_ps
+SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.own_layer AS layer, l.op_least_ps AS least_ps
 FROM labels AS l
 UNION ALL
 SELECT

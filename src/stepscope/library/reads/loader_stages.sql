@@ -14,9 +14,10 @@
 --   function | text | function there
 --   args_json | text | arguments of the loader, as a JSON object
 WITH loaders AS (
-  SELECT DISTINCT u.run_id AS in_run, u.host_id AS in_host, u.source_id AS in_source, u.iterator AS number
+  SELECT u.source_id AS in_source, u.iterator AS loader_number
   FROM user_stage AS u
   WHERE u.transformation = 'DataLoader'
+  GROUP BY u.source_id, u.iterator
 )
 
 SELECT
@@ -31,5 +32,5 @@ SELECT
   u.function,
   u.args_json
 FROM user_stage AS u
-INNER JOIN loaders AS l ON l.in_source = u.source_id AND l.number = u.iterator
+INNER JOIN loaders AS l ON l.in_source = u.source_id AND l.loader_number = u.iterator
 ORDER BY u.run_id NULLS LAST, u.host_id NULLS LAST, u.iterator NULLS LAST, u.id NULLS LAST
