@@ -52,7 +52,6 @@ class _Optimizers:
             return __init__
 
         recorder.patches.wrap(optimizer, "__init__", make)
-        recorder.local.optimizes = False
         recorder.optimizes = lambda: bool(self._alive)
         classes = [optimizer]
         while classes:
