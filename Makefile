@@ -139,7 +139,7 @@ $(STAMPS)/test: pyproject.toml $(STAMPS)/toolchain
 	@touch $@
 
 $(STAMPS)/test-all: $(STAMPS)/test
-	@echo "make: installing what repeats on other engines and stores needs into $(VENV): about 1.5 GB"
+	@echo "make: installing what repeats on other engines and stores needs, and PyTorch, into $(VENV): about 7 GB"
 	@$(PIP) --group test-all
 	@touch $@
 

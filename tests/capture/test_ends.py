@@ -98,8 +98,12 @@ def test_through_a_shell_with_a_sitecustomize(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("-c", "print(1)"), 0, "the program imported none of TensorFlow, JAX and Keras."),
-        (("-c", "raise SystemExit(4)"), 4, "none of TensorFlow, JAX and Keras; it ended with exit code 4."),
+        (("-c", "print(1)"), 0, "the program imported none of TensorFlow, JAX, Keras and PyTorch."),
+        (
+            ("-c", "raise SystemExit(4)"),
+            4,
+            "none of TensorFlow, JAX, Keras and PyTorch; it ended with exit code 4.",
+        ),
         (("-I", "-c", "print(1)"), 0, "no Python was started that reads PYTHONPATH"),
         pytest.param(
             ("-c", "import jax"), 0, "no step was seen: ", marks=pytest.mark.repeats("it imports JAX")

@@ -34,7 +34,7 @@ def test_syntax_of_python_3_6(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_imports_only_itself_and_what_it_watches(path: Path) -> None:
-    allowed = set(sys.stdlib_module_names) | {"tensorflow", "jax", "keras", "_stepscope_capture"}
+    allowed = set(sys.stdlib_module_names) | {"tensorflow", "jax", "keras", "torch", "_stepscope_capture"}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             assert {name.name.split(".")[0] for name in node.names} <= allowed

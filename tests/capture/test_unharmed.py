@@ -475,10 +475,53 @@ def test_a_script_is_run_with_python(here: Path) -> None:
             path.unlink()
 
 
-def test_pytorch_is_said_to_be_left_out(here: Path) -> None:
+def test_a_package_that_is_only_called_torch_is_left_alone(here: Path) -> None:
     (here / "torch.py").touch()
-    (here / "program.py").write_text("import torch\n")
-    done = record("--", sys.executable, "program.py", cwd=here)
-    assert done.returncode == 0
-    assert "the program imported PyTorch, which is not recorded from outside." in done.stderr
-    assert "torch.profiler" in done.stderr
+    (here / "program.py").write_text("import sys, torch\nprint(sorted(vars(torch))[0])\nsys.exit(3)\n")
+    plain = run(sys.executable, "program.py", cwd=here)
+    done = record("--out", "out", "--", sys.executable, "program.py", cwd=here)
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout) == (3, "__builtins__\n")
+    assert "nothing was recorded" in done.stderr
+    assert "torch cannot be watched in every way" in done.stderr
+
+
+OPTIMIZER = """
+class optim:
+    class Optimizer:
+        def __init__(self):
+            kind = type(self)
+            if not hasattr(kind.step, "hooked"):
+                def hooked(self, step=kind.step):
+                    return step(self)
+                hooked.hooked = True
+                kind.step = hooked
+        def step(self):
+            raise NotImplementedError
+"""
+OPTIMIZES = """
+import sys, torch
+
+class Descent(torch.optim.Optimizer):
+    def step(self):
+        return "stepped"
+
+optimizer = Descent()
+for number in range(12):
+    assert optimizer.step() == "stepped"
+print("trained", Descent.step.hooked)
+sys.exit(3)
+"""
+
+
+def test_a_pytorch_without_a_profiler_has_steps_and_no_trace(here: Path) -> None:
+    """As versions before 1.9, and builds without Kineto."""
+    (here / "torch.py").write_text(OPTIMIZER)
+    (here / "program.py").write_text(OPTIMIZES)
+    done = record(*STEPS, sys.executable, "program.py", cwd=here)
+    assert (done.returncode, done.stdout) == (3, "trained True\n"), done.stderr
+    told = facts(here / "out")
+    assert told["framework"] == ["torch"]
+    assert (told["sessions"][0]["how"], told["sessions"][0]["name"]) == ("optimizer", "Descent.step")
+    assert told["recorded"]["steps"] == 8
+    assert {one["what"] for one in told["problems"]} == {"no trace of ops", "DataLoaders are not watched"}
+    assert "trace" not in {one["kind"] for one in told["files"]}

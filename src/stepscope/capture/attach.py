@@ -74,9 +74,9 @@ def _attach(recorder: Recorder, name: str, module: Any) -> None:
     try:
         _WATCH[name](recorder, module)
     except Exception as error:  # noqa: BLE001  a framework of another make: the program must go on
-        version = getattr(module, "__version__", "")
+        named = f"{name} {getattr(module, '__version__', '')}".strip()
         recorder.problem(
-            f"{name} {version} cannot be watched in every way",
+            f"{named} cannot be watched in every way",
             f"{type(error).__name__}: {error}",
             "mark the steps in the program with stepscope.capture.step(i)",
         )
@@ -158,11 +158,36 @@ def _keras(recorder: Recorder, module: Any) -> None:
     keras.watch(recorder, module)
 
 
+def _torch(recorder: Recorder, module: Any) -> None:
+    """Watches what this version has. What only bears its name has nothing of it, and is left alone."""
+    from . import torch
+    from .loaders import Loaders
+
+    loaders = Loaders(recorder)
+    torch.watch(recorder, module)
+    for missing, watch in (
+        ("no trace of ops", partial(recorder.profilers.watch_torch, recorder.patches)),
+        ("DataLoaders are not watched", loaders.watch),
+    ):
+        try:
+            watch()
+        except (ImportError, AttributeError) as error:
+            version = getattr(module, "__version__", "")
+            recorder.problem(
+                missing,
+                f"PyTorch {version}: {type(error).__name__}: {error}",
+                "stacks of Python and times of steps are recorded; PyTorch 1.9 and newer have it all",
+            )
+    if recorder.wants("datasets"):
+        recorder.sampling.append(loaders.datasets)
+
+
 _WATCH: Dict[str, Callable[[Recorder, Any], None]] = {
     "tensorflow": _tensorflow,
     "jax": _jax,
     "keras": _keras,
     "tf_keras": _keras,
+    "torch": _torch,
 }
 
 

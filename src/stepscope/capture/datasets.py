@@ -19,7 +19,8 @@ from .patches import Patches
 from .places import is_framework
 
 _DATA = tuple(f"{os.sep}{one}{os.sep}python{os.sep}data{os.sep}" for one in ("tensorflow", "tensorflow_core"))
-_TEXT = 200
+TEXT = 200
+"""Characters of a line, or of an argument."""
 
 
 class Sites:
@@ -122,7 +123,7 @@ def site(frame: Optional[FrameType]) -> Dict[str, Any]:
         told.update(file=relative(path), line=frame.f_lineno, function=frame.f_code.co_name)
         text = linecache.getline(path, frame.f_lineno, frame.f_globals).strip()
         if text:
-            told["text"] = text[:_TEXT]
+            told["text"] = text[:TEXT]
     return told
 
 
@@ -138,7 +139,7 @@ _has_qualname = hasattr(compile("", "", "exec"), "co_qualname")
 
 
 def _is_small(value: Any) -> bool:
-    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _TEXT)
+    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= TEXT)
 
 
 def _arguments(method: FrameType) -> Dict[str, Any]:

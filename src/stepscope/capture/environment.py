@@ -10,8 +10,11 @@ from typing import Any, Dict, List, Optional
 from . import clocks
 from .plan import Plan
 
-_PACKAGES = ("tensorflow", "jax", "jaxlib", "keras", "tf_keras", "numpy")
-_FLAGS = ("TF_", "XLA_", "JAX_", "KERAS_", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TPU_")
+_PACKAGES = ("tensorflow", "jax", "jaxlib", "keras", "tf_keras", "torch", "numpy")
+_FLAGS = (
+    *("TF_", "XLA_", "JAX_", "KERAS_", "TPU_", "TORCH_", "PYTORCH_"),
+    *("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
+)
 # Terraform's variables begin with TF_, too; and nothing that is called a secret is written down.
 _NO_FLAG = re.compile(
     r"^TF_(VAR|CLI|TOKEN|LOG|DATA_DIR|REATTACH|PLUGIN|REGISTRY|WORKSPACE)|TOKEN|SECRET|PASSW|_KEY"
@@ -83,6 +86,10 @@ def devices() -> List[Dict[str, str]]:
     if jax is not None and jax_is_used():
         for device in jax.local_devices():
             found.append({"name": f"jax:{device.platform}:{device.id}", "kind": device.device_kind})
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is not None and getattr(cuda, "is_initialized", lambda: False)():
+        for number in range(cuda.device_count()):
+            found.append({"name": f"torch:cuda:{number}", "kind": str(cuda.get_device_name(number))})
     return found
 
 

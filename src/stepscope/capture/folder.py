@@ -17,6 +17,8 @@ from typing import Any, Callable, Dict, List, Optional, Set
 from .writable import KEPT, places, probe, write_all
 
 FORMAT = 1
+TRACES = "torch"
+"""The folder of PyTorch's traces."""
 MOVED = "the recording is in another folder than asked for"
 
 
@@ -137,6 +139,8 @@ class Folder:
         for path in sorted(self.path.glob("**/plugins/profile/*/*")):
             kind = "xplane" if path.name.endswith(".xplane.pb") else "profiler"
             self.list(path.relative_to(self.path).as_posix(), kind)
+        for path in sorted(self.path.glob(f"{TRACES}/*.gz")):
+            self.list(path.relative_to(self.path).as_posix(), "trace")
 
     def problem(self, what: str, seen: str, todo: str) -> None:
         """States what is missing and why, once."""

@@ -11,7 +11,7 @@ from typing import Optional, Tuple
 
 from .pace import LEVELS, Call, Caller, Pace
 
-WEAK = ("next_element", "gradient", "library_function", "jax_op")
+WEAK = ("next_element", "next_batch", "gradient", "library_function", "jax_op")
 """Marks that loops which set up have, too."""
 
 

@@ -43,7 +43,6 @@ class Outcome:
         self.errors: List[Any] = []
         self.failed: List[str] = []
         self.unfit: List[str] = []
-        self.unwatched: List[str] = []
 
     def read(self, state: Path) -> None:
         """Reads what the processes left for the launcher, and capture.json.
@@ -54,9 +53,9 @@ class Outcome:
         self.frameworks = _notes(state, "framework-*")
         self.seen = _notes(state, "seen-*")
         self.problems = _notes(state, "problem-*")
-        self.failed, self.unfit, self.unwatched = (
+        self.failed, self.unfit = (
             sorted({path.read_text(encoding="utf-8", errors="replace") for path in state.glob(f"{kind}-*")})
-            for kind in ("failed", "unfit", "unwatched")
+            for kind in ("failed", "unfit")
         )
         claim = state / "claim"
         owner = claim.read_text(encoding="utf-8") if claim.exists() else ""
@@ -236,13 +235,8 @@ def why_not(outcome: Outcome, plan: Plan) -> List[str]:
             "gets no environment from here.",
         ]
     ended = "" if outcome.code == 0 else f"; it ended with {ending(outcome)}"
-    if not outcome.frameworks and "torch" in outcome.unwatched:
-        return [
-            f"the program imported PyTorch, which is not recorded from outside{ended}.",
-            "Have it record itself with torch.profiler, and give stepscope the trace that this exports.",
-        ]
     if not outcome.frameworks:
-        return [f"the program imported none of TensorFlow, JAX and Keras{ended}."]
+        return [f"the program imported none of TensorFlow, JAX, Keras and PyTorch{ended}."]
     calls = [call for seen in outcome.seen for call in seen["calls"]]
     names = ", ".join(sorted({name for names in outcome.frameworks for name in names}))
     if not calls:

@@ -3,6 +3,7 @@
 A value that the machine does not tell is left out of its line. Elsewhere than on Linux nothing is written.
 """
 
+import contextlib
 import os
 import threading
 from pathlib import Path
@@ -12,6 +13,11 @@ from . import clocks
 
 INTERVAL_S = 0.1
 _TASKS = Path("/proc/self/task")
+_LIMITS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.stat", "anon "),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.stat", "total_rss "),
+)
+"""What a container may take, and where it is told what it has taken, caches aside: both versions."""
 SECTOR_BYTES = 512  # the unit of /proc/diskstats, whatever the disk
 
 
@@ -174,6 +180,28 @@ def _available() -> Dict[str, int]:
         if line.startswith("MemAvailable:"):
             return {"available_bytes": int(line.split()[1]) * 1024}
     return {}
+
+
+def available_bytes() -> Optional[int]:
+    """Memory that this process may still take: of the machine, or of the container that it is in. None where
+    neither is known."""
+    found: List[int] = []
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        found += _available().values()
+    for limit, told, name in _LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # another version of control groups, or "max"
+            most = int(_read(limit))
+            used = [int(line[len(name) :]) for line in _read(told).splitlines() if line.startswith(name)]
+            found.append(max(most - sum(used), 0))
+    return min(found, default=None)
+
+
+def resident_bytes() -> int:
+    """Memory of this process; 0 where the system does not tell."""
+    try:
+        return _memory()["rss_bytes"]
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
 
 
 def _disks() -> Dict[str, int]:

@@ -16,9 +16,11 @@ LEVELS = (
     "own",
     "keras_batch",
     "session_run",
+    "optimizer",
     "jax",
     "function_call",
     "next_element",
+    "next_batch",
     "gradient",
     "library_function",
     "jax_op",
@@ -29,6 +31,8 @@ FRAMEWORK = {
     "own": "own",
     "keras_batch": "keras",
     "session_run": "tf1_session",
+    "optimizer": "torch",
+    "next_batch": "torch",
     "jax": "jax",
     "function_call": "tf2_function",
     "library_function": "tf2_function",
@@ -112,8 +116,9 @@ class Caller:
 
     def ready(self, warmup: int) -> bool:
         """True after the warm-up, or when it turns out that this never settles."""
-        never = self.latest.count(False) >= _UNSETTLED and self.count >= warmup + _LOOKED_AT
-        return self.settled >= warmup or never
+        if self.settled >= warmup:
+            return True
+        return self.count >= warmup + _LOOKED_AT and self.latest.count(False) >= _UNSETTLED
 
     def loop(self) -> Optional[int]:
         """Identity of the code with the loop of the steps. Keras loops by itself; the loop around its call
@@ -232,6 +237,9 @@ class Pace:
         return self.anchor is not None
 
     def _choose(self) -> Optional[Tuple[Any, ...]]:
+        # Asked at every call of a long warm-up, so what costs little comes first.
+        if not any(one.ready(self.warmup) for one in self.callers.values()):
+            return None
         most = max((one.count for one in self.callers.values()), default=0)
         # A function that initialises is not a step: it is called once while others are called often.
         least = min(2, self.warmup + 1, most - 1)
@@ -333,7 +341,8 @@ def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
     if not calls:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "
-            "trained, no dataset iterated from Python, no gradient taken of a tape"
+            "trained, no dataset iterated from Python, no gradient taken of a tape, no optimizer of PyTorch "
+            "stepped, no DataLoader drawn from"
         )
     best = max(calls, key=lambda call: (call["settled"], call["calls"]))
     return (

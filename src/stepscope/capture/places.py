@@ -10,11 +10,20 @@ from .environment import relative
 
 _HERE = str(Path(__file__).parent) + os.sep
 # TensorFlow 1.15 to 2.1 have their code in tensorflow_core.
-_FRAMEWORKS = ("tensorflow", "tensorflow_core", "tensorflow_estimator", "keras", "tf_keras", "jax", "jaxlib")
+_FRAMEWORKS = (
+    "tensorflow",
+    "tensorflow_core",
+    "tensorflow_estimator",
+    "keras",
+    "tf_keras",
+    "jax",
+    "jaxlib",
+    "torch",
+)
 
 
 def is_framework(path: str) -> bool:
-    """True for files of TensorFlow, Keras, JAX, of Python's own import machinery, and for these."""
+    """True for files of TensorFlow, Keras, JAX, PyTorch, of Python's own import machinery, and for these."""
     return path.startswith(("<frozen", _HERE)) or path.startswith(_roots())
 
 

@@ -1,4 +1,5 @@
-"""The XPlane: starts and stops the profilers of TensorFlow and JAX, and makes way for the program's own.
+"""The XPlane, or the trace: starts and stops the profilers of TensorFlow, JAX and PyTorch, and makes way for
+the program's own.
 
 A process has one profiler a framework. If the program's runs, ours waits; if the program starts its own while
 ours runs, ours ends first.
@@ -8,12 +9,13 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Collection, List, Optional
 
 from . import clocks
 from .patches import Patches
 from .places import caller
 from .quiet import quiet
+from .torch_profiler import TorchProfiler, synchronize
 
 
 class Busy(Exception):
@@ -31,6 +33,8 @@ class Profilers:
         """What stops each profiler that runs, and has it write into a folder."""
         self.of_tensorflow = False
         """Whether TensorFlow has a profiler that writes an XPlane: it has from 2.2 on."""
+        self.of_torch: Optional[TorchProfiler] = None
+        """Where PyTorch has a profiler that writes a trace."""
         self._start_jax_trace: Any = None
 
     def watch_tensorflow(self, patches: Patches) -> None:
@@ -58,36 +62,60 @@ class Profilers:
         patches.wrap(profiler, "start_trace", make)
         patches.put(jax.profiler, "start_trace", profiler.start_trace)
 
+    def watch_torch(self, patches: Patches) -> None:
+        """Notes when the program starts PyTorch's profiler. ImportError or AttributeError where it has
+        none."""
+        torch = TorchProfiler(self.program_starts, self._state)
+        torch.watch(patches)
+        self.of_torch = torch
+
+    def step_begins(self, number: Optional[int]) -> None:
+        """A step that is recorded ended, and the one with this number begins; None when none does."""
+        if self.of_torch is not None and self.running:
+            self.of_torch.mark(number)
+
+    @property
+    def are_full(self) -> bool:
+        """Whether a recording should end, because it holds as much memory as it may."""
+        return self.of_torch is not None and self.of_torch.is_full()
+
     def program_starts(self) -> None:
         """Ends our recording because the program begins its own."""
         self.theirs = caller() or "the program"
         self.make_way(self.theirs)
 
-    def busy(self, tensorflow: bool, jax: bool) -> str:
-        """Whose profiler runs; empty when none of the program's does."""
-        if tensorflow and self.of_tensorflow:
+    def busy(self, whose: Collection[str]) -> str:
+        """Which of the profilers of these frameworks the program runs itself, and where it was started; empty
+        when none."""
+        if "torch" in whose and self.of_torch is not None and self.of_torch.busy():
+            return f"PyTorch's profiler, started by {self.theirs or 'the program'}"
+        if "tensorflow" in whose and self.of_tensorflow:
             from tensorflow.python.profiler import profiler_v2
 
             if getattr(profiler_v2, "_profiler", None) is not None:
                 return f"TensorFlow's profiler, started by {self.theirs or 'the program'}"
-        if jax:
+        if "jax" in whose:
             from jax._src import profiler
 
             if getattr(profiler._profile_state, "profile_session", None) is not None:
                 return f"JAX's profiler, started by {self.theirs or 'the program'}"
         return ""
 
-    def start(self, folder: Path, tensorflow: bool, jax: bool) -> None:
-        """Starts what is asked for; Busy, with nothing started, when another profiler runs."""
-        whose = self.busy(tensorflow, jax)
-        if whose:
-            raise Busy(whose)
+    def start(self, folder: Path, whose: Collection[str], step_ns: int = 0) -> None:
+        """Starts those of these frameworks; Busy, with nothing started, when another profiler runs. step_ns:
+        how long a step takes. MemoryError when what it is to record might not fit."""
+        busy = self.busy(whose)
+        if busy:
+            raise Busy(busy)
         # JAX and TensorFlow write the same file name; the second gets a folder of its own.
         try:
-            if jax:
+            if "torch" in whose and self.of_torch is not None:
+                self.running.append(self.of_torch.start(step_ns))
+            if "jax" in whose:
                 self.running.append(self._start_jax(folder))
-            if tensorflow and self.of_tensorflow:
-                self.running.append(self._start_tensorflow(folder, "tensorflow" if jax else "."))
+            if "tensorflow" in whose and self.of_tensorflow:
+                inside = "tensorflow" if "jax" in whose else "."
+                self.running.append(self._start_tensorflow(folder, inside))
         except BaseException:
             self.stop(folder)
             raise
@@ -197,6 +225,7 @@ class _Watched:
 
 def settle_devices() -> None:
     """Waits until the devices have done what was asked of them, so that a recording holds whole steps."""
+    synchronize()
     tensorflow = sys.modules.get("tensorflow")
     eager = getattr(tensorflow, "executing_eagerly", None)
     if tensorflow is not None and eager is not None and eager():

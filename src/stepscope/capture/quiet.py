@@ -10,6 +10,8 @@ from typing import Iterator, Optional
 _OURS = re.compile(
     rb"(profiler_session|session_manager|save_profile|profile_saver|xplane_to_step_stats|cupti_\w+|rocm_\w+)"
     rb"\.cc:\d+\]"
+    # PyTorch's Kineto, as STAGE:2023-05-02 12:00:00 71:71 ActivityProfilerController.cpp:311] ...
+    rb"|^[A-Z]+:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ \w+\.(cpp|h):\d+\]"
 )
 
 

@@ -22,6 +22,7 @@ from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
 from .stacks import Stacks
+from .torch_profiler import MOST_GROWN_BYTES
 
 WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after"
 IN_DOUBT = "in doubt"
@@ -63,6 +64,8 @@ class Recorder:
         self.closing: List[Callable[[Folder, Caller, Any], None]] = []
         """Pieces that are written once, after the last recording, with the thing that was called."""
         self.live_iterators: Callable[[], List[Any]] = list
+        self.optimizes: Callable[[], bool] = lambda: False
+        """Whether the program has an optimizer of PyTorch, whose steps are still to come."""
         self.own_threads: Optional[FrozenSet[str]] = None
         """Threads that were there before the first iterator: the framework's and the program's."""
         self.restoring: List[Callable[[], None]] = []
@@ -170,7 +173,7 @@ class Recorder:
         if self.problems:
             return "; ".join(f"{what}: {seen}" for what, seen, _ in self.problems)
         if not self.frameworks:
-            return "none of TensorFlow, JAX and Keras was imported"
+            return "none of TensorFlow, JAX, Keras and PyTorch was imported"
         return why_no_steps(self.pace.told(), self.plan.warmup)
 
     def failed(self, piece: str, error: BaseException) -> None:
@@ -247,7 +250,7 @@ class Recorder:
             if self._session:
                 self._write_step(number, caller, span, False)
             if caller.count >= self._next_at:
-                self._begin(caller, call.settle)
+                self._begin(caller, call.settle, call.number)
             return
         self._source = call.source
         if self.state == RECORDING:
@@ -290,19 +293,30 @@ class Recorder:
         self._next_at = 0
         self.state = WAITING
         caller = self.pace.callers[self.pace.anchor]
-        self._begin(caller, call.settle)
+        self._begin(caller, call.settle, call.number)
 
     def _recorded(self, caller: Caller, call: Call) -> None:
         """A step was recorded: the last one wanted ends the recording."""
         self._steps += 1
         steps, before_ns = self._before
         lasted_ns = before_ns + call.end_ns - self._session["begin_unix_ns"]
+        self.profilers.step_begins(None)
         if self.plan.enough(steps + self._steps, lasted_ns / 1e9):
             if call.settle is not None:
                 call.settle()
             self._end(caller)
-        elif call.end_ns - self._sampled_ns > 250_000_000:
+            return
+        if self.profilers.are_full:
+            self.problem(
+                "fewer steps than asked for",
+                f"{self._steps} recorded, in which the process grew by {MOST_GROWN_BYTES >> 20} MiB or more",
+                "mark shorter steps with stepscope.capture.step(i)",
+            )
+            self._end(caller)
+            return
+        if call.end_ns - self._sampled_ns > 250_000_000:
             self._sample()
+        self.profilers.step_begins(caller.count if call.number is None else call.number + 1)
 
     def _traced(self, caller: Caller, taken: bool) -> None:
         """A step ran that was to give RunMetadata."""
@@ -318,13 +332,14 @@ class Recorder:
             self._has_metadata = True
             self._begin(caller, None)
 
-    def _begin(self, caller: Caller, settle: Settle) -> None:
+    def _begin(self, caller: Caller, settle: Settle, number: Optional[int] = None) -> None:
+        """Starts a recording. number: of the step that ended, where the program counts."""
         if not notes.claim(self.plan):
             self.finish()
             return
         folder = self._open()
-        tensorflow, jax = self._which(caller.how)
-        if self.wants("xplane") and self._is_refused(self.profilers.busy(tensorflow, jax)):
+        whose = self._which(caller.how)
+        if self.wants("xplane") and self._is_refused(self.profilers.busy(whose)):
             return
         if not self._listed:
             self._listed = True
@@ -360,7 +375,12 @@ class Recorder:
         begin = clocks.perf_counter_ns()
         if self.wants("xplane"):
             try:
-                self.profilers.start(folder.path, tensorflow, jax)
+                begin_ns, _, end_ns = caller.spans[-1]
+                self.profilers.start(folder.path, whose, end_ns - begin_ns)
+            except MemoryError as error:
+                self.problem(
+                    "no trace of ops", str(error), "mark shorter steps with stepscope.capture.step(i)"
+                )
             except Busy as busy:
                 self._is_refused(str(busy))
                 self._next_at = caller.count + 100
@@ -376,16 +396,28 @@ class Recorder:
         self._exits.guard()
         # What came before is the recorder's: no step holds it, and no look at the stacks sees it.
         caller.last_end_ns = self._held_until_ns = self._session["begin_unix_ns"] = now_ns()
+        self.profilers.step_begins(caller.count if number is None else number + 1)
         if self._stacks is not None:
             self._stacks.resume()
 
-    def _which(self, how: str) -> Tuple[bool, bool]:
-        """Whose profilers a recording needs: TensorFlow's, JAX's."""
+    def _which(self, how: str) -> FrozenSet[str]:
+        """Whose profilers a recording needs."""
+        if self._is_of_torch(how):
+            return frozenset(("torch",))
         jax = "jax" in self.frameworks and (how in ("jax", "jax_op") or environment.jax_is_used())
         tensorflow = self.profilers.of_tensorflow and (
             not jax or how not in ("jax", "jax_op") or bool(self.live_iterators())
         )
-        return tensorflow, jax
+        wanted = {"tensorflow": tensorflow, "jax": jax}
+        return frozenset(name for name in wanted if wanted[name])
+
+    def _is_of_torch(self, how: str) -> bool:
+        """Whether the steps are PyTorch's. A program that imports TensorFlow, too, may only write logs with
+        it; one that imports PyTorch may only load with it."""
+        if "torch" not in self.frameworks or how not in ("own", "keras_batch"):
+            return FRAMEWORK[how] == "torch"
+        seen = any(FRAMEWORK[one.how] == "torch" for one in self.pace.callers.values())
+        return seen or self.optimizes() or not {"tensorflow", "jax"}.intersection(self.frameworks)
 
     def _is_refused(self, whose: str) -> bool:
         """True while the program's own profiler runs; tried again at every step until that has ended."""

@@ -43,7 +43,7 @@ def watch(recorder: Recorder) -> None:
                 traced = (
                     recorder.metadata_wanted(key, site)
                     and not own
-                    and not recorder.profilers.busy(True, False)
+                    and not recorder.profilers.busy(("tensorflow",))
                 )
                 step = recorder.next_step() if traced else 0
             local.inside = True

@@ -1,6 +1,5 @@
 """Waits for a framework to be imported. Programs that import none get this file only, so it loads little."""
 
-import atexit
 import contextlib
 import os
 import sys
@@ -12,7 +11,7 @@ from .processes import identity
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-FRAMEWORKS = ("tensorflow", "jax", "keras", "tf_keras")
+FRAMEWORKS = ("tensorflow", "jax", "keras", "tf_keras", "torch")
 
 
 def start(path: str) -> None:
@@ -31,13 +30,6 @@ def start(path: str) -> None:
             _leave(path, "failed", f"{type(error).__name__}: {error}")
 
     sys.meta_path.insert(0, Watcher(imported))
-    atexit.register(_end, path)
-
-
-def _end(path: str) -> None:
-    """Tells of a framework that is not watched, for the reason why nothing was recorded."""
-    if "torch" in sys.modules:
-        _leave(path, "unwatched", "torch")
 
 
 def _leave(path: str, kind: str, text: str) -> None:

@@ -124,13 +124,13 @@ class Summary(Shown):
 
 
 class Pipeline(Shown):
-    """The tf.data pipeline. See `Trace.pipeline`."""
+    """The tf.data pipeline, or the DataLoaders. See `Trace.pipeline`."""
 
     _kind = "report of the pipeline"
 
     def __bool__(self) -> bool:
-        """Whether the recording shows a pipeline."""
-        return bool(self.report.sections)
+        """Whether the recording shows a pipeline, or waiting for a DataLoader."""
+        return bool(self.report.sections) or (self.report.document or {}).get("wait_ratio") is not None
 
 
 class Memory(Shown):

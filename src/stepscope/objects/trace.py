@@ -79,19 +79,23 @@ class Trace(OpenTrace):
         return self.analysis("step_list")
 
     def pipeline(self) -> Pipeline:
-        """The tf.data pipeline: what `stepscope pipeline` prints. False in an `if` where there is none.
+        """The tf.data pipeline, or the DataLoaders: what `stepscope pipeline` prints. False in an `if` where
+        there is none.
 
         >>> import stepscope
         >>> pipeline = stepscope.open("tests/samples/capture/slow_map").pipeline()
         >>> print(pipeline.data["verdict"])
         input_bound
         """
+        from stepscope.instruments.pipeline import loaders
         from stepscope.instruments.pipeline.captures import missing
         from stepscope.instruments.pipeline.diagnoses import find
         from stepscope.report import pipeline
 
         found = find(self.query)
-        return Pipeline(pipeline.build(found, [] if found else missing(self.query)))
+        if found:
+            return Pipeline(pipeline.build(found))
+        return Pipeline(pipeline.build((), missing(self.query), loaders.find(self.query)))
 
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in

@@ -8,11 +8,13 @@ from stepscope import units
 from stepscope.instruments.pipeline import changes
 from stepscope.instruments.pipeline.chain import Removed
 from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.pipeline.loaders import Loading
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.library import statements
 from stepscope.report import advised, promised
+from stepscope.report import loading as loaders
 from stepscope.report.parts import Change, Column, Diff, Edit, Node, Report, Section, SourceLine, Tree
 from stepscope.report.pipeline_questions import odd, questions, sentences
 from stepscope.report.stage_names import label, limit, runs_as
@@ -35,10 +37,9 @@ _TENSORFLOW = {"tf_profiler", "tf_timeline", "step_stats", "stepscope", "jax"}
 def todo(producers: Iterable[str]) -> str:
     """What to do where no pipeline was found. producers: what wrote the recordings."""
     made_by = set(producers)
-    kind = (
-        "tensorflow" if made_by & _TENSORFLOW or not made_by else "kineto" if "kineto" in made_by else "other"
-    )
-    return _TODO[kind]
+    if "kineto" in made_by and not made_by & (_TENSORFLOW - {"stepscope"}):
+        return _TODO["kineto"]
+    return _TODO["tensorflow" if made_by & _TENSORFLOW or not made_by else "other"]
 
 
 _TITLES = {
@@ -61,14 +62,16 @@ _GAINS = (
 )
 
 
-def build(found: Iterable[Found], missing: Sequence[Oddity] = ()) -> Report:
+def build(found: Iterable[Found], missing: Sequence[Oddity] = (), loading: Sequence[Loading] = ()) -> Report:
     """The report of all pipelines, the one that waits most first.
 
-    missing: what of the recordings is lost, reported where there is no pipeline."""
+    missing: what of the recordings is lost, loading: what is known of DataLoaders of PyTorch; both are
+    reported where there is no pipeline of tf.data."""
     found = ordered(found)
     if not found:
-        said = (NOTHING, *map(odd, missing))
-        return Report("Input pipeline", said, document=promised.no_pipeline(said))
+        said = (*(loaders.said(loading) if loading else (NOTHING,)), *map(odd, missing))
+        document = promised.no_pipeline(said, loading[0].share if loading else None)
+        return Report("Input pipeline", said, document=document)
     if len(found) > 1:
         title, sections = f"{len(found)} input pipelines", tuple(map(group, found))
     else:

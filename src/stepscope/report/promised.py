@@ -32,12 +32,12 @@ def pipelines(found: Sequence[tuple[Found, Sequence[Question]]]) -> dict[str, An
     return {**first, "others": others}
 
 
-def no_pipeline(evidence: Sequence[str]) -> dict[str, Any]:
-    """The same where there is none."""
+def no_pipeline(evidence: Sequence[str], waits: float | None = None) -> dict[str, Any]:
+    """The same where there is none of tf.data. waits: what waiting for a DataLoader takes of the steps."""
     return {
         "verdict": "unknown",
         "confidence": "low",
-        "wait_ratio": None,
+        "wait_ratio": waits,
         "bottleneck": None,
         "changes": [],
         "evidence": list(evidence),

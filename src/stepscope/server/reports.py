@@ -48,10 +48,12 @@ def pipelines(trace: Trace) -> list[Found]:
 
 def pipeline(found: list[Found], trace: Trace) -> bytes:
     """The input pipelines as a report."""
+    from stepscope.instruments.pipeline import loaders
     from stepscope.instruments.pipeline.captures import missing
     from stepscope.report import pipeline
 
-    report = pipeline.build(found, [] if found else missing(trace.query))
+    lost, loading = ([], []) if found else (missing(trace.query), loaders.find(trace.query))
+    report = pipeline.build(found, lost, loading)
     return json.render(report).encode("ascii")
 
 

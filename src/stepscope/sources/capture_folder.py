@@ -17,6 +17,8 @@ from stepscope.sources.source import Bytes, Piece, Source
 
 MARK = "capture.json"
 FORMAT = "capture"
+TRACES = "torch"
+"""The folder of the traces of PyTorch's profiler."""
 STEPS, STACKS = "steps.ndjson", "stacks.ndjson"
 _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
@@ -52,16 +54,16 @@ def joined(
 ) -> list[tuple[Source, str]]:
     """Sources with their folders, those of one capture made to belong together, with their pieces.
 
-    The times of the steps go to the capture's XPlane, which may have no marks of steps; where there is no
-    XPlane they stay with the capture. They go to runs of a session that were traced in full, too, which count
-    for less beside steps that an XPlane or samples of stacks tell of.
+    The times of the steps go to the capture's XPlane, which may have no marks of steps; PyTorch's trace has
+    marks. Where there is neither they stay with the capture. They go to runs of a session that were traced in
+    full, too, which count for less beside steps that an XPlane or samples of stacks tell of.
     """
     leaders = {folder: one for one, folder in placed if one.format == FORMAT}
     hosts: dict[str, str] = {}
     traced: set[str] = set()
     for one, folder in placed:
         home = home_of(folder, homes)
-        if home is not None and one.format == "xplane":
+        if home is not None and (one.format == "xplane" or _is_of_pytorch(folder, home)):
             traced.add(home)
             hosts.setdefault(home, one.host_name)
     result = []
@@ -82,6 +84,11 @@ def joined(
             )
         result.append((one, folder))
     return result
+
+
+def _is_of_pytorch(folder: str, home: str) -> bool:
+    """Whether a folder is that of the traces of PyTorch's profiler in the capture at `home`."""
+    return PurePosixPath(folder) == PurePosixPath(home) / TRACES
 
 
 def host_in(place: Bytes) -> str:

@@ -12,6 +12,8 @@
 --   place | text | Place | device, host or launch, as in track_place
 --   because | text | Because | op, python, wait or transfer: what makes it evidence
 --   layer | text | Layer | class of op, input work, input python, wait, input waits, peer waits or setups
+--   least_ps | ps | Least | a slice that takes no longer is none: an op of PyTorch on a processor is launched and run in
+--     one call, and what launching takes is 1 to 10 µs of it
 WITH labels AS (
   SELECT
     r.id,
@@ -40,14 +42,17 @@ WITH labels AS (
         THEN NULL
       WHEN r.class = 'collective' THEN 'communication'
       WHEN r.class IN ('compute', 'copy', 'compile', 'python') THEN r.class
-    END AS own_layer
+    END AS own_layer,
+    CAST(
+      CASE WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class = 'compute' THEN 10000000 ELSE 0 END AS BIGINT
+    ) AS op_least_ps
   FROM rollup_op AS r
   INNER JOIN track AS t ON t.id = r.track_id
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE r.is_op AND r.class NOT IN ('input', 'wait')
 )
 
-SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.own_layer AS layer
+SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.own_layer AS layer, l.op_least_ps AS least_ps
 FROM labels AS l
 UNION ALL
 SELECT
@@ -55,7 +60,8 @@ SELECT
   l.source_id,
   l.place,
   'python' AS because,
-  CASE WHEN l.own_layer = 'input work' THEN 'input python' END AS layer
+  CASE WHEN l.own_layer = 'input work' THEN 'input python' END AS layer,
+  0 AS least_ps
 FROM labels AS l
 WHERE l.type_or_name IN ('PyFunc', 'EagerPyFunc', 'PyFuncStateless')
 UNION ALL
@@ -67,7 +73,8 @@ SELECT
   CASE
     WHEN r.wait = 'input' THEN 'input waits'
     WHEN r.wait = 'peers' OR r.name LIKE 'RecvTensor%' OR r.name LIKE 'recv-done%' THEN 'peer waits'
-  END AS layer
+  END AS layer,
+  0 AS least_ps
 FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE r.wait IN ('input', 'receive', 'peers') AND p.place NOT IN ('device', 'none')
@@ -78,7 +85,8 @@ SELECT
   r.source_id,
   p.place,
   'wait' AS because,
-  'copy' AS layer
+  'copy' AS layer,
+  0 AS least_ps
 FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE r.wait = 'copy' AND p.place = 'device'
@@ -88,7 +96,8 @@ SELECT
   r.source_id,
   p.place,
   'transfer' AS because,
-  'copy' AS layer
+  'copy' AS layer,
+  0 AS least_ps
 FROM rollup_op AS r
 INNER JOIN track AS t ON t.id = r.track_id
 INNER JOIN track_place AS p ON p.track_id = r.track_id
@@ -102,7 +111,8 @@ SELECT
   r.source_id,
   p.place,
   'wait' AS because,
-  'setups' AS layer
+  'setups' AS layer,
+  0 AS least_ps
 FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE

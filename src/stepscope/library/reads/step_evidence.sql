@@ -16,7 +16,7 @@
 --   begin_ps | ps | begin of the op or wait
 --   end_ps | ps | its end
 WITH layers AS (
-  SELECT l.rollup_id, l.source_id, l.layer
+  SELECT l.rollup_id, l.source_id, l.layer, l.least_ps
   FROM _evidence_label AS l
   WHERE l.source_id IN $sources AND l.layer IS NOT NULL AND (l.place = $place OR l.because IN ('wait', 'transfer'))
 )
@@ -24,4 +24,4 @@ WITH layers AS (
 SELECT l.source_id, l.layer, s.ts_ps AS begin_ps, s.ts_ps + s.dur_ps AS end_ps
 FROM slice AS s
 INNER JOIN layers AS l ON l.rollup_id = s.rollup_id
-WHERE s.dur_ps > 0 AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
+WHERE s.dur_ps > l.least_ps AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps

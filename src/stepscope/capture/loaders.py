@@ -1,0 +1,181 @@
+"""The DataLoaders of a PyTorch program: where they were made, of what, and the batches drawn from them.
+
+They are written as chains of the same form as those of tf.data: the dataset with the line of its
+`__getitem__`, and the DataLoader that draws from it.
+"""
+
+import contextlib
+import inspect
+import linecache
+import sys
+import weakref
+from types import FrameType
+from typing import Any, Callable, Dict, List, Optional
+
+from . import clocks
+from .datasets import TEXT
+from .environment import relative
+from .folder import Folder
+from .pace import Call
+from .places import code_of, is_framework
+from .recorder import Recorder
+from .torch_profiler import is_worker
+
+_MOST = 100
+"""Loaders that are told of."""
+_TOLD = ("batch_size", "num_workers", "prefetch_factor", "pin_memory", "persistent_workers", "drop_last")
+
+
+class Loaders:
+    """Follows the DataLoaders of a program."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._places: weakref.WeakKeyDictionary[Any, Dict[str, Any]] = weakref.WeakKeyDictionary()
+        self._chains: List[List[Dict[str, Any]]] = []
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        """Of loaders that batches were drawn from."""
+        self._loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        """By iterator."""
+        self._known: Callable[[], Any] = _nothing
+        """The iterator of which nothing more is to be seen: its loader is told of, and an optimizer steps."""
+        self._written = 0
+
+    def watch(self) -> None:
+        """Notes every loader from now on, and counts the batches drawn."""
+        from torch.utils.data import DataLoader, dataloader
+
+        recorder, iterator = self._recorder, dataloader._BaseDataLoaderIter
+
+        def make(init: Any) -> Any:
+            def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
+                init(self_, *args, **kwargs)
+                if recorder.listening:
+                    with contextlib.suppress(Exception):  # one that cannot be referred to weakly has no line
+                        self._places[self_] = _place(sys._getframe(1))
+
+            return __init__
+
+        def make_iterator(init: Any) -> Any:
+            def __init__(self_: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
+                if recorder.listening:
+                    with contextlib.suppress(TypeError):  # as above: its batches count all the same
+                        self._loaders[self_] = loader
+                init(self_, loader, *args, **kwargs)
+
+            return __init__
+
+        def make_next(next_: Any) -> Any:
+            def __next__(self_: Any) -> Any:
+                if self_ is self._known() or not recorder.listening:
+                    return next_(self_)
+                begin_ns = clocks.time_ns()
+                batch = next_(self_)
+                with recorder.unharmed():
+                    self._drew(self_, begin_ns, clocks.time_ns())
+                return batch
+
+            return __next__
+
+        recorder.patches.wrap(DataLoader, "__init__", make)
+        recorder.patches.wrap(iterator, "__init__", make_iterator)
+        recorder.patches.wrap(iterator, "__next__", make_next)
+
+    def _drew(self, iterator: Any, begin_ns: int, end_ns: int) -> None:
+        if is_worker():
+            return
+        loader = self._loaders.get(iterator)
+        if loader is not None and loader not in self._numbers and len(self._chains) < _MOST:
+            self._numbers[loader] = len(self._chains)
+            self._chains.append(_chain(loader, self._places.get(loader, {})))
+        # With an optimizer there, a step is what it does, and may take several batches.
+        if self._recorder.optimizes():
+            with contextlib.suppress(TypeError):  # as above
+                self._known = weakref.ref(iterator)
+            return
+        number = self._numbers.get(loader, -1) if loader is not None else -1
+        self._recorder.step(
+            Call(
+                "next_batch",
+                ("loader", number),
+                f"next({type(loader).__name__})",
+                begin_ns,
+                end_ns,
+                site=self._recorder.site(),
+            )
+        )
+
+    def datasets(self, folder: Folder, now_ns: int) -> None:
+        """Writes pipeline/datasets.json when there is another loader."""
+        if len(self._chains) > self._written and "tensorflow" not in self._recorder.frameworks:
+            self._written = len(self._chains)
+            rows = [{"iterator": number, "chain": chain} for number, chain in enumerate(self._chains)]
+            folder.add_json("pipeline/datasets.json", "datasets", rows)
+
+
+def _nothing() -> Any:
+    """No iterator, as a reference to one that is gone."""
+    return _nothing
+
+
+def _chain(loader: Any, place: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """What a loader draws from, and the loader."""
+    told = {name: getattr(loader, name, None) for name in _TOLD}
+    small = {name: value for name, value in told.items() if isinstance(value, (bool, int))}
+    dataset = loader.dataset
+    source = {"position": 0, "inputs": [], "dataset": type(dataset).__name__, **_method(dataset)}
+    with contextlib.suppress(Exception):  # the program's own code, and one of a stream has no length
+        source["cardinality"] = len(dataset)
+    batches = {"position": 1, "inputs": [0], "dataset": type(loader).__name__, "arguments": small}
+    return [source, {**batches, "transformation": "DataLoader", **place}]
+
+
+def _method(dataset: Any) -> Dict[str, Any]:
+    """Where the program makes an element of a dataset: in `__getitem__`, or `__iter__` of a stream."""
+    for _ in range(10):  # a Subset, and the like, draw from another
+        inner = getattr(dataset, "dataset", None)
+        if inner is None or not is_framework(getattr(code_of(_maker(dataset)), "co_filename", "")):
+            break
+        dataset = inner
+    method = _maker(dataset)
+    code = code_of(method)
+    told: Dict[str, Any] = {"transformation": getattr(method, "__name__", "")}
+    if code is not None and not is_framework(code.co_filename):
+        told.update(file=relative(code.co_filename), line=code.co_firstlineno, function=code.co_name)
+        text = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+        if text:
+            told["text"] = text[:TEXT]
+    return told
+
+
+def _maker(dataset: Any) -> Any:
+    kind = type(dataset)
+    for name in ("__getitems__", "__getitem__", "__iter__"):
+        method = inspect.getattr_static(kind, name, None)
+        if method is not None and code_of(method) is not None and not _only_refuses(method):
+            return method
+    return None
+
+
+def _only_refuses(method: Any) -> bool:
+    """True for the methods of PyTorch's own base classes, which raise NotImplementedError."""
+    code = code_of(method)
+    return "NotImplementedError" in code.co_names and is_framework(code.co_filename)
+
+
+def _place(frame: Optional[FrameType]) -> Dict[str, Any]:
+    """Where the program makes the loader."""
+    while frame is not None and is_framework(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return {}
+    path = frame.f_code.co_filename
+    told: Dict[str, Any] = {
+        "file": relative(path),
+        "line": frame.f_lineno,
+        "function": frame.f_code.co_name,
+    }
+    text = linecache.getline(path, frame.f_lineno, frame.f_globals).strip()
+    if text:
+        told["text"] = text[:TEXT]
+    return told

@@ -1,0 +1,85 @@
+"""DataLoaders of PyTorch: how long steps wait for them, where they were made, where elements come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from stepscope import strict_json
+from stepscope.library.statements import Query, statement
+
+
+class Line(NamedTuple):
+    """A line of the program."""
+
+    file: str
+    line: int
+    function: str | None
+
+
+class Loader(NamedTuple):
+    """A DataLoader that the program drew batches from."""
+
+    name: str
+    """Its class."""
+    made: Line | None
+    dataset: str
+    """Class of what it draws from."""
+    method: Line | None
+    """Where the program makes an element of that."""
+    arguments: Mapping[str, Any]
+
+    @property
+    def workers(self) -> int:
+        """Processes that load; 0: the program's own does."""
+        told = self.arguments.get("num_workers")
+        return told if isinstance(told, int) else 0
+
+
+class Loading(NamedTuple):
+    """What is known of the DataLoaders of a host."""
+
+    steps_ps: int | None
+    """Durations of its steps, added up; None where nothing is known of waiting."""
+    wait_ps: int
+    """What they waited for batches."""
+    place: Line | None
+    """Where most of that goes by, or is spent."""
+    loaders: tuple[Loader, ...]
+
+    @property
+    def share(self) -> float | None:
+        """What waiting takes of the steps."""
+        return self.wait_ps / self.steps_ps if self.steps_ps else None
+
+
+def find(query: Query) -> list[Loading]:
+    """The DataLoaders of each host, the one first that is waited for most. Empty where there are none."""
+    waits: dict[tuple[str, str], tuple[int, int, Line | None]] = {}
+    for run, host, steps_ps, wait_ps, file, line, function in query(statement("loader_waits")).rows():
+        waits.setdefault((run, host), (steps_ps, wait_ps, _line(file, line, function)))
+    made: dict[tuple[str, str], dict[int, dict[int, tuple[Any, ...]]]] = {}
+    for run, host, number, is_loader, *told in query(statement("loader_stages")).rows():
+        made.setdefault((run, host), {}).setdefault(number, {})[is_loader] = tuple(told)
+    found = []
+    for key in sorted({*waits, *made}):
+        steps_ps, wait_ps, place = waits.get(key, (None, 0, None))
+        loaders = tuple(_loader(rows) for _, rows in sorted(made.get(key, {}).items()))
+        found.append(Loading(steps_ps, wait_ps, place, loaders))
+    return sorted(found, key=lambda one: -(one.share or 0.0))
+
+
+def _loader(rows: Mapping[int, tuple[Any, ...]]) -> Loader:
+    _, name, file, line, function, arguments = rows[1]
+    _, dataset, own_file, own_line, method, _ = rows.get(0, (None,) * 6)
+    return Loader(
+        name or "DataLoader",
+        _line(file, line, function),
+        dataset or "a data set",
+        _line(own_file, own_line, method),
+        strict_json.members(arguments or "{}"),
+    )
+
+
+def _line(file: str | None, line: int | None, function: str | None) -> Line | None:
+    return None if file is None or line is None else Line(file, line, function)

@@ -1,0 +1,36 @@
+-- DataLoaders as the program made them
+--
+-- question: Which DataLoaders, and which data sets behind them, did programs of PyTorch use?
+-- reads: user_stage
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   iterator | int | number of the loader within the capture
+--   is_loader | int | 1 of the loader, 0 of the data set that it draws from
+--   transformation | text | DataLoader, or the method that makes an element
+--   dataset | text | class
+--   file | text | file where it is made, or the method stands
+--   line | int | line in that file
+--   function | text | function there
+--   args_json | text | arguments of the loader, as a JSON object
+WITH loaders AS (
+  SELECT u.source_id AS in_source, u.iterator AS loader_number
+  FROM user_stage AS u
+  WHERE u.transformation = 'DataLoader'
+  GROUP BY u.source_id, u.iterator
+)
+
+SELECT
+  u.run_id,
+  u.host_id,
+  u.iterator,
+  CASE WHEN u.transformation = 'DataLoader' THEN 1 ELSE 0 END AS is_loader,
+  u.transformation,
+  u.dataset,
+  u.file,
+  u.line,
+  u.function,
+  u.args_json
+FROM user_stage AS u
+INNER JOIN loaders AS l ON l.in_source = u.source_id AND l.loader_number = u.iterator
+ORDER BY u.run_id NULLS LAST, u.host_id NULLS LAST, u.iterator NULLS LAST, u.id NULLS LAST

@@ -1,0 +1,27 @@
+-- Waiting for DataLoaders
+--
+-- question: How much of their steps do programs of PyTorch wait for a batch, and on which lines?
+-- reads: _label_line, source
+-- notes: The line that takes most comes first. A host whose steps wait for nothing has no row.
+-- columns:
+--   run_id | text | run of the steps
+--   host_id | text | host of the steps
+--   steps_ps | ps | durations of the steps, added up
+--   wait_ps | ps | what they wait for batches
+--   file | text | file of the program; NULL without samples of stacks
+--   line | int | line that ran
+--   function | text | function that contains the line
+WITH recorded AS (
+  SELECT s.run_id AS in_run, s.host_id AS in_host
+  FROM source AS s
+  WHERE s.producer = 'kineto'
+  GROUP BY s.run_id, s.host_id
+)
+
+SELECT l.run_id, l.host_id, l.steps_ps, l.label_ps AS wait_ps, l.file, l.line, l.function
+FROM _label_line AS l
+INNER JOIN recorded AS k ON k.in_run = l.run_id AND k.in_host = l.host_id
+WHERE l.label = 'input'
+ORDER BY
+  l.run_id NULLS LAST, l.host_id NULLS LAST, l.line_ps DESC NULLS LAST, l.file NULLS LAST, l.line NULLS LAST,
+  l.function NULLS LAST

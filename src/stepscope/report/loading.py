@@ -1,0 +1,55 @@
+"""What is said of the DataLoaders of a program of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stepscope import units
+from stepscope.instruments.pipeline.loaders import Line, Loader, Loading
+
+_TOLD = ("num_workers", "batch_size", "prefetch_factor", "pin_memory", "persistent_workers")
+_LITTLE = 0.05
+"""Of the steps: no loader is made faster for that."""
+
+
+def said(found: Iterable[Loading]) -> list[str]:
+    """Sentences, of the host first that waits most."""
+    return [sentence for one in found for sentence in _of(one)]
+
+
+def _of(one: Loading) -> Iterator[str]:
+    if one.share is None:
+        yield "How long steps wait for the DataLoader is not known: none of them waited where that is seen."
+    else:
+        at = f", in {_at(one.place)}" if one.place is not None else ""
+        yield f"Steps wait for the DataLoader for {units.show(one.share, 'ratio')} of their time{at}."
+    for loader in one.loaders:
+        yield from _made(loader)
+    if (one.share or 0.0) < _LITTLE:
+        return
+    workers = [loader.workers for loader in one.loaders]
+    if not workers:
+        yield "Make it faster than the step: more workers, a larger prefetch_factor, less work an element."
+    elif not any(workers):
+        yield "It loads between the steps: with num_workers=2 or more, processes load while steps run."
+    else:
+        yield (
+            "Its workers are processes of their own, of which no stacks are taken: what takes long in them "
+            "shows in a recording with num_workers=0. Ways out: more workers, a larger prefetch_factor, less "
+            "work for each element."
+        )
+
+
+def _made(loader: Loader) -> Iterator[str]:
+    arguments = ", ".join(f"{name}={loader.arguments[name]}" for name in _TOLD if name in loader.arguments)
+    where = f" is made in {_at(loader.made)}" if loader.made is not None else " is made by the program"
+    yield f"The {loader.name}{where}{f', with {arguments}' if arguments else ''}."
+    if loader.method is not None:
+        yield f"Its elements are those of {loader.dataset}, made in {_at(loader.method)}."
+    else:
+        yield f"Its elements are those of {loader.dataset}, whose code is not the program's."
+
+
+def _at(line: Line) -> str:
+    function = f" `{line.function}`" if line.function else ""
+    return f"{line.file}:{line.line}{function}"

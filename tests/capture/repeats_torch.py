@@ -1,0 +1,166 @@
+"""Real PyTorch, recorded from outside and read here."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope.cli import main
+from tests.capture.launching import PROGRAMS, facts, lines, record, run
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed", allow_module_level=True)
+
+TORCH = PROGRAMS / "torch"
+
+
+def line_of(program: str, text: str) -> int:
+    """The line of a program that has a text."""
+    found = (TORCH / program).read_text().splitlines()
+    return next(number for number, line in enumerate(found, 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("words", "cause", "line", "function"),
+    [
+        (("loader.py", "0"), "input", "time.sleep", "fetch"),
+        (("loader.py", "2"), "input", "for number, (pictures", "train"),
+        (("loader.py", "2", "spawn"), "input", "for number, (pictures", "train"),
+        (("checkpoints.py",), "wait", "torch.save", "save"),
+    ],
+    ids=" ".join,
+)
+def test_the_answer_names_cause_and_line(
+    words: tuple[str, ...], cause: str, line: str, function: str, tmp_path: Path
+) -> None:
+    path = TORCH / words[0]
+    plain = run(sys.executable, path, *words[1:], cwd=tmp_path)
+    assert plain.stdout.startswith("trained "), plain.stderr
+    done = record("--out", "out", "--", sys.executable, path, *words[1:], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+    told = facts(tmp_path / "out")
+    assert told["problems"] == []
+    assert (told["framework"], told["sessions"][0]["name"]) == (["torch"], "SGD.step")
+    steps = [row["step"] for row in lines(tmp_path / "out" / "steps.ndjson") if row["recorded"]]
+    with stepscope.open(str(tmp_path / "out")) as trace:
+        found = trace.query("SELECT step FROM step WHERE recovered_from = 'profiler_step' ORDER BY step")
+        assert [row.step for row in found] == steps, "the marks in the trace are the recorder's steps"
+        answer = trace.summary().data["answer"]
+    assert answer["cause"] == cause
+    place = answer["place"]
+    assert (Path(place["file"]).name, place["function"]) == (words[0], function)
+    assert place["line"] == line_of(words[0], line)
+
+
+def test_tiny_ops_are_launching(tmp_path: Path) -> None:
+    """On a busy machine many of them are interrupted, and look as if they took long."""
+    words = ("--out", "out", "--", sys.executable, TORCH / "tiny_ops.py")
+    assert record(*words, cwd=tmp_path).returncode == 0
+    with stepscope.open(str(tmp_path / "out")) as trace:
+        answer = trace.summary().data["answer"]
+        (parts,) = trace.query(
+            "SELECT sum(p.dur_ps) FILTER (WHERE p.label = 'dispatch') / sum(p.dur_ps) AS launching "
+            "FROM step_part AS p"
+        )
+        (ops,) = trace.query(
+            "SELECT count(*) / (SELECT count(*) FROM step WHERE averaged) AS each FROM slice AS s "
+            "JOIN step AS t ON t.averaged AND s.ts_ps BETWEEN t.ts_ps AND t.ts_ps + t.dur_ps "
+            "WHERE s.name = 'MulBackward0'"
+        )
+    assert ops.each == 40 * 16
+    assert parts.launching > 0.25
+    assert answer["cause"] in ("dispatch", "none")
+    if answer["cause"] == "dispatch":
+        assert answer["place"]["function"] == "scores_of"
+
+
+def test_a_healthy_program_is_called_so(tmp_path: Path) -> None:
+    done = record("--out", "out", "--", sys.executable, TORCH / "healthy.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with stepscope.open(str(tmp_path / "out")) as trace:
+        answer = trace.summary().data["answer"]
+    assert answer["cause"] in ("none", "compute")
+    assert answer["place"] is None or answer["place"]["file"] is None or answer["op_type"] == "aten::mm"
+
+
+def test_the_pipeline_is_the_data_loader(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (sys.executable, TORCH / "loader.py", "2")
+    assert record("--out", "out", "--", *words, cwd=tmp_path).returncode == 0
+    assert main(["pipeline", "--no-cache", "--format", "json", str(tmp_path / "out")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["wait_ratio"] > 0.5
+    made, source = (
+        line_of("loader.py", text) for text in ("loader = DataLoader(", "def __getitem__(self, index)")
+    )
+    said = " ".join(told["evidence"])
+    assert f"loader.py:{made} `train`, with num_workers=2, batch_size=16" in said
+    assert f"loader.py:{source} `__getitem__`" in said
+
+
+OWN = """
+import sys, torch
+from torch import profiler
+
+torch.set_num_threads(1)
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.Adam(model.parameters())
+batch = torch.randn(32, 64)
+
+def step():
+    optimizer.zero_grad()
+    model(batch).square().mean().backward()
+    optimizer.step()
+
+found = []
+def ready(profile):
+    found.append(sum(one.name.startswith("ProfilerStep") for one in profile.events()))
+
+for _ in range(int(sys.argv[1])):
+    step()
+schedule = profiler.schedule(wait=20, warmup=1, active=3, repeat=1)
+with profiler.profile(
+    activities=[profiler.ProfilerActivity.CPU], schedule=schedule, on_trace_ready=ready
+) as own:
+    for _ in range(40):
+        step()
+        own.step()
+print("profiled", found)
+"""
+
+
+@pytest.mark.parametrize("before", [0, 8])
+def test_a_program_that_profiles_itself_is_not_disturbed(before: int, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    words = ("--steps", "1000", "--out", "out", "--", sys.executable, "own.py", str(before))
+    done = record(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "profiled [3]\n"), done.stderr
+    whose = "own.py:22" if before == 0 else "the program's own profiler, started by own.py:22"
+    assert whose in done.stderr
+    assert ("nothing was recorded" in done.stderr) == (before == 0)
+
+
+EVALUATES = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.set_num_threads(1)
+model = torch.nn.Linear(256, 10)
+with torch.inference_mode():
+    for batch, in DataLoader(TensorDataset(torch.randn(4000, 256)), batch_size=100):
+        model(batch)
+print("evaluated")
+"""
+
+
+def test_without_an_optimizer_batches_are_steps(tmp_path: Path) -> None:
+    (tmp_path / "evaluates.py").write_text(EVALUATES)
+    done = record("--steps", "12", "--out", "out", "--", sys.executable, "evaluates.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "evaluated\n"), done.stderr
+    told = facts(tmp_path / "out")
+    assert (told["sessions"][0]["how"], told["recorded"]["steps"]) == ("next_batch", 12)
+    assert "trace" in {one["kind"] for one in told["files"]}

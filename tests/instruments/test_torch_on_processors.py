@@ -1,0 +1,42 @@
+"""Ops of PyTorch on a processor are launched and run in one call: short ones are launching."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import stepscope
+
+
+def recording(path: Path, ops: list[tuple[float, float]]) -> str:
+    """A trace of one step of 1,000 us, with ops that begin and take so many microseconds."""
+    where = {"ph": "X", "pid": 1, "tid": 1}
+    step = {**where, "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 0, "dur": 1000}
+    run = [{**where, "cat": "cpu_op", "name": "aten::mul", "ts": ts, "dur": dur} for ts, dur in ops]
+    told = {"schemaVersion": 1, "deviceProperties": [], "traceEvents": [step, *run]}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("ops", "label", "ps"),
+    [
+        ([(20 * number, 5) for number in range(40)], "dispatch", 200_000_000),
+        ([(20 * number, 10) for number in range(40)], "dispatch", 400_000_000),
+        ([(20 * number, 15) for number in range(40)], "compute", 600_000_000),
+        ([(100, 800)], "compute", 800_000_000),
+    ],
+    ids=["short", "as long as launching takes", "longer", "one long"],
+)
+def test_what_takes_no_longer_than_launching_is_launching(
+    ops: list[tuple[float, float]], label: str, ps: int, tmp_path: Path
+) -> None:
+    with stepscope.open(recording(tmp_path / "trace.json", ops)) as trace:
+        rows = trace.query(
+            "SELECT label, dur_ps FROM step_part WHERE label IN ('compute', 'dispatch')"
+        ).rows()
+    found = dict(rows)
+    assert found[label] >= ps
+    assert found.get("compute", 0) == (ps if label == "compute" else 0)
