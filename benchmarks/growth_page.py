@@ -51,6 +51,7 @@ def questions(asked: Asked) -> Iterator[tuple[str, Callable[[Served], Answer]]]:
         "/api/graph": {"graph": 0, "open": [], "fold": True, "flat": False},
         "/api/pipeline/whatif": {"pipeline": 0, "cores": None, "prefetch": False, "stages": []},
         "/api/model": {"view": "scope", "options": {}},
+        "/api/export": {},
         "/api/sql": {"sql": TOP},
         "/api/sql/download": {"sql": TOP, "form": "csv"},
     }
@@ -65,7 +66,7 @@ def questions(asked: Asked) -> Iterator[tuple[str, Callable[[Served], Answer]]]:
         "/api/counters": f"{asked.span}&px={PX}",
     }
     for method, path, _ in app.API:
-        if path == SESSION or path == "/api/reload":
+        if path in (SESSION, "/api/reload", "/api/add"):
             continue  # they say who asks, and open everything again, which catalog measures
         if path == "/api/analysis/{id}":
             for name in (*library.names("analysis"), *library.names("finding")):

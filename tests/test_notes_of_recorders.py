@@ -119,6 +119,7 @@ ELSEWHERE = {
     "op-log-unread": "instruments/test_memory_code.py",
     "programs-unread": "formats/test_hostile.py",
     "record-checksum": "formats/test_event_file.py",
+    "recorded-program": "formats/test_capture.py",
     "recorder-dropped-events": "formats/test_xplane_drawn.py",
     "recorder-error": "formats/test_xplane_drawn.py",
     "recorder-warning": "formats/test_xplane_drawn.py",

@@ -71,7 +71,7 @@ def test_program(name: str, tmp_path: Path) -> None:
         assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
     summary = run(sys.executable, "-m", "stepscope.cli", "--no-cache", out, cwd=tmp_path)
     assert summary.returncode == 0, summary.stderr
-    assert "Recorded" in summary.stdout
+    assert "Recording" in summary.stdout
     assert "step" in summary.stdout.splitlines()[0]
 
 

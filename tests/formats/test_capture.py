@@ -220,3 +220,12 @@ def test_json_may_be_anything(tmp_path: Path) -> None:
         folder = write(tmp_path / str(i), pipeline__datasets_json=odd.encode())
         assert ask(folder, "SELECT count(*) FROM user_stage") == [(0,)]
     assert json.loads(ask(write(tmp_path / "z"), "SELECT inputs_json FROM user_stage")[1][0]) == [0]  # type: ignore[arg-type]
+
+
+def test_what_was_recorded_is_told() -> None:
+    told = ask(
+        SAMPLES / "capture" / "slow_map",
+        "SELECT effect, detail FROM source_note WHERE slug = 'recorded-program'",
+    )
+    assert [effect for effect, _ in told] == ["info"]
+    assert "train.py" in told[0][1]

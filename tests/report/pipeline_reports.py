@@ -166,6 +166,7 @@ CHANGES: dict[str, Change] = {
     "more at once": _change("raise_parallelism", width=2),
     "more cores": _change("more_cores", cores=2),
     "many elements at once": _change("vectorise", way="alone", elements=32.0),
+    "batches first": _change("vectorise", way="fused", elements=32.0),
     "a larger pool": _change("larger_threadpool", threads=8),
     "threads of ops": _change("intra_op_parallelism"),
     "batches in parallel": _change("parallelise_batch"),

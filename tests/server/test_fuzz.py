@@ -109,6 +109,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "/api/session": ("token",),
     "/api/graph": graphs.LEVEL_KEYS,
     "/api/reload": (),
+    "/api/add": ("number",),
+    "/api/export": (),
     "/api/pipeline/whatif": whatif.KEYS,
     "/api/model": model.KEYS,
     "/api/sql": ("sql",),

@@ -66,7 +66,31 @@ def filled(tmp_path_factory):
     made = job(5, ranks=2, collectives=24)
     ranks = [kineto(made, source_id, tmp_path_factory.getbasetemp()) for source_id in made.ranks]
     stepscope.ingest(ranks, lake, run="ranks")
+    stepscope.ingest([_half_of_the_work(tmp_path_factory.mktemp("half"))], lake, run="half")
     return lake
+
+
+def _half_of_the_work(folder: Path) -> Path:
+    """A recording that breaks a law: 40 launches, 20 kernels."""
+    of_all = {"ph": "X", "pid": 1, "tid": 1, "dur": 4}
+    events = [
+        {
+            **of_all,
+            "name": "cudaLaunchKernel",
+            "cat": "cuda_runtime",
+            "ts": 10 * n,
+            "args": {"correlation": n},
+        }
+        for n in range(40)
+    ]
+    events += [
+        {**of_all, "name": "gemm", "cat": "kernel", "pid": 0, "tid": 7, "ts": 10 * n + 5, "args": args}
+        for n in range(0, 40, 2)
+        for args in ({"correlation": n, "device": 0, "stream": 7},)
+    ]
+    path = folder / "half.pt.trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="module")
