@@ -88,6 +88,7 @@ def test_a_step_is_its_own_run(tmp_path, kind, pattern, waiting, ops, steps):
     assert sum(not averaged for (averaged,) in rows) == 1
 
 
+@pytest.mark.repeats("items of the article ask the same")
 @pytest.mark.parametrize(
     ("kind", "pattern", "waiting"),
     [
@@ -131,6 +132,7 @@ def test_calls_keep_their_source_and_time(tmp_path):
     assert (calls, sources) == (all_, 6)
 
 
+@pytest.mark.repeats("items of the article ask the same")
 def test_the_summary_names_stage_and_ops(tmp_path):
     for kind, pattern in (
         ("session", "run_meta_*.pb"),
@@ -157,6 +159,7 @@ def test_nothing_is_lost(tmp_path):
         ]
 
 
+@pytest.mark.repeats("items of the article ask the same")
 def test_the_articles_sql_answers_over_a_merge(tmp_path):
     """An event file is read in place of the timelines beside it; node, type and category are there all the
     same."""
@@ -178,6 +181,7 @@ def ops(path: Path) -> Counter[tuple[str, ...]]:
     return Counter((category, args.get("name"), args.get("op")) for category, args in told)
 
 
+@pytest.mark.repeats("items of the article ask the same")
 @pytest.mark.parametrize("name", ["run_meta_0.pb", "timeline-0.json"])
 def test_listing_files_is_found(tmp_path, name):
     """69 of 225 ms of the first run, in an op inside of the one that makes the dataset."""
