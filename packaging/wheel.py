@@ -159,7 +159,7 @@ def smoke(dist: Path) -> None:
         )
         report = Path(folder, "r.html")
         _run([command, "report", str(SAMPLE), "-o", str(report)], only=alone)
-        if "MapAndBatch" not in told or told != again or asked.split() != ["steps", "16"]:
+        if "Waiting for input takes" not in told or told != again or asked.split() != ["steps", "16"]:
             raise Wrong(f"the main job went wrong: {told[:300]!r}, {asked!r}")
         if report.stat().st_size < 10_000:
             raise Wrong("the report is empty")
