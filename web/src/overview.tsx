@@ -42,6 +42,20 @@ function show(id: string): void {
   found?.scrollIntoView();
 }
 
+/** Sentences in one paragraph; nothing where there are none. */
+function Sentences(props: { told: readonly string[]; class: string }): JSX.Element | null {
+  if (props.told.length === 0) return null;
+  return (
+    <p class={props.class}>
+      {props.told.map((sentence) => (
+        <span>
+          <Prose text={sentence} />{" "}
+        </span>
+      ))}
+    </p>
+  );
+}
+
 /** The first screen answers: where a step goes, why, what to do. The rest is a click away. coming: whether
  * a report that tells more is on its way. */
 export function Summary({
@@ -81,29 +95,13 @@ export function Summary({
       <h1>
         <Prose text={report.title} />
       </h1>
-      {recording.length > 0 && (
-        <p class="quiet recording">
-          {recording.map((sentence) => (
-            <span>
-              <Prose text={sentence} />{" "}
-            </span>
-          ))}
-        </p>
-      )}
+      <Sentences told={recording} class="quiet recording" />
       {first !== undefined && (
         <p class="headline">
           <Prose text={first} />
         </p>
       )}
-      {more.length > 0 && (
-        <p class="also">
-          {more.map((sentence) => (
-            <span>
-              <Prose text={sentence} />{" "}
-            </span>
-          ))}
-        </p>
-      )}
+      <Sentences told={more} class="also" />
       {parts && (
         <StepBars section={parts} brushed={brushed} coming={coming} hasSteps={report.facts?.steps !== 0} />
       )}

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import weakref
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Dict, List, Optional, Tuple
 
 from .environment import relative
@@ -118,12 +118,25 @@ def site(frame: Optional[FrameType]) -> Dict[str, Any]:
     if method is not None:
         told["transformation"] = _name(method)
         told["arguments"] = _arguments(method)
-    if frame is not None:
-        path = frame.f_code.co_filename
-        told.update(file=relative(path), line=frame.f_lineno, function=frame.f_code.co_name)
-        text = linecache.getline(path, frame.f_lineno, frame.f_globals).strip()
-        if text:
-            told["text"] = text[:TEXT]
+    told.update(program_line(frame))
+    return told
+
+
+def program_line(frame: Optional[FrameType]) -> Dict[str, Any]:
+    """File, line, function and text of the innermost frame that is the program's, from a frame outwards;
+    nothing where none is."""
+    while frame is not None and is_framework(frame.f_code.co_filename):
+        frame = frame.f_back
+    return {} if frame is None else line_of(frame.f_code, frame.f_lineno, frame.f_globals)
+
+
+def line_of(code: CodeType, line: int, module: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+    """File, line, function and text of a line of some code. module: its globals, for source that is in no
+    file."""
+    told: Dict[str, Any] = {"file": relative(code.co_filename), "line": line, "function": code.co_name}
+    text = linecache.getline(code.co_filename, line, module).strip()
+    if text:
+        told["text"] = text[:TEXT]
     return told
 
 

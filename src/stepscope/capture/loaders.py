@@ -6,15 +6,12 @@ They are written as chains of the same form as those of tf.data: the dataset wit
 
 import contextlib
 import inspect
-import linecache
 import sys
 import weakref
-from types import FrameType
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List
 
 from . import clocks
-from .datasets import TEXT
-from .environment import relative
+from .datasets import line_of, program_line
 from .folder import Folder
 from .pace import Call
 from .places import code_of, is_framework
@@ -52,7 +49,7 @@ class Loaders:
                 init(self_, *args, **kwargs)
                 if recorder.listening:
                     with contextlib.suppress(Exception):  # one that cannot be referred to weakly has no line
-                        self._places[self_] = _place(sys._getframe(1))
+                        self._places[self_] = program_line(sys._getframe(1))
 
             return __init__
 
@@ -141,10 +138,7 @@ def _method(dataset: Any) -> Dict[str, Any]:
     code = code_of(method)
     told: Dict[str, Any] = {"transformation": getattr(method, "__name__", "")}
     if code is not None and not is_framework(code.co_filename):
-        told.update(file=relative(code.co_filename), line=code.co_firstlineno, function=code.co_name)
-        text = linecache.getline(code.co_filename, code.co_firstlineno).strip()
-        if text:
-            told["text"] = text[:TEXT]
+        told.update(line_of(code, code.co_firstlineno))
     return told
 
 
@@ -161,21 +155,3 @@ def _only_refuses(method: Any) -> bool:
     """True for the methods of PyTorch's own base classes, which raise NotImplementedError."""
     code = code_of(method)
     return "NotImplementedError" in code.co_names and is_framework(code.co_filename)
-
-
-def _place(frame: Optional[FrameType]) -> Dict[str, Any]:
-    """Where the program makes the loader."""
-    while frame is not None and is_framework(frame.f_code.co_filename):
-        frame = frame.f_back
-    if frame is None:
-        return {}
-    path = frame.f_code.co_filename
-    told: Dict[str, Any] = {
-        "file": relative(path),
-        "line": frame.f_lineno,
-        "function": frame.f_code.co_name,
-    }
-    text = linecache.getline(path, frame.f_lineno, frame.f_globals).strip()
-    if text:
-        told["text"] = text[:TEXT]
-    return told

@@ -248,7 +248,7 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
         raise StepscopeError(
             "There is no run to compare", seen=", ".join(paths), todo="give recordings of a program's steps"
         )
-    return sorted(found, key=lambda one: (one.origin_unix_ns is None, one.origin_unix_ns or 0))
+    return recordings.by_time(found)
 
 
 def _show(report: Report, options: argparse.Namespace, console: Console) -> None:

@@ -93,9 +93,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
-    from stepscope.instruments.pipeline import loaders
-    from stepscope.instruments.pipeline.captures import missing
-    from stepscope.instruments.pipeline.diagnoses import find
+    from stepscope.instruments.pipeline.diagnoses import find, otherwise
     from stepscope.library.statements import statement
     from stepscope.presenters.plain import plain
     from stepscope.report import pipeline
@@ -103,8 +101,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     with opened(options, console) as (trace, _):
         found = find(trace.query)
-        lost = [] if found else missing(trace.query)
-        loading = [] if found else loaders.find(trace.query)
+        lost, loading = otherwise(trace.query, found)
         made_by = [row[5] for row in trace.query(statement("sources")).rows()]
     if found or loading or options.format != "table":
         show(pipeline.build(found, lost, loading), options, console)

@@ -127,4 +127,4 @@ def _recordings(paths: list[str], cache: bool) -> list[Recording]:
             seen=", ".join(paths) or "no path",
             todo="give recordings of a program's steps",
         )
-    return sorted(found, key=lambda one: (one.origin_unix_ns is None, one.origin_unix_ns or 0))
+    return recordings.by_time(found)

@@ -87,15 +87,11 @@ class Trace(OpenTrace):
         >>> print(pipeline.data["verdict"])
         input_bound
         """
-        from stepscope.instruments.pipeline import loaders
-        from stepscope.instruments.pipeline.captures import missing
-        from stepscope.instruments.pipeline.diagnoses import find
+        from stepscope.instruments.pipeline.diagnoses import find, otherwise
         from stepscope.report import pipeline
 
         found = find(self.query)
-        if found:
-            return Pipeline(pipeline.build(found))
-        return Pipeline(pipeline.build((), missing(self.query), loaders.find(self.query)))
+        return Pipeline(pipeline.build(found, *otherwise(self.query, found)))
 
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
 from stepscope.instruments import laws
+from stepscope.instruments.step_parts.labels import ON_DEVICES
 from stepscope.report.parts import Column, Finding, Note, Section, Table
 from stepscope.report.sentences import host_of, shortened
 
@@ -309,14 +310,11 @@ def _sentence(one: Judgement, run: bool, host: bool) -> str:
     return said[0].upper() + said[1:] + "."
 
 
-_EXECUTES = ("compute", "none", "communication", "copy")
-
-
 def _bounded(one: Judgement) -> str:
     """What stands before the share of a cause where a law says that work of the device is missing."""
     if not any("share" in laws.weakens(law.law) for law in one.broken) or one.cause == "unknown":
         return ""
-    return "at least " if one.cause in _EXECUTES else "at most "
+    return "at least " if one.cause in (*ON_DEVICES, "none") else "at most "
 
 
 def _more(one: Judgement) -> str:

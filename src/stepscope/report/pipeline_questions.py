@@ -84,11 +84,10 @@ def _share(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     """How much of the steps is waiting, and whether that is the pipeline's fault."""
     of_what = "of the step time" if waited.has_steps else "of the time from the first batch to the last"
     share = units.show(waited.ratio, "ratio")
-    fast = _FAST.get(diagnosis.verdict, "Perhaps")
-    if diagnosis.verdict == "not_input_bound" and waited.ratio >= PARTLY_FROM:
-        fast = "By itself, yes"
-    yield (f"{fast}: {share} {of_what} is spent waiting for input, {_ps(waited.wait_ps)} per step.")
-    if diagnosis.verdict == "not_input_bound" and waited.ratio >= PARTLY_FROM:
+    waits_all_the_same = diagnosis.verdict == "not_input_bound" and waited.ratio >= PARTLY_FROM
+    fast = "By itself, yes" if waits_all_the_same else _FAST.get(diagnosis.verdict, "Perhaps")
+    yield f"{fast}: {share} {of_what} is spent waiting for input, {_ps(waited.wait_ps)} per step."
+    if waits_all_the_same:
         most = max(diagnosis.loads, key=lambda load: load.service_ps, default=None)
         needs = _ps(0 if most is None else most.service_ps)
         yield (

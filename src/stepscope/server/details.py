@@ -49,8 +49,11 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
         launched = dicts(trace.query(statement("page_launched", **asked)))
         arrows += launched
     launcher = next((one["other_id"] for one in launched if one["direction"] == "from"), None)
-    around = _around(trace, slice_id)
-    beyond = [] if launcher is None else [*_itself(trace, launcher), *_around(trace, launcher)]
+    around = _around(trace, slice_id, parent)
+    beyond: list[dict[str, Any]] = []
+    if launcher is not None:
+        (call,) = dicts(trace.query(statement("page_slice", slice_id=launcher)))
+        beyond = [call, *_around(trace, launcher, call["parent_id"])]
     return {
         "slice": {key: _text(value) if key in _IDS else value for key, value in row.items()},
         "args": _args(args),
@@ -87,16 +90,11 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
     }
 
 
-def _itself(trace: Trace, slice_id: int) -> list[dict[str, Any]]:
-    return dicts(trace.query(statement("page_slice", slice_id=slice_id)))
-
-
-def _around(trace: Trace, slice_id: int) -> list[dict[str, Any]]:
+def _around(trace: Trace, slice_id: int, parent_id: int | None) -> list[dict[str, Any]]:
     """The slices that a slice lies in, the innermost first."""
-    (own,) = _itself(trace, slice_id)
     covering = {one["id"]: one for one in dicts(trace.query(statement("page_around", slice_id=slice_id)))}
     found = []
-    at = own["parent_id"]
+    at = parent_id
     while at in covering:
         one = covering.pop(at)
         found.append(one)

@@ -48,12 +48,10 @@ def pipelines(trace: Trace) -> list[Found]:
 
 def pipeline(found: list[Found], trace: Trace) -> bytes:
     """The input pipelines as a report."""
-    from stepscope.instruments.pipeline import loaders
-    from stepscope.instruments.pipeline.captures import missing
+    from stepscope.instruments.pipeline.diagnoses import otherwise
     from stepscope.report import pipeline
 
-    lost, loading = ([], []) if found else (missing(trace.query), loaders.find(trace.query))
-    report = pipeline.build(found, lost, loading)
+    report = pipeline.build(found, *otherwise(trace.query, found))
     return json.render(report).encode("ascii")
 
 

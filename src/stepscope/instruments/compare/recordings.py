@@ -7,7 +7,7 @@ time, so a low percentile is what the op itself takes. Counts, bytes and compila
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
@@ -94,9 +94,12 @@ def read(query: Query, path: str) -> tuple[list[Recording], list[Failed]]:
         if failures:
             failed.append(Failed(failed_path, why))
     found = [_recording(side, path, begun.get(side.run_id)) for side in runs(query)]
-    return sorted(
-        found, key=lambda one: (one.origin_unix_ns is None, one.origin_unix_ns or 0, one.name)
-    ), failed
+    return by_time(sorted(found, key=lambda one: one.name)), failed
+
+
+def by_time(found: Iterable[Recording]) -> list[Recording]:
+    """Recordings in the order in which they were made, those last of which that is not known."""
+    return sorted(found, key=lambda one: (one.origin_unix_ns is None, one.origin_unix_ns or 0))
 
 
 def _recording(side: Side, path: str, origin_unix_ns: int | None) -> Recording:

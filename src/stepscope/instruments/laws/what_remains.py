@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stepscope.instruments.laws.broken import Weakens
+from stepscope.instruments.step_parts.labels import ON_DEVICES
 
 if TYPE_CHECKING:
     from stepscope.instruments.step_parts.judgement import Judgement
@@ -17,15 +18,13 @@ HOLDS = (
 TOLERANCE = "One picosecond for each part."
 WEAKENS: tuple[Weakens, ...] = ("left",)
 
-_EXECUTES = ("compute", "communication", "copy")
-
 
 def proved(one: Judgement) -> Judgement:
     """The judgement, with what remains kept within what is possible."""
     least = 0
     if one.on_device and one.cause not in ("compute", "none"):
         least = sum(
-            part.ps_per_step for part in one.parts if part.label in _EXECUTES and part.label != one.cause
+            part.ps_per_step for part in one.parts if part.label in ON_DEVICES and part.label != one.cause
         )
     left = min(max(one.left_ps, min(least, one.mean_ps)), one.mean_ps)
     low, high = min(one.low_ps, left), min(max(one.high_ps, left), max(one.mean_ps, left))

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from stepscope.instruments.pipeline import together
+from stepscope.instruments.pipeline import loaders, together
 from stepscope.instruments.pipeline.calls import Call, read
 from stepscope.instruments.pipeline.captures import beside, missing
+from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
@@ -94,6 +95,12 @@ class _Read(NamedTuple):
     """Of the steps of the first source, in its own time."""
     sources: Mapping[int, tuple[int, int]]
     """By track: the source it is of, and by how much its times were moved."""
+
+
+def otherwise(query: Query, found: Sequence[Found]) -> tuple[list[Oddity], list[loaders.Loading]]:
+    """What is known where no pipeline was found: what of the recordings is lost, and DataLoaders of PyTorch.
+    Nothing where one was."""
+    return ([], []) if found else (missing(query), loaders.find(query))
 
 
 def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _Read:

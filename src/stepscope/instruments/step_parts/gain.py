@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from stepscope.instruments.step_parts.labels import ON_DEVICES
+
 EVENT_PS = 10**6
 """What an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX."""
 COMPILED_OP_PS = 7 * 10**5
@@ -111,9 +113,6 @@ def without(
     )
 
 
-_EXECUTES = ("compute", "communication", "copy")
-
-
 def _executes(parts: Sums, cause: str, part: float) -> float:
     """What the device itself does in a step, without what goes."""
-    return sum(parts.get(label, 0) * (1 - part if label == cause else 1) for label in _EXECUTES)
+    return sum(parts.get(label, 0) * (1 - part if label == cause else 1) for label in ON_DEVICES)

@@ -18,20 +18,7 @@ from stepscope.instruments.step_parts.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]
 Weakness = Literal["few-steps", "few-samples", "busy-machine"]
-Cause = Literal[
-    "input",
-    "compile",
-    "compute",
-    "communication",
-    "copy",
-    "dispatch",
-    "setup",
-    "python",
-    "wait",
-    "idle",
-    "none",
-    "unknown",
-]
+Cause = Label | Literal["none"]
 
 LEAST = 0.05
 """Parts that hold more than this of a step are causes."""

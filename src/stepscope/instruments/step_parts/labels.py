@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from stepscope.capture import built_in
 from stepscope.instruments import python_frame
@@ -27,19 +27,7 @@ Label = Literal[
     "idle",
     "unknown",
 ]
-LABELS: tuple[Label, ...] = (
-    "input",
-    "compile",
-    "compute",
-    "communication",
-    "copy",
-    "dispatch",
-    "setup",
-    "python",
-    "wait",
-    "idle",
-    "unknown",
-)
+LABELS: tuple[Label, ...] = get_args(Label)
 """All of them, in the order in which they are listed."""
 NUMBER: dict[Label, int] = {label: number for number, label in enumerate(LABELS)}
 """What the core knows a label by."""
@@ -47,6 +35,8 @@ NUMBER: dict[Label, int] = {label: number for number, label in enumerate(LABELS)
 EXECUTION: tuple[Label, ...] = ("compute", "communication", "copy", "compile", "python", "wait")
 """What executes, the label that wins first: a collective under compute costs nothing, compute under a
 collective is work all the same."""
+ON_DEVICES: tuple[Label, ...] = ("compute", "communication", "copy")
+"""What devices execute."""
 
 STORES = (
     "SaveV2", "SaveSlices", "Save", "RestoreV2", "Restore", "MergeV2Checkpoints", "ShardedFilename",

@@ -15,7 +15,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from stepscope.instruments.step_parts import labels
-from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, Label
+from stepscope.instruments.step_parts.labels import EXECUTION, NUMBER, Label
 from stepscope.library.statements import Query, statement
 
 INPUT_FROM = 0.05
@@ -23,7 +23,7 @@ INPUT_FROM = 0.05
 COPIED_PS = 4_000
 """A byte that is fed takes no longer to copy, also where the machine is busy. Measured with TensorFlow 1.15
 and 1.1 on two cores: 80 MB take 58 to 125 ms, and 290 ms where five times as many threads want them."""
-SPLIT: tuple[Label, ...] = ("dispatch",)
+SPLIT: Label = "dispatch"
 """What samples of stacks call the inside of Session.run."""
 
 
@@ -99,7 +99,7 @@ def _inside(query: Query, sources: Sequence[int]) -> frozenset[int]:
 
 def _held(on_stacks: Sequence[dict[str, Any]], inside: frozenset[int]) -> list[dict[str, Any]]:
     """Rows of a step of the time inside of Session.run."""
-    return [row for row in on_stacks if row["stack_id"] in inside and row["label"] in SPLIT]
+    return [row for row in on_stacks if row["stack_id"] in inside and row["label"] == SPLIT]
 
 
 def _whole(held: Mapping[int, Sequence[dict[str, Any]]]) -> int:
@@ -142,7 +142,7 @@ def _shares(whole_ps: float, run: Mapping[str, float], calls: Sequence[float]) -
 
 def _move(own: list[dict[str, Any]], parts: list[dict[str, Any]], label: Label, dur_ps: int) -> None:
     """Moves time of a step from launching to a label."""
-    launching = next(row for row in own if row["label"] == "dispatch")
+    launching = next(row for row in own if row["label"] == SPLIT)
     launching["dur_ps"] -= dur_ps
     to = next((row for row in own if row["label"] == label), None)
     if to is None:
@@ -155,4 +155,4 @@ def _move(own: list[dict[str, Any]], parts: list[dict[str, Any]], label: Label, 
 def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of one source by step, and of a step in the order of labels; without those that took no time."""
     kept = [row for row in rows if row["dur_ps"] or row.get("hidden_ps")]
-    return sorted(kept, key=lambda row: (row["step_id"], row.get("stack_id", 0), LABELS.index(row["label"])))
+    return sorted(kept, key=lambda row: (row["step_id"], row.get("stack_id", 0), NUMBER[row["label"]]))
