@@ -67,6 +67,27 @@ def test_the_language(text: str, nodes: str, edges: str) -> None:
     assert _dot.parse(text).cut is None
 
 
+@pytest.mark.parametrize(
+    ("head", "is_one"),
+    [
+        ("digraph{", True),
+        ("// a graph\n# of a graph\n/* and * more */ Strict DiGraph a_b\n{ <", True),
+        ('graph "a { b" {', True),
+        ("graph", False),
+        ("graph a b {", False),
+        ("graph_def {", False),
+        ("strict {", False),
+        ("// graph {", False),
+        ('{"graph": {', False),
+        ("/* graph {", False),
+        ("//" * 2000, False),
+        ("#" * 4000, False),
+    ],
+)
+def test_how_a_graph_begins(head: str, is_one: bool) -> None:
+    assert _dot.is_dot(head) is is_one
+
+
 def test_control_edges_and_opcodes() -> None:
     text = """digraph G { 1 [label=<<b>Conv2D.1</b><br/>convolution<br/>window={size=3x3}<br/>f32[8]>];
     2 [label=<<b>fusion.7</b><br/>f32[8]>]; 1 -> 2 [style="dotted" color="gray" label="ctrl"]; }"""

@@ -47,6 +47,29 @@ def test_any_bytes_are_claimed_or_not(data: bytes, name: str) -> None:
         assert one.sniff(data, name) in (True, False)
 
 
+REPEATED = rb"""/ // # /* /**/ * a a; ; ;; 1 " \\" { } [ ] [1, {"a": < > - -- . _ a{ a: node{ graph strict"""
+
+
+@pytest.mark.parametrize("before", [b"", b"{", b"[", b"#", b"/*", b"graph ", b'digraph "', b"HloModule "])
+def test_a_long_head_of_anything_is_soon_judged(before: bytes) -> None:
+    """A sniffer that tries every way to split a head would hang here."""
+    for unit in [
+        *REPEATED.split(b" "),
+        b" ",
+        b"\n",
+        b"\t",
+        b"a ",
+        b"#\n",
+        b"a 1\n",
+        b"\x00",
+        b"\x08\x12",
+        b"\xff",
+    ]:
+        head = (before + unit * formats.HEAD_BYTES)[: formats.HEAD_BYTES]
+        owners = [one.NAME for one in formats.formats() if one.sniff(head, "file")]
+        assert len(owners) <= 1, (unit, owners)
+
+
 def test_each_sample_has_one_owner() -> None:
     owners = {}
     for path in sorted(SAMPLES.rglob("*")):

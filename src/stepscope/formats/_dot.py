@@ -21,11 +21,6 @@ _TOKEN = re.compile(
     |(?P<text>"(?:[^"\\]|\\.)*")|(?P<html><)|(?P<arrow>->|--)|(?P<sign>[{}\[\];,=:+])""",
     re.VERBOSE | re.DOTALL,
 )
-_START = re.compile(
-    r"\s*(?:(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|\#[^\n]*)\s*)*(?:strict\s+)?(?:di)?graph\b"
-    r"\s*(?:\w+|\"(?:[^\"\\]|\\.)*\")?\s*\{",
-    re.IGNORECASE,
-)
 _OPCODE = re.compile(r"[A-Za-z][\w-]*(?: [\w-]+)?")
 _NUMBERS = re.compile(r"[._-]?\d+(?:\.\d+)*$")
 
@@ -91,12 +86,25 @@ class Dot:
 
 
 def is_dot(head: str) -> bool:
-    """Whether text begins as a graph of DOT does."""
-    return _START.match(head) is not None
+    """Whether text begins as a graph of DOT does: [strict] (graph | digraph) [ID] {."""
+    words = _tokens(head)
+    try:
+        kind, said, _ = next(words, _NOTHING)
+        if (kind, said.lower()) == ("id", "strict"):
+            kind, said, _ = next(words, _NOTHING)
+        if kind != "id" or said.lower() not in ("graph", "digraph"):
+            return False
+        kind, said, _ = next(words, _NOTHING)
+        if kind in ("id", "text", "html"):
+            kind, said, _ = next(words, _NOTHING)
+    except BadDot:
+        return False
+    return (kind, said) == ("sign", "{")
 
 
 Token = tuple[str, str, int]
 """Kind (id, text, html, arrow, sign), what it says, and where."""
+_NOTHING: Token = ("", "", 0)
 
 
 def _tokens(text: str) -> Iterator[Token]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from stepscope.formats import Pieces
 
 NAME = "collapsed"
-_LINE = re.compile(rb"[^\x00-\x08\x0a-\x1f]*[^\s;\x00-\x1f][^\x00-\x08\x0a-\x1f]* \d{1,15}")
+_COUNT_DIGITS = 15
+_BINARY = re.compile(rb"[\x00-\x08\x0a-\x1f]")
 _SAMPLE_PS = 10**9
 _MOST_PS = 2**61
 
@@ -30,9 +31,20 @@ def sniff(head: bytes, name: str) -> bool:
     lines = head.split(b"\n")[:50]
     if len(head) >= 4096 and len(lines) > 1:
         lines.pop()  # it may be cut
-    lines = [line.rstrip(b"\r") for line in lines if line.strip()]
+    lines = [line for line in lines if line.strip()]
     stacks = sum(b";" in line for line in lines)
-    return stacks * 2 > len(lines) and all(_LINE.fullmatch(line) for line in lines)
+    return stacks * 2 > len(lines) and all(_is_stack(line) for line in lines)
+
+
+def _is_stack(line: bytes) -> bool:
+    stack, _ = _counted(line)
+    return bool(stack.translate(None, b" \t;")) and not _BINARY.search(stack)
+
+
+def _counted(line: bytes) -> tuple[bytes, int]:
+    """A line's stack and how often it was seen; no stack when the line does not end with a count."""
+    stack, _, count = line.rstrip(b"\r").rpartition(b" ")
+    return (stack, int(count)) if count.isdigit() and len(count) <= _COUNT_DIGITS else (b"", 0)
 
 
 def build(pieces: Pieces) -> Store:
@@ -46,12 +58,12 @@ def build(pieces: Pieces) -> Store:
     for line in lines:
         if not line.strip():
             continue
-        stack, _, count = line.rstrip(b"\r").rpartition(b" ")
-        if not stack or not count.isdigit() or len(count) > 15:
+        stack, count = _counted(line)
+        if not stack:
             bad += 1
             continue
         frames = tuple(stack.decode("utf-8", "replace").split(";"))
-        counts[frames] = counts.get(frames, 0) + int(count)
+        counts[frames] = counts.get(frames, 0) + count
     total = sum(counts.values())
     if not total:
         raise Damaged("no line has a count")
