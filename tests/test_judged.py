@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import library
-from stepscope.instruments.step_parts import gain, judgement, judging, traced
-from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
-from stepscope.instruments.step_parts.labels import LABELS
-from stepscope.instruments.step_parts.layers import layer_of
+from stepscope.instruments.step_breakdown import gain, judgement, judging, traced
+from stepscope.instruments.step_breakdown.judgement import Judgement, Part, Place
+from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown.layers import layer_of
 from stepscope.report import Finding, Table, advice, judged, sentences
 
 MS = 10**9

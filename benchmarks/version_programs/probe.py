@@ -4,7 +4,7 @@ import json
 import sys
 
 import stepscope
-from stepscope.instruments.step_parts import judging
+from stepscope.instruments.step_breakdown import judging
 
 ROWS = {
     "slices": "SELECT COUNT(*) FROM slice",

@@ -15,7 +15,7 @@ import pytest
 from stepscope.capture.built_in import AWAITING, BLOCKING, FILE, MOVING
 from stepscope.capture.callee import called_by
 from stepscope.capture.frames import Frames
-from stepscope.instruments.step_parts.labels import Meaning, of_frame
+from stepscope.instruments.step_breakdown.labels import Meaning, of_frame
 
 DEADLINE_S = 20.0
 

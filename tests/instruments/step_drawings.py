@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from stepscope.instruments.step_parts import reading
+from stepscope.instruments.step_breakdown import reading
 from tests.asked import Asked
 from tests.draw import UNIT_PS, Tables, draw
 

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from stepscope.instruments.step_parts import judging, places
-from stepscope.instruments.step_parts.judgement import Judgement, Place
+from stepscope.instruments.step_breakdown import judging, places
+from stepscope.instruments.step_breakdown.judgement import Judgement, Place
 from tests.draw import Tables, draw
 from tests.instruments.step_drawings import asked, parts, rows
 from tests.instruments.test_held_up import EXECUTE, MAIN, SCRIPT_OPS, looked

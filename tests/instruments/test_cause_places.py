@@ -6,10 +6,10 @@ from argparse import Namespace
 from collections import Counter
 from typing import Any
 
-from stepscope.instruments.step_parts import judging, places
-from stepscope.instruments.step_parts.along import beside, goes_with
-from stepscope.instruments.step_parts.judgement import Place
-from stepscope.instruments.step_parts.places import Stacks, chosen, in_loop, within
+from stepscope.instruments.step_breakdown import judging, places
+from stepscope.instruments.step_breakdown.along import beside, goes_with
+from stepscope.instruments.step_breakdown.judgement import Place
+from stepscope.instruments.step_breakdown.places import Stacks, chosen, in_loop, within
 
 MAIN = Place("train.py", 69, "main")
 

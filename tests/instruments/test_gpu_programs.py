@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import stepscope
-from stepscope.instruments.step_parts import judging, labels
+from stepscope.instruments.step_breakdown import judging, labels
 
 GPU = Path(__file__).parent.parent / "samples" / "gpu"
 MS = 1_000_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import labels, places, reading
-from stepscope.instruments.step_parts.held_up import STARVED, Ran, handed_over
-from stepscope.instruments.step_parts.sweep import Piece
+from stepscope.instruments.step_breakdown import labels, places, reading
+from stepscope.instruments.step_breakdown.held_up import STARVED, Ran, handed_over
+from stepscope.instruments.step_breakdown.sweep import Piece
 from tests.draw import UNIT_PS, Tables, draw
 from tests.instruments.step_drawings import asked, parts
 

@@ -15,9 +15,9 @@ import stepscope
 from stepscope import reference
 from stepscope.instruments import device_steps, laws
 from stepscope.instruments.laws import bytes_over_time, parts_add_up, what_remains
+from stepscope.instruments.step_breakdown import judging
+from stepscope.instruments.step_breakdown.judgement import Judgement, Part
 from stepscope.instruments.step_evidence import Mark
-from stepscope.instruments.step_parts import judging
-from stepscope.instruments.step_parts.judgement import Judgement, Part
 from stepscope.report import summary
 from tests import corpus
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from stepscope.engines import Statement
-from stepscope.instruments.step_parts import places
-from stepscope.instruments.step_parts.judgement import Place
-from stepscope.instruments.step_parts.layers import forward_of
+from stepscope.instruments.step_breakdown import places
+from stepscope.instruments.step_breakdown.judgement import Place
+from stepscope.instruments.step_breakdown.layers import forward_of
 from stepscope.library.statements import Query
 from tests.draw import Tables
 from tests.each import each

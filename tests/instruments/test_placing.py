@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import stacks
-from stepscope.instruments.step_parts.placing import at_length, placed
-from stepscope.instruments.step_parts.stacks import Look, Sample
-from stepscope.instruments.step_parts.sweep import Segment
+from stepscope.instruments.step_breakdown import stacks
+from stepscope.instruments.step_breakdown.placing import at_length, placed
+from stepscope.instruments.step_breakdown.stacks import Look, Sample
+from stepscope.instruments.step_breakdown.sweep import Segment
 
 
 def sample(from_ps: int, to_ps: int, seen_ps: int, label: str | None, stack_id: int = 0) -> Sample:

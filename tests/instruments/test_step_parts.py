@@ -9,9 +9,9 @@ import pytest
 
 from stepscope import _core, library
 from stepscope.capture import built_in
-from stepscope.instruments.step_parts import driver, labels
-from stepscope.instruments.step_parts.labels import LABELS
-from stepscope.instruments.step_parts.sweep import Segment
+from stepscope.instruments.step_breakdown import driver, labels
+from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.library.statements import statement
 from tests.draw import args, draw
 from tests.each import each

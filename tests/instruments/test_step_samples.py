@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import labels, stacks
-from stepscope.instruments.step_parts.labels import LABELS
-from stepscope.instruments.step_parts.stacks import Sample
-from stepscope.instruments.step_parts.sweep import Segment
+from stepscope.instruments.step_breakdown import labels, stacks
+from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown.stacks import Sample
+from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.lake.schema import schema
 from tests.draw import UNIT_PS, draw
 from tests.instruments.step_drawings import asked, drawn, parts, rows, sample

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from stepscope.engines import Statement
-from stepscope.instruments.step_parts import driver, reading, stacks
-from stepscope.instruments.step_parts.by_stack import ByStack
-from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
-from stepscope.instruments.step_parts.stacks import Look, Sample
-from stepscope.instruments.step_parts.sweep import Evidence, Segment, kept, pieces_of, sweep
+from stepscope.instruments.step_breakdown import driver, reading, stacks
+from stepscope.instruments.step_breakdown.by_stack import ByStack
+from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS
+from stepscope.instruments.step_breakdown.stacks import Look, Sample
+from stepscope.instruments.step_breakdown.sweep import Evidence, Segment, kept, pieces_of, sweep
 from tests.draw import Tables
 from tests.instruments.step_drawings import asked, rows
 from tests.library.worlds import worlds
@@ -179,7 +179,7 @@ def test_the_order_of_sources_changes_nothing(tables, seed):
 def test_reading_bit_by_bit_changes_nothing(tables):
     at_once = rows(tables)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("stepscope.instruments.step_parts.evidence.at_once", lambda: 2)
+        patch.setattr("stepscope.instruments.step_breakdown.evidence.at_once", lambda: 2)
         assert rows(tables) == at_once
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.python_frame import of_pytorch
-from stepscope.instruments.step_parts import along, labels, traced
-from stepscope.instruments.step_parts.judgement import Place
-from stepscope.instruments.step_parts.places import Path
-from stepscope.instruments.step_parts.traced import Name
+from stepscope.instruments.step_breakdown import along, labels, traced
+from stepscope.instruments.step_breakdown.judgement import Place
+from stepscope.instruments.step_breakdown.places import Path
+from stepscope.instruments.step_breakdown.traced import Name
 
 PYTHON = "python_function"
 NAMES: tuple[Name, ...] = (

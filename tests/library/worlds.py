@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts.labels import LABELS
+from stepscope.instruments.step_breakdown.labels import LABELS
 from tests.draw import Row, Tables, args
 from tests.library.twins import CLASSES, NAME_CLASSES, UNIT, WAITS
 

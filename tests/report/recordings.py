@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.instruments.step_parts import reading
+from stepscope.instruments.step_breakdown import reading
 from tests.asked import Asked
 from tests.draw import Tables, draw
 from tests.report import made_recordings

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import library
-from stepscope.instruments.step_parts import judging
+from stepscope.instruments.step_breakdown import judging
 from stepscope.report import build, judged
 from stepscope.report.advice import findings_of
 from stepscope.report.parts import ask

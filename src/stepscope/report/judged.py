@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
 from stepscope.instruments import laws
-from stepscope.instruments.step_parts.labels import ON_DEVICES
+from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.parts import Column, Finding, Note, Section, Table
 from stepscope.report.sentences import host_of, shortened
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_parts.judgement import Allocating, Judgement, Place, Retrace, Weighed
+    from stepscope.instruments.step_breakdown.judgement import Allocating, Judgement, Place, Retrace, Weighed
 
 _TAKES = {
     "input": "waiting for input takes {part}",

@@ -26,7 +26,7 @@ from stepscope.report.sentences import answer, headline, several_runs, title, un
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.instruments.step_parts.judgement import Judgement, Weighed
+    from stepscope.instruments.step_breakdown.judgement import Judgement, Weighed
     from stepscope.session.trace import Trace
 
 _KEPT = ("step", "track_place", "observed", "step_window", "op_sum", "device_sum", "track_sum")
@@ -78,7 +78,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     all: every section, and many more rows of each. QueryError when the engine fails.
     """
     from stepscope import library
-    from stepscope.instruments.step_parts import judging
+    from stepscope.instruments.step_breakdown import judging
 
     shown = [name for name, _, _, always in _SECTIONS if always or all]
     if all and not trace.query(statement("parameter_servers_seen")).rows():
@@ -140,7 +140,7 @@ def build(trace: Trace, all: bool = False) -> Report:
 
 def _programs(trace: Trace) -> list[tuple[str, Weighed]]:
     """Recordings that have nothing in common, by the names of their files."""
-    from stepscope.instruments.step_parts import judging
+    from stepscope.instruments.step_breakdown import judging
 
     paths = {row[0]: row[3] for row in trace.query(statement("sources")).rows()}
     found = judging.by_source(trace.query, {})

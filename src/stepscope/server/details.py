@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import strict_json
 from stepscope.errors import NothingFound
 from stepscope.instruments import python_frame
-from stepscope.instruments.step_parts import labels, places
+from stepscope.instruments.step_breakdown import labels, places
 from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import _core
 from stepscope.engines import rows_of
 from stepscope.errors import LakeError
-from stepscope.instruments.step_parts import labels
+from stepscope.instruments.step_breakdown import labels
 from stepscope.library.statements import statement
 from stepscope.presenters.plain import shorten
 from stepscope.server.catalog import CLASSES, FORMAT, SHIFT, STACK_BARS, dicts

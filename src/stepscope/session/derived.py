@@ -190,7 +190,7 @@ def _rows_of(name: str, engine: Engine) -> Tables:
 
         return {name: allocators.buffer_rows(allocators.find(engine.query))}
     if name in ("step_part", "stack_part"):
-        from stepscope.instruments.step_parts import reading
+        from stepscope.instruments.step_breakdown import reading
 
         return reading.rows(engine.query, engine.stream)._asdict()
     if name in ("collective", "clock_offset"):

@@ -1,6 +1,6 @@
 //! What each instant of a step goes to, and what that adds up to.
 //!
-//! What a label is, and which one an instant gets, is decided in Python (`stepscope.instruments.step_parts`); here
+//! What a label is, and which one an instant gets, is decided in Python (`stepscope.instruments.step_breakdown`); here
 //! labels are numbers, and time is swept.
 
 pub mod sums;

@@ -15,7 +15,7 @@ from stepscope.instruments.compare import ops as ops_
 from stepscope.instruments.compare.matching import Item, match
 from stepscope.instruments.compare.ops import Op
 from stepscope.instruments.compare.sides import Side
-from stepscope.instruments.step_parts import judging
+from stepscope.instruments.step_breakdown import judging
 from stepscope.library.statements import statement
 
 MOST_NODES = 100_000

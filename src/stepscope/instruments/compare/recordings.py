@@ -17,7 +17,7 @@ from stepscope.instruments.compare.matching import Item
 from stepscope.instruments.compare.measured import peaks
 from stepscope.instruments.compare.sides import Side, runs
 from stepscope.instruments.compare.statistics import quantile
-from stepscope.instruments.step_parts import judging
+from stepscope.instruments.step_breakdown import judging
 from stepscope.library.statements import Query, statement
 
 LOW = 0.1

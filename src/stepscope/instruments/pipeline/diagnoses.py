@@ -20,7 +20,7 @@ from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
-from stepscope.instruments.step_parts import judging
+from stepscope.instruments.step_breakdown import judging
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 

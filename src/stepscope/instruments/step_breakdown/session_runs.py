@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_parts import labels
-from stepscope.instruments.step_parts.labels import EXECUTION, NUMBER, Label
+from stepscope.instruments.step_breakdown import labels
+from stepscope.instruments.step_breakdown.labels import EXECUTION, NUMBER, Label
 from stepscope.library.statements import Query, statement
 
 INPUT_FROM = 0.05

@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 from stepscope.instruments import laws
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import branch, words, written_as
-from stepscope.instruments.step_parts import along, gain, judgement, places, traced
-from stepscope.instruments.step_parts.asking import Asked, Asking
-from stepscope.instruments.step_parts.gain import Sums
-from stepscope.instruments.step_parts.judgement import (
+from stepscope.instruments.step_breakdown import along, gain, judgement, places, traced
+from stepscope.instruments.step_breakdown.asking import Asked, Asking
+from stepscope.instruments.step_breakdown.gain import Sums
+from stepscope.instruments.step_breakdown.judgement import (
     Allocating,
     Contention,
     Judgement,
@@ -22,8 +22,8 @@ from stepscope.instruments.step_parts.judgement import (
     Retrace,
     Weighed,
 )
-from stepscope.instruments.step_parts.labels import of_framework
-from stepscope.instruments.step_parts.layers import forward_of, is_gradient, layer_of
+from stepscope.instruments.step_breakdown.labels import of_framework
+from stepscope.instruments.step_breakdown.layers import forward_of, is_gradient, layer_of
 from stepscope.library.statements import Query, statement
 
 OF_COMPILED = 3

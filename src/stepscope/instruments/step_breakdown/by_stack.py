@@ -6,9 +6,9 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from stepscope.instruments.step_parts.labels import NUMBER, Label
-from stepscope.instruments.step_parts.stacks import Look
-from stepscope.instruments.step_parts.sweep import Interval, Piece
+from stepscope.instruments.step_breakdown.labels import NUMBER, Label
+from stepscope.instruments.step_breakdown.stacks import Look
+from stepscope.instruments.step_breakdown.sweep import Interval, Piece
 
 Key = tuple[int, int, Label]
 """Number of a step, a stack, a label."""

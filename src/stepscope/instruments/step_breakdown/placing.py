@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from stepscope.instruments.step_parts.labels import Label
-from stepscope.instruments.step_parts.stacks import Look, Sample, looks, merged
-from stepscope.instruments.step_parts.sweep import Interval, Segment
+from stepscope.instruments.step_breakdown.labels import Label
+from stepscope.instruments.step_breakdown.stacks import Look, Sample, looks, merged
+from stepscope.instruments.step_breakdown.sweep import Interval, Segment
 
 TOGETHER_PS = 20 * 10**6
 """Ops that begin so soon after others are done execute together with them."""

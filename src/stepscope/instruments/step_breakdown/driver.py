@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from stepscope.instruments.step_parts import labels
-from stepscope.instruments.step_parts.labels import Meaning
-from stepscope.instruments.step_parts.sweep import Interval, Segment
+from stepscope.instruments.step_breakdown import labels
+from stepscope.instruments.step_breakdown.labels import Meaning
+from stepscope.instruments.step_breakdown.sweep import Interval, Segment
 from stepscope.library.statements import Query, statement
 
 Row = tuple[int, str, str | None, bool]

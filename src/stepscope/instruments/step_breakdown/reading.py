@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_parts import evidence, held_up, session_runs, stacks
-from stepscope.instruments.step_parts.by_stack import ByStack
-from stepscope.instruments.step_parts.evidence import NOTHING, Bit, Kinds, Source, Step
-from stepscope.instruments.step_parts.labels import LABELS
-from stepscope.instruments.step_parts.sweep import Interval, kept, pieces_of, sweep
+from stepscope.instruments.step_breakdown import evidence, held_up, session_runs, stacks
+from stepscope.instruments.step_breakdown.by_stack import ByStack
+from stepscope.instruments.step_breakdown.evidence import NOTHING, Bit, Kinds, Source, Step
+from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, Stream, statement
 

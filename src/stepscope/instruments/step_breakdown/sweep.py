@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, NUMBER, Label
+from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, Label
 
 if TYPE_CHECKING:
     from stepscope._core import Pieces

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from stepscope.instruments.step_parts.labels import ON_DEVICES
+from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 
 EVENT_PS = 10**6
 """What an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX."""

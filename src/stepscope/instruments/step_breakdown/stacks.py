@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stepscope.instruments.step_parts import labels
-from stepscope.instruments.step_parts.driver import joined
-from stepscope.instruments.step_parts.labels import Label, Meaning
-from stepscope.instruments.step_parts.sweep import Interval, Segment
+from stepscope.instruments.step_breakdown import labels
+from stepscope.instruments.step_breakdown.driver import joined
+from stepscope.instruments.step_breakdown.labels import Label, Meaning
+from stepscope.instruments.step_breakdown.sweep import Interval, Segment
 from stepscope.library.statements import Query, statement
 
 

@@ -13,8 +13,8 @@ from statistics import mean, stdev
 from typing import Literal
 
 from stepscope.instruments.laws.broken import Broken
-from stepscope.instruments.step_parts.gain import Sums
-from stepscope.instruments.step_parts.labels import LABELS, Label
+from stepscope.instruments.step_breakdown.gain import Sums
+from stepscope.instruments.step_breakdown.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]
 Weakness = Literal["few-steps", "few-samples", "busy-machine"]

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_parts import labels, layers
-from stepscope.instruments.step_parts import stacks as loading
-from stepscope.instruments.step_parts.judgement import Place
-from stepscope.instruments.step_parts.labels import Meaning
+from stepscope.instruments.step_breakdown import labels, layers
+from stepscope.instruments.step_breakdown import stacks as loading
+from stepscope.instruments.step_breakdown.judgement import Place
+from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.library.statements import Query, statement
 
 Path = tuple[Place, ...]

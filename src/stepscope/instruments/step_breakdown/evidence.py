@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from stepscope import config
 from stepscope.engines import Statement
-from stepscope.instruments.step_parts import driver, held_up, placing, stacks
-from stepscope.instruments.step_parts.held_up import Ran
-from stepscope.instruments.step_parts.labels import EXECUTION, Label
-from stepscope.instruments.step_parts.stacks import Look, Sample, Shifts
-from stepscope.instruments.step_parts.sweep import Evidence, Interval, Segment
+from stepscope.instruments.step_breakdown import driver, held_up, placing, stacks
+from stepscope.instruments.step_breakdown.held_up import Ran
+from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
+from stepscope.instruments.step_breakdown.stacks import Look, Sample, Shifts
+from stepscope.instruments.step_breakdown.sweep import Evidence, Interval, Segment
 from stepscope.library.statements import Query, Stream, Value, statement
 
 if TYPE_CHECKING:

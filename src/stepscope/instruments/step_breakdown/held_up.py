@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from stepscope.instruments.step_parts.sweep import Interval, Piece
+from stepscope.instruments.step_breakdown.sweep import Interval, Piece
 
 ACTIVE = frozenset({"dispatch", "python", "copy", "compile"})
 """Labels under which the driving thread wants a processor all the time."""
