@@ -185,9 +185,7 @@ def _export(profile: Any, folder: Path, unfinished: str) -> None:
                 one.unlink()
 
 
-def _copy_renamed(
-    source: IO[bytes], target: IO[bytes], name: bytes, becomes: bytes, size: int = 1 << 20
-) -> None:
+def _copy_renamed(source: IO[bytes], target: Any, name: bytes, becomes: bytes, size: int = 1 << 20) -> None:
     """Copies text, with a name in quotes that becomes another one."""
     kept = b""
     while True:
