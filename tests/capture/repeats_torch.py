@@ -144,6 +144,42 @@ def test_a_program_that_profiles_itself_is_not_disturbed(before: int, tmp_path: 
     assert ("nothing was recorded" in done.stderr) == (before == 0)
 
 
+ENDS_WITHIN = """
+import sys, torch
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.set_num_threads(1)
+model = torch.nn.Linear(64, 10)
+batches = DataLoader(TensorDataset(torch.randn(400, 64)), batch_size=10)
+if sys.argv[1] == "optimizer":
+    optimizer = torch.optim.SGD(model.parameters())
+    for batch, in batches:
+        model(batch).square().mean().backward()
+        optimizer.step()
+else:
+    with torch.inference_mode():
+        for batch, in batches:
+            model(batch)
+torch.ones(8).exp()
+print("ended")
+"""
+
+
+@pytest.mark.parametrize("by", ["optimizer", "loop"])
+def test_what_follows_the_last_step_is_no_step(by: str, tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text(ENDS_WITHIN)
+    done = record("--steps", "1000", "--out", "out", "--", sys.executable, "ends.py", by, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "ended\n"), done.stderr
+    steps = [row["step"] for row in lines(tmp_path / "out" / "steps.ndjson") if row["recorded"]]
+    assert facts(tmp_path / "out")["recorded"]["steps"] == len(steps) > 30
+    with stepscope.open(str(tmp_path / "out")) as trace:
+        found = trace.query("SELECT step FROM step WHERE recovered_from = 'profiler_step' ORDER BY step")
+        (rest,) = trace.query("SELECT ts_ps, dur_ps FROM slice WHERE name = 'after the last step'")
+        (last,) = trace.query("SELECT ts_ps FROM slice WHERE name = 'aten::exp'")
+    assert [row.step for row in found] == steps
+    assert rest.ts_ps < last.ts_ps < rest.ts_ps + rest.dur_ps, "what was recorded of it is kept"
+
+
 EVALUATES = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset

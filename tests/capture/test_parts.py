@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import subprocess
 import sys
@@ -11,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepscope.capture import machine
+from stepscope.capture import machine, torch_profiler
 from stepscope.capture.folder import Folder
 from stepscope.capture.launch import START
 from stepscope.capture.pace import Pace
@@ -240,3 +241,11 @@ def test_functions_made_anew_for_each_call_are_one() -> None:
     other = [(lambda: None), (lambda: None)]
     assert identities.of(other[0], other[0].__code__) != identities.of(other[1], other[1].__code__)
     assert identities.of(5, None) == ("id", id(5))
+
+
+@given(st.lists(st.sampled_from(['"ab"', "cd", '"', "a"])).map("".join), st.integers(1, 9))
+@example('"ab"cd"ab', 5)
+def test_a_name_is_found_wherever_it_was_cut(text: str, size: int) -> None:
+    target = io.BytesIO()
+    torch_profiler._copy_renamed(io.BytesIO(text.encode()), target, b'"ab"', b'"longer"', size)
+    assert target.getvalue() == text.encode().replace(b'"ab"', b'"longer"')

@@ -4,12 +4,13 @@ A thread has one profiler. Whoever starts another while ours runs would get an e
 """
 
 import contextlib
+import json
 import os
 import platform
 import shutil
 import sys
 from pathlib import Path
-from typing import Any, Callable, Optional, Set
+from typing import IO, Any, Callable, Optional, Set
 
 from . import clocks
 from .folder import TRACES
@@ -25,6 +26,8 @@ _MOST_EACH_S = {True: 700 << 20, False: 250 << 20}
 that might take more than half of the memory that is free is not traced."""
 _LEVEL = 1
 """Of packing. PyTorch's own takes 13 s for 190,000 events, this 0.3 s for a file half as large again."""
+_REST = "after the last step"
+"""What the mark of a step is called that began and had not ended when the recording did."""
 _STARTS = ("_prepare_profiler", "_enable_profiler", "_enable_profiler_legacy")
 
 
@@ -39,6 +42,8 @@ class TorchProfiler:
         self._theirs: Set[int] = set()
         """Identities of the program's own profilers that were started and not stopped."""
         self._mark: Any = None
+        self._marked = ""
+        """What the mark of the step that runs is called."""
         self._bytes = 0
 
     def watch(self, patches: Patches) -> None:
@@ -106,13 +111,16 @@ class TorchProfiler:
         self._bytes = resident_bytes()
 
         def stop(now: Path) -> None:
+            # What runs on as the recording is cut off is no step; but the mark got its name as it began, when
+            # nobody knew that.
+            unfinished = self._marked if self._mark is not None else ""
             self.mark(None)
             self._ours = True
             try:
                 with quiet(self._state):
                     _leave_out_tables(profile)
                     profile.stop()
-                    _export(profile, now / TRACES)
+                    _export(profile, now / TRACES, unfinished)
             finally:
                 self._ours = False
 
@@ -126,7 +134,8 @@ class TorchProfiler:
         if last is not None:
             last.__exit__(None, None, None)
         if number is not None:
-            self._mark = record_function(f"ProfilerStep#{number}")
+            self._marked = f"ProfilerStep#{number}"
+            self._mark = record_function(self._marked)
             self._mark.__enter__()
 
     def is_full(self) -> bool:
@@ -154,8 +163,9 @@ def _leave_out_tables(profile: Any) -> None:
         inner._parse_kineto_results = lambda *_: []
 
 
-def _export(profile: Any, folder: Path) -> None:
-    """Writes the trace under the name that PyTorch gives it, which tells the host."""
+def _export(profile: Any, folder: Path, unfinished: str) -> None:
+    """Writes the trace under the name that PyTorch gives it, which tells the host. unfinished: the mark of a
+    step that did not end; empty when there is none."""
     import gzip  # most programs are not PyTorch's
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -164,12 +174,30 @@ def _export(profile: Any, folder: Path) -> None:
     try:
         profile.export_chrome_trace(str(text))
         with text.open("rb") as plain, gzip.open(str(half), "wb", _LEVEL) as packed:
-            shutil.copyfileobj(plain, packed, 1 << 20)
+            if unfinished:
+                _copy_renamed(plain, packed, json.dumps(unfinished).encode(), json.dumps(_REST).encode())
+            else:
+                shutil.copyfileobj(plain, packed, 1 << 20)
         half.replace(folder / name)
     finally:
         for one in (text, half):
             with contextlib.suppress(FileNotFoundError):  # it has its name, or was not begun
                 one.unlink()
+
+
+def _copy_renamed(source: IO[bytes], target: Any, name: bytes, becomes: bytes, size: int = 1 << 20) -> None:
+    """Copies text, with a name in quotes that becomes another one."""
+    kept = b""
+    while True:
+        read = source.read(size)
+        before, found, text = (kept + read).rpartition(name)
+        target.write((before + found).replace(name, becomes))
+        # The name may begin at the end of what was read.
+        end = max(len(text) - (len(name) - 1), 0) if read else len(text)
+        target.write(text[:end])
+        kept = text[end:]
+        if not read:
+            return
 
 
 def _fits(step_ns: int, with_shapes: bool) -> bool:
