@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from stepscope import library, reference
+from stepscope.attach import tools
 from stepscope.cli import VERBS, main
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.model import Prediction
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.verify import Edit, Verification
-from stepscope.instruments.stacks import tools
 from stepscope.lake.schema import schema
 from stepscope.messages import MESSAGES
 from stepscope.presenters import scroll

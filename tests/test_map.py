@@ -1,4 +1,4 @@
-"""The maps of the project lead somewhere: CONTRIBUTING.md, the READMEs of folders, and the way of a trace."""
+"""The maps of the project lead somewhere: the house, the READMEs of folders, and the way of a trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE, CORE = ROOT / "src" / "stepscope", ROOT / "crates" / "core" / "src"
-WAY = ROOT / "docs" / "the-way-of-a-trace.md"
+HOUSE, WAY = ROOT / "docs" / "the-house.md", ROOT / "docs" / "the-way-of-a-trace.md"
 TRACE = "tests/samples/kineto/capitals_of_2021.json"
 NO_ROOMS = {"__pycache__", "_start", "assets", "frame", "page", "analyses", "base", "findings", "reads"}
 """Folders without a README of their own: what is built, and what the README of the folder above explains."""
@@ -48,8 +48,7 @@ def rooms(folder: Path) -> set[str]:
 
 def tables() -> dict[str, list[list[str]]]:
     """The names in each row of the map, by heading."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    text = text.partition("## Where things are\n")[2].partition("\n## ")[0]
+    text = HOUSE.read_text(encoding="utf-8").partition("## Rooms\n")[2].partition("\n## ")[0]
     found = {}
     for part in text.split("\n### ")[1:]:
         heading, _, rest = part.partition("\n")
@@ -108,9 +107,10 @@ def test_a_folder_says_what_comes_in_and_what_goes_out(folder: Path) -> None:
         assert any(place.exists() for place in places), name
 
 
-def stations() -> list[tuple[str, str]]:
-    """File and function of each station on the way of a trace."""
-    return re.findall(r"^\| `([^`]+)` \| (?:`(\w+)`)? ?\|", WAY.read_text(encoding="utf-8"), re.MULTILINE)
+def stations(page: Path = WAY) -> list[tuple[str, str]]:
+    """File and function of each station on the way of a trace, or on the walks of the house."""
+    text = page.read_text(encoding="utf-8").rpartition("## Three walks")[2]
+    return re.findall(r"^\| `([^`]+)` \| (?:`(\w+)`)? ?", text, re.MULTILINE)
 
 
 def entered(words: list[str]) -> list[tuple[str, str]]:
@@ -157,3 +157,20 @@ def test_the_way_of_a_trace_is_the_one_that_is_taken(
     assert taken == sorted(taken)
     sentence = text.partition("```text\n")[2].partition("\n```")[0]
     assert sentence == capsys.readouterr().out.splitlines()[1]
+
+
+def test_the_walks_of_the_house_are_short_and_lead_past_files_that_are_there() -> None:
+    walks = HOUSE.read_text(encoding="utf-8").partition("## Three walks")[2].split("\n### ")[1:]
+    assert len(walks) == 3
+    for walk in walks:
+        files = re.findall(r"^\| `([^`]+)`", walk, re.MULTILINE)
+        assert len(files) <= 25
+        assert all((ROOT / path).is_file() for path in files)
+
+
+def test_the_walk_of_tfprof_is_the_one_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    walk = [one for one in stations(HOUSE) if one[1]]
+    order = entered(["tfprof", "scope", "-graph_path", str(ROOT / "tests/samples/graph/small.pb")])
+    taken = [order.index(one) for one in walk]
+    assert taken == sorted(taken)
+    assert capsys.readouterr().out

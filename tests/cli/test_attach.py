@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from stepscope import attach
+from stepscope.attach import kernel, tools
 from stepscope.cli import main
 from stepscope.errors import NothingFound
-from stepscope.instruments import stacks
-from stepscope.instruments.stacks import kernel, tools
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -122,7 +122,7 @@ def test_a_tool_that_hangs_leaves_the_process_running(program: subprocess.Popen[
     if not may_trace(program.pid):
         pytest.skip("this system forbids tracing")
     fake(only, "py-spy", f"kill -STOP {program.pid}; exec sleep 60")
-    seen = stacks.look(program.pid, 1, quick=True)
+    seen = attach.look(program.pid, 1, quick=True)
     assert not seen.has_stacks
     assert seen.notes == ["py-spy read no stacks: it had not ended after 1 s"]
     assert state(program.pid) in "RSD"
@@ -135,7 +135,7 @@ def test_a_tool_ends_with_stepscope(program: subprocess.Popen[bytes], only: Path
     fake(only, "py-spy", f"echo $$ > {only / 'pid'}; exec sleep 60")
     code = f"""
 from stepscope.cli import main
-from stepscope.instruments.stacks import tools
+from stepscope.attach import tools
 tools.find = lambda name: {str(only / "py-spy")!r}
 main(["attach", "{program.pid}", "--quick"])
 """
@@ -153,7 +153,7 @@ def test_a_stopped_process_stays_stopped(program: subprocess.Popen[bytes], only:
     os.kill(program.pid, signal.SIGSTOP)
     while any(task.state != "stopped" for task in kernel.tasks(program.pid)):
         time.sleep(0.01)
-    seen = stacks.look(program.pid, 1)
+    seen = attach.look(program.pid, 1)
     assert {task.state for task, _, _ in seen.threads} == {"stopped"}
     assert state(program.pid) == "T"
     os.kill(program.pid, signal.SIGCONT)

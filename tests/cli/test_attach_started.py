@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from stepscope import attach
+from stepscope.attach import kernel, sampled, started, tools
 from stepscope.cli import main
-from stepscope.instruments import stacks
-from stepscope.instruments.stacks import kernel, sampled, started, tools
 from stepscope.session import trace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -175,9 +175,9 @@ def test_a_program_that_is_started(
 ) -> None:
     """It is looked at when it rests, and rests until it was looked at."""
     rests, seen = tmp_path / "rests", tmp_path / "seen"
-    look = stacks.look
+    look = attach.look
 
-    def when_it_rests(pid: int, *given: Any, **more: Any) -> stacks.Seen:
+    def when_it_rests(pid: int, *given: Any, **more: Any) -> attach.Seen:
         while not rests.exists():
             time.sleep(0.01)
         try:
@@ -185,7 +185,7 @@ def test_a_program_that_is_started(
         finally:
             seen.touch()
 
-    monkeypatch.setattr(stacks, "look", when_it_rests)
+    monkeypatch.setattr(attach, "look", when_it_rests)
     program = tmp_path / "program.py"
     program.write_text(RESTS)
     words = ["attach", "--quick", "--format", "json", "--after", "0.1"]
@@ -323,7 +323,7 @@ Thread 1 (Thread 0x7ffff7c (LWP 11) "main"):
 
 
 def test_sources_are_found_by_a_map(tmp_path: Path) -> None:
-    from stepscope.instruments.stacks import Seen
+    from stepscope.attach import Seen
     from stepscope.report import attached
 
     (tmp_path / "start.cc").write_text("".join(f"line {number}\n" for number in range(1, 12)))

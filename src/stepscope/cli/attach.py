@@ -16,7 +16,7 @@ from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.stacks import Seen
+    from stepscope.attach import Seen
 
 ABOUT = "Python and C++ stacks of a process: now, sampled, or at a breakpoint"
 EPILOG = """py-spy reads the threads of Python with their C++ frames, gdb the others; both are optional. The
@@ -71,13 +71,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the stacks: as text, or a row for each frame."""
     need_csv(options, options.format == "csv")
     sources = _check(options)
-    from stepscope.instruments import stacks
-    from stepscope.instruments.stacks import started
+    from stepscope import attach
+    from stepscope.attach import started
 
     out = sys.stderr.fileno() if _has_descriptor() else os.open(os.devnull, os.O_WRONLY)
     if options.breakpoints:
         what = "the program" if options.pid is None else f"process {options.pid}"
-        seen = stacks.at_breakpoint(
+        seen = attach.at_breakpoint(
             options.command or (), options.breakpoints, options.timeout, out, options.pid
         )
         return _show(seen, what, sources, options, console)
@@ -177,20 +177,20 @@ def _look(
     *,
     own: bool = False,
 ) -> int:
-    from stepscope.instruments import stacks
+    from stepscope import attach
 
     if options.seconds is not None:
         return _sample(pid, options, console, own=own)
     with working("reading stacks", console):
-        seen = stacks.look(pid, options.timeout, quick=options.quick, own=own)
+        seen = attach.look(pid, options.timeout, quick=options.quick, own=own)
     return _show(seen, f"process {pid}", sources, options, console)
 
 
 def _show(
     seen: Seen, what: str, sources: list[tuple[str, str]], options: argparse.Namespace, console: Console
 ) -> int:
+    from stepscope import attach
     from stepscope.cli.query import write_rows
-    from stepscope.instruments import stacks
     from stepscope.report import attached
 
     if options.format == "table":
@@ -198,8 +198,8 @@ def _show(
             console.data.write(line + "\n")
         console.data.flush()
     else:
-        rows = ([row[name] for name in stacks.COLUMNS] for row in seen.rows())
-        write_rows(stacks.COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
+        rows = ([row[name] for name in attach.COLUMNS] for row in seen.rows())
+        write_rows(attach.COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
     for note in attached.notes(seen):
         console.say(note)
     if not seen.has_stacks:
@@ -210,9 +210,9 @@ def _show(
 def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
     from stepscope import __version__
+    from stepscope.attach import kernel, sampled
     from stepscope.cli.query import write_rows
     from stepscope.exporters.staging import staged
-    from stepscope.instruments.stacks import kernel, sampled
     from stepscope.report import attached
 
     kernel.tasks(pid)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import units
-from stepscope.instruments.stacks import Seen
-from stepscope.instruments.stacks.sampled import Sampled
-from stepscope.instruments.stacks.tools import Frame
+from stepscope.attach import Seen
+from stepscope.attach.sampled import Sampled
+from stepscope.attach.tools import Frame
 from stepscope.lake.rows import printable
 
 HOT = ("function", "place", "code", "self", "total")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from stepscope import units
 from stepscope.instruments.xla.compile_time import Compiled
-from stepscope.instruments.xla.peaks import Peaks
 from stepscope.instruments.xla.timed import Timed
+from stepscope.xla_tools.peaks import Peaks
 
 NOTHING = "No slice of an instruction of XLA is in there"
 TODO = (

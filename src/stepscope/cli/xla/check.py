@@ -47,10 +47,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each flag; 1 when one of them stops a program."""
     need_csv(options, options.format == "csv")
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla.flags import check, variables
-    from stepscope.instruments.xla.flags.installed import TRIGGERS, installed
-    from stepscope.instruments.xla.flags.line import parse
     from stepscope.report import xla_flags
+    from stepscope.xla_tools.flags import check, variables
+    from stepscope.xla_tools.flags.installed import TRIGGERS, installed
+    from stepscope.xla_tools.flags.line import parse
 
     lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment(parse)
     libraries = [] if options.catalogue else installed(options.python)

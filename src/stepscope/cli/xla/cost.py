@@ -66,8 +66,8 @@ def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
     """The peaks, those of this machine measured, which stderr says. UsageError when they cannot be."""
     if peak != MEASURED:
         return peak
-    from stepscope.instruments.xla import peaks as machine
     from stepscope.report import xla_ops
+    from stepscope.xla_tools import peaks as machine
 
     with working("measuring this machine", console):
         found = machine.measured()

@@ -18,7 +18,7 @@ def parser() -> Parser:
     parser = Parser("xla env", ABOUT, "stepscope xla env --dump DIR [options]", EPILOG.rstrip())
     add_dump(parser)
     add_showing(parser, aside=True)
-    from stepscope.instruments.xla.flags.settings import SHELLS
+    from stepscope.xla_tools.flags.settings import SHELLS
 
     parser.add_argument("--shell", choices=SHELLS, default="sh", help="whose words are printed (%(default)s)")
     return parser
@@ -38,7 +38,7 @@ def add_dump(parser: Parser) -> None:
 
 def prepared(options: argparse.Namespace, before: dict[str, str]) -> dict[str, str]:
     """The settings; their folders are there."""
-    from stepscope.instruments.xla.flags import settings
+    from stepscope.xla_tools.flags import settings
 
     if options.dump is None:
         raise UsageError("No folder is given", seen="no --dump", todo="add --dump DIR")
@@ -60,7 +60,7 @@ def prepared(options: argparse.Namespace, before: dict[str, str]) -> dict[str, s
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the settings."""
-    from stepscope.instruments.xla.flags import settings
+    from stepscope.xla_tools.flags import settings
 
     need_csv(options, options.format == "csv")
     values = prepared(options, {})

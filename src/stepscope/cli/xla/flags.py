@@ -42,8 +42,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table."""
     need_csv(options, options.format == "csv")
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla.flags import table, variables
-    from stepscope.instruments.xla.flags.installed import installed
+    from stepscope.xla_tools.flags import table, variables
+    from stepscope.xla_tools.flags.installed import installed
 
     libraries = [] if options.catalogue else installed(options.python)
     libraries = [one for one in libraries if options.library in (None, one.name)]

@@ -16,8 +16,8 @@ from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.xla.replay.inputs import Argument
-    from stepscope.instruments.xla.replay.stages import Asked
+    from stepscope.xla_tools.replay.inputs import Argument
+    from stepscope.xla_tools.replay.stages import Asked
 
 ABOUT = "run a module, computation or instruction of a dump alone; find the pass that changed values"
 EPILOG = """It is compiled anew by the jax of this Python, or of --python: fusions and layouts may be others.
@@ -85,10 +85,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     _check(options)
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla.replay import stages
-    from stepscope.instruments.xla.replay.running import Runner
     from stepscope.report import xla_replay
     from stepscope.sources.given import look_up
+    from stepscope.xla_tools.replay import stages
+    from stepscope.xla_tools.replay.running import Runner
 
     look_up(options.paths)
     asked = _asked(options)
@@ -138,7 +138,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _is_plain(one: Asked) -> bool:
-    from stepscope.instruments.xla.replay.running import PLAIN
+    from stepscope.xla_tools.replay.running import PLAIN
 
     return one.flags[: len(PLAIN)] == PLAIN
 
@@ -171,8 +171,8 @@ def _check(options: argparse.Namespace) -> None:
 def _asked(options: argparse.Namespace) -> list[Asked]:
     """The stages with their flags, in order."""
     from stepscope.instruments.xla import diffs
-    from stepscope.instruments.xla.replay.running import PLAIN
-    from stepscope.instruments.xla.replay.stages import Asked
+    from stepscope.xla_tools.replay.running import PLAIN
+    from stepscope.xla_tools.replay.stages import Asked
 
     given = _flags("--flags", options.flags)
     every = diffs.largest(diffs.compiles(options.paths, options.module))
@@ -226,7 +226,7 @@ def _inputs(options: argparse.Namespace) -> str | list[Argument] | None:
     if path.suffix == ".npz":
         return str(path.absolute())
     from stepscope.errors import UnreadableSource
-    from stepscope.instruments.xla.replay import inputs
+    from stepscope.xla_tools.replay import inputs
 
     try:
         found = inputs.read(path.read_bytes()).arguments

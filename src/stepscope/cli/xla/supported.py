@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope import units
     from stepscope.cli.query import write_rows
     from stepscope.errors import NothingFound
-    from stepscope.instruments.xla import supported
+    from stepscope.xla_tools import supported
 
     nodes = []
     if options.paths:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     from stepscope import units
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla import symbols
+    from stepscope.xla_tools import symbols
 
     paths = options.libraries or _installed(options.python, None if options.find else _MOST)
     if options.find is None:
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _installed(python: str | None, most: int | None) -> list[str]:
-    from stepscope.instruments.xla.flags import installed
+    from stepscope.xla_tools.flags import installed
 
     found = []
     for library in installed.installed(python):

@@ -4,8 +4,9 @@ are, no layouts, no configuration of a backend."""
 from __future__ import annotations
 
 from stepscope.errors import StepscopeError
-from stepscope.instruments.xla.replay import shapes, wire
-from stepscope.instruments.xla.replay.parts import (
+from stepscope.lake.rows import printable
+from stepscope.xla_tools.replay import shapes, wire
+from stepscope.xla_tools.replay.parts import (
     Computation,
     Instruction,
     instructions_of,
@@ -13,8 +14,7 @@ from stepscope.instruments.xla.replay.parts import (
     needed_of,
     read_instruction,
 )
-from stepscope.instruments.xla.replay.wire import Field
-from stepscope.lake.rows import printable
+from stepscope.xla_tools.replay.wire import Field
 
 
 def lower(it: Computation, fresh: int, opcodes: set[str], custom: set[str]) -> tuple[bytes, int]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepscope import strict_json
-from stepscope.instruments.stacks import kernel, tools
+from stepscope.attach import kernel, tools
 from stepscope.lake.rows import printable
 
 _THREAD = re.compile(r'^(?:Process \d+ )?Thread (\d+|0x[0-9a-fA-F]+)(?: "(.*)")?$', re.DOTALL)

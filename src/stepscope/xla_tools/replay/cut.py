@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.instruments.xla.replay import shapes, wire
-from stepscope.instruments.xla.replay.lowering import cannot, lower
-from stepscope.instruments.xla.replay.parts import (
+from stepscope.lake.rows import printable
+from stepscope.xla_tools.replay import shapes, wire
+from stepscope.xla_tools.replay.lowering import cannot, lower
+from stepscope.xla_tools.replay.parts import (
     Computation,
     Instruction,
     instructions_of,
@@ -25,8 +26,7 @@ from stepscope.instruments.xla.replay.parts import (
     read_computation,
     read_instruction,
 )
-from stepscope.instruments.xla.replay.wire import Field
-from stepscope.lake.rows import printable
+from stepscope.xla_tools.replay.wire import Field
 
 _ALONG = ("constant", "iota", "after-all")
 _ALONG_WITH = (

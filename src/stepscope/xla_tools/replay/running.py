@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import StepscopeError, UsageError
-from stepscope.instruments.xla.replay import cut, shapes
-from stepscope.instruments.xla.replay.inputs import Argument
 from stepscope.lake.rows import printable
+from stepscope.xla_tools.replay import cut, shapes
+from stepscope.xla_tools.replay.inputs import Argument
 
 OPTIONAL = (
     *("algsimp", "cse", "constant_folding", "fusion", "reshape-mover", "simplification"),

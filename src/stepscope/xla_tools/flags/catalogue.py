@@ -1,6 +1,6 @@
 """Our own catalogue of flags: what the libraries know that its sources name, for machines that have none.
 
-catalogue.json is made by tests/instruments/make_flag_catalogue.py from unpacked wheels; a test holds it
+catalogue.json is made by tests/xla_tools/make_flag_catalogue.py from unpacked wheels; a test holds it
 against the installed libraries. It has names, types and defaults, not the text of their help.
 """
 
@@ -43,7 +43,7 @@ class Catalogue(NamedTuple):
 
     def rows(self) -> list[dict[str, Any]]:
         """The flags as rows of the table."""
-        from stepscope.instruments.xla.flags import variables
+        from stepscope.xla_tools.flags import variables
 
         found = []
         for name, one in sorted(self.flags.items()):
@@ -66,7 +66,7 @@ class Catalogue(NamedTuple):
 
     def rows_of_older(self) -> list[dict[str, Any]]:
         """The flags that only older libraries have, as rows of the table."""
-        from stepscope.instruments.xla.flags import variables
+        from stepscope.xla_tools.flags import variables
 
         return [
             {
@@ -79,7 +79,7 @@ class Catalogue(NamedTuple):
 
     def rows_of_tensorflow(self) -> list[dict[str, Any]]:
         """The flags of TF_XLA_FLAGS as rows of the table."""
-        from stepscope.instruments.xla.flags import variables
+        from stepscope.xla_tools.flags import variables
 
         title = next((title for title in self.sources if title.startswith("tensorflow")), "")
         return [

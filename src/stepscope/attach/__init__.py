@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepscope.attach import kernel, started, tools
 from stepscope.errors import NothingFound, StepscopeError
-from stepscope.instruments.stacks import kernel, started, tools
 
 COLUMNS = ("tid", "thread", "state", "depth", "kind", "function", "file", "line", "module", "read_by")
 """A row is a frame of a thread. tid: the kernel's number of the thread. depth: 0 is the innermost frame.

@@ -15,7 +15,7 @@ from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import StepscopeError, UnreadableSource
 from stepscope.formats._elf import Elf
-from stepscope.instruments.xla import symbols
+from stepscope.xla_tools import symbols
 from tests.each import each
 
 OURS = Path(_core.__file__)

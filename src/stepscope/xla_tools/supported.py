@@ -8,8 +8,9 @@ from typing import Any
 
 from stepscope import strict_json
 from stepscope.errors import StepscopeError
-from stepscope.instruments.xla import clusters, kept
-from stepscope.instruments.xla.flags import installed
+from stepscope.instruments.xla import clusters
+from stepscope.xla_tools import kept
+from stepscope.xla_tools.flags import installed
 
 COLUMNS = ("op", "types")
 AGAINST = ("op", "nodes", "why", "types", "allowed", "example")

@@ -9,7 +9,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.errors import UsageError
-from stepscope.instruments.xla import peaks
+from stepscope.xla_tools import peaks
 from tests.corpus import SAMPLES
 
 SAMPLE = str(SAMPLES / "xla_dump")

@@ -13,7 +13,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.errors import NothingFound
-from stepscope.instruments.xla.flags import (
+from stepscope.xla_tools.flags import (
     catalogue,
     check,
     descriptors,
@@ -22,8 +22,8 @@ from stepscope.instruments.xla.flags import (
     table,
     variables,
 )
-from stepscope.instruments.xla.flags.installed import Library
-from stepscope.instruments.xla.flags.line import parse
+from stepscope.xla_tools.flags.installed import Library
+from stepscope.xla_tools.flags.line import parse
 from tests.each import each
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="no jaxlib here")

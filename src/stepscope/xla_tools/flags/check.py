@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from stepscope.instruments.xla.flags import catalogue, installed, variables
-from stepscope.instruments.xla.flags.installed import Library
-from stepscope.instruments.xla.flags.line import Flag, Line
+from stepscope.xla_tools.flags import catalogue, installed, variables
+from stepscope.xla_tools.flags.installed import Library
+from stepscope.xla_tools.flags.line import Flag, Line
 
 CONTROL = "xla_stepscope_control_that_no_library_has"
 COLUMNS = ("flag", "value", "verdict", "nearest", "library", "evidence")

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from stepscope.formats._protobuf import fields, varint
-from stepscope.instruments.xla import kept
-from stepscope.instruments.xla.flags import catalogue, installed, variables
-from stepscope.instruments.xla.flags.descriptors import File, Message, find
-from stepscope.instruments.xla.flags.installed import Library
+from stepscope.xla_tools import kept
+from stepscope.xla_tools.flags import catalogue, installed, variables
+from stepscope.xla_tools.flags.descriptors import File, Message, find
+from stepscope.xla_tools.flags.installed import Library
 
 COLUMNS = (*("name", "variable", "library", "type", "default", "values", "status", "since", "until", "doc"),)
 """since and until: the first and the last of the catalogue's jaxlibs that has it; until names a library

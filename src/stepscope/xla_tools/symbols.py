@@ -11,8 +11,8 @@ from typing import Any
 
 from stepscope.errors import UsageError
 from stepscope.formats._elf import Elf
-from stepscope.instruments.xla import kept
 from stepscope.lake.rows import printable
+from stepscope.xla_tools import kept
 
 COLUMNS = (
     *("library", "file_bytes", "machine", "build_id", "debug_link"),

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from stepscope.errors import StepscopeError, UnreadableSource
 from stepscope.instruments.xla.diffs import Stage
-from stepscope.instruments.xla.replay import cut, inputs
-from stepscope.instruments.xla.replay.running import PLAIN, Failed, Ran, Runner
+from stepscope.xla_tools.replay import cut, inputs
+from stepscope.xla_tools.replay.running import PLAIN, Failed, Ran, Runner
 
 COLUMNS = (
     *("module", "id", "stage", "pass", "part", "flags", "runs", "median_ps", "least_ps", "first_ps"),

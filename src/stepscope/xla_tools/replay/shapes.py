@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource
-from stepscope.instruments.xla.replay import wire
-from stepscope.instruments.xla.replay.wire import Field
+from stepscope.xla_tools.replay import wire
+from stepscope.xla_tools.replay.wire import Field
 
 TUPLE = 13
 _MOST_DEPTH = 60

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.cli import main
-from stepscope.instruments.xla import supported
+from stepscope.xla_tools import supported
 
 needs_tensorflow = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None, reason="no TensorFlow here"

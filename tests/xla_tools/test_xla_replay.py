@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from stepscope.cli import main
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
-from stepscope.instruments.xla.replay import cut, inputs, shapes, wire
-from stepscope.instruments.xla.replay.running import Ran, Runner
+from stepscope.xla_tools.replay import cut, inputs, shapes, wire
+from stepscope.xla_tools.replay.running import Ran, Runner
 from tests.later import Later
 
 np = Later("numpy")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepscope import strict_json
-from stepscope.instruments.stacks import kernel, tools
+from stepscope.attach import kernel, tools
 from stepscope.lake.rows import printable
 
 _SCRIPT = Path(__file__).with_name("gdb_script.py")

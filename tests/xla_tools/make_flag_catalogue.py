@@ -1,5 +1,5 @@
 """Makes the catalogue of flags:
-python -m tests.instruments.make_flag_catalogue FOLDER VERSION … older FOLDER TITLE …
+python -m tests.xla_tools.make_flag_catalogue FOLDER VERSION … older FOLDER TITLE …
 
 Each FOLDER is the package jaxlib of an unpacked wheel, oldest first. The libraries of this Python come last
 and tell defaults, the flags of TF_XLA_FLAGS, and which fields no flag sets. Of older libraries, with titles
@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stepscope.instruments.xla.flags import check, installed, table
-from stepscope.instruments.xla.flags.installed import Library
-from stepscope.instruments.xla.flags.line import Flag
+from stepscope.xla_tools.flags import check, installed, table
+from stepscope.xla_tools.flags.installed import Library
+from stepscope.xla_tools.flags.line import Flag
 
 OUT = Path(table.__file__).with_name("catalogue.json")
 

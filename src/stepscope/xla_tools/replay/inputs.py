@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource
 from stepscope.formats._protobuf import varint
-from stepscope.instruments.xla.replay import cut, shapes, wire
-from stepscope.instruments.xla.replay.wire import Field
+from stepscope.xla_tools.replay import cut, shapes, wire
+from stepscope.xla_tools.replay.wire import Field
 
 _IN_BYTES = {2: 15, 6: 3, 10: 11, 16: 13, 7: 16, 3: 17, 19: 19, 20: 20, 23: 23, 24: 24, 25: 25}
 """Fields of a LiteralProto that hold an element type as its bytes."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import strict_json
-from stepscope.instruments.stacks import kernel
+from stepscope.attach import kernel
 from stepscope.lake.rows import printable
 
 _HEAD = re.compile(r"^Thread \d+ \(.*?(?:LWP|process) (\d+)\b")
