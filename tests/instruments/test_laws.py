@@ -89,6 +89,19 @@ def test_a_recording_may_end_between_a_launch_and_its_kernel(tmp_path):
     assert told(tmp_path, launches(40, lost=range(39, 40)))[2] == []
 
 
+def test_a_device_may_be_behind_when_a_recording_ends(tmp_path):
+    """The host launches all at once; the kernels of the second half are not over before the end."""
+    events = launches(40, gap=1.25, lost=range(20, 40))
+    for event in events:
+        if event["cat"] == "kernel":
+            event["ts"], event["dur"] = 100 * event["args"]["correlation"], 99.5
+    assert "work_launched" not in told(tmp_path, events)[2]
+    for event in events:
+        if event["cat"] == "kernel":  # the rows of the device end long before the launches
+            event["ts"], event["dur"] = 1 + 0.5 * event["args"]["correlation"], 0.25
+    assert "work_launched" in told(tmp_path, events)[2]
+
+
 def test_what_a_graph_captures_was_not_lost(tmp_path):
     call = {"ph": "X", "cat": "cuda_runtime", "pid": 7, "tid": 7, "dur": 0.25}
     around = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.errors import LimitReached
@@ -71,6 +73,19 @@ class Pieces(NamedTuple):
         place = self._place
         plain = place is self.source.bytes and not place.unpack and place.codec == "plain"
         return place.path if plain and not place.offset and place.length is None else None
+
+    @contextmanager
+    def on_disk(self) -> Iterator[Path]:
+        """The file as a file of the disk: where it lies, else unpacked for as long as the context lasts."""
+        path = self.path()
+        if path is not None:
+            yield Path(path)
+            return
+        with tempfile.TemporaryDirectory(prefix="stepscope-") as folder:
+            target = Path(folder) / Path(self.source.path).name
+            with _explained():
+                self.spool.unpack(self._place, self.source.path, target)
+            yield target
 
     @property
     def beside(self) -> tuple[Piece, ...]:

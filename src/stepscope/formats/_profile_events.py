@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json, units
@@ -126,6 +127,12 @@ class Events:
         self.seen += entries
         self.odd += entries
 
+    def add(self, lines: Iterable[str]) -> None:
+        """Adds events that are written down already, one by one, in this trace's own time."""
+        for line in lines:
+            self._count()
+            self.lines.append(line)
+
     def _count(self) -> None:
         from stepscope.errors import LimitReached
 
@@ -162,9 +169,9 @@ class Events:
             {"slug": slug, "effect": effect, "events": events, "first_offset": None, "detail": detail}
         )
 
-    def store(self, pieces: Pieces, data: bytes, producer: str, *, lost: int = 0) -> Store:
-        """The slices as a store. Rows are threads unless their slices say what they are. lost: what was seen
-        and noted, and gave no slice."""
+    def store(self, pieces: Pieces, data: bytes | Path, producer: str, *, lost: int = 0) -> Store:
+        """The slices as a store. Rows are threads unless their slices say what they are. data: the profile,
+        or where it lies. lost: what was seen and noted, and gave no slice."""
         from stepscope import _core
         from stepscope.formats import _chrome_rows
 
@@ -188,8 +195,10 @@ class Events:
         store.update_facts(
             {
                 "producer": producer,
-                "content_hash": _core.hash_bytes(data),
-                "bytes_in": len(data),
+                "content_hash": _core.hash_file(str(data))
+                if isinstance(data, Path)
+                else _core.hash_bytes(data),
+                "bytes_in": data.stat().st_size if isinstance(data, Path) else len(data),
                 "events_seen": self.seen,
                 "events_stored": self.seen - lost,
                 "events_lost": lost,

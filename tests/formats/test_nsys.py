@@ -1,0 +1,173 @@
+"""Exports of Nsight Systems: a real one, and databases of which everything is known."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepscope
+from stepscope.cli import main
+from stepscope.errors import StepscopeError
+from tests.corpus import SAMPLES
+
+REAL = SAMPLES / "profile" / "h100.nsys.sqlite.gz"
+US = 10**6
+PID = 41
+THREAD = PID << 24 | 7
+
+
+def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with stepscope.open(path, cache=False) as trace:
+        return trace.query(sql).rows()
+
+
+def database(path: Path, *statements: str) -> Path:
+    """A database with strings, and a table that only Nsight Systems has."""
+    base = sqlite3.connect(path)
+    base.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+    base.execute("CREATE TABLE ENUM_NSYS_EVENT_TYPE (id INTEGER PRIMARY KEY, name TEXT, label TEXT)")
+    strings = (
+        "cudaLaunchKernel_v7000",
+        "void add<float>(float*)",
+        "cuLaunchKernel",
+        "a_v2_b",
+        "loader",
+        "epoch",
+    )
+    base.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(strings, 1))
+    for statement in statements:
+        base.execute(statement)
+    base.commit()
+    base.close()
+    return path
+
+
+WORK = (
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,"
+    " correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER)",
+    f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5000, 9000, 1, 7, 3, {PID << 24}, 2, 2)",
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME"
+    " (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER)",
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME"
+    f" VALUES (1500, 2500, {THREAD}, 3, 1), (3000, 3100, {THREAD}, 4, 3)",
+)
+RANGES = (
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER,"
+    " globalTid INTEGER)",
+    "INSERT INTO NVTX_EVENTS VALUES"
+    f" (1000, 4000, 59, 'aten::mm, seq = 2, op_id = 9, sizes = [[2, 3], [3, 4]]', NULL, {THREAD}),"
+    f" (1000, 9000, 60, NULL, 6, {THREAD}), (2000, NULL, 59, 'open', NULL, {THREAD}),"
+    f" (1200, NULL, 34, 'mark', NULL, {THREAD})",
+)
+
+
+def test_a_real_export():
+    """The figures are those of `SELECT COUNT(*), SUM(end - start)` over each table of the database."""
+    events = rows(
+        REAL, "SELECT category, COUNT(*), SUM(dur_ps) FROM slice GROUP BY category ORDER BY category"
+    )
+    assert [(name, number, ps // 1000) for name, number, ps in events] == [
+        ("cpu_op", 18, 16_016_803),
+        ("cuda_runtime", 2, 5_214_825),
+        ("gpu_memcpy", 6, 24_479_744),
+        ("kernel", 34, 194_081),
+    ]
+    wall_ns = 1_779_630_014_975_716_426 - 35_255_823_190 + 155_357_596_302
+    assert rows(REAL, "SELECT producer, events_seen, events_lost FROM source") == [("nsys", 60, 0)]
+    assert rows(REAL, "SELECT origin_unix_ns, clock FROM capture") == [(wall_ns, "unix")]
+    names = (
+        "SELECT DISTINCT d.name, t.name FROM track AS t JOIN device AS d ON d.id = t.device_id ORDER BY ALL"
+    )
+    assert rows(REAL, names) == [
+        ("CPU", "python3"),
+        ("GPU 0", "stream 7 of process 111"),
+        ("GPU 1", "stream 15 of process 112"),
+    ]
+    # Both processes count their calls from 1, so that a call is known with its process.
+    joined = """
+      SELECT COUNT(*) FROM slice AS k JOIN slice AS c USING (correlation_id)
+      WHERE k.category = 'kernel' AND c.category = 'cuda_runtime'
+    """
+    assert rows(REAL, joined) == [(2,)]
+
+
+def test_calls_and_work_are_what_they_are_called(tmp_path):
+    found = rows(
+        database(tmp_path / "one.sqlite", *WORK),
+        "SELECT name, category, ts_ps, dur_ps, correlation_id FROM slice ORDER BY ts_ps",
+    )
+    assert found == [
+        ("cudaLaunchKernel", "cuda_runtime", 0, US, 3),
+        ("cuLaunchKernel", "cuda_driver", 3 * US // 2, US // 10, 4),
+        ("void add<float>(float*)", "kernel", 7 * US // 2, 4 * US, 3),
+    ]
+
+
+def test_ranges_are_ops_of_pytorch_or_marks_of_the_program(tmp_path):
+    path = database(tmp_path / "one.sqlite", *RANGES)
+    assert rows(path, "SELECT name, category, ts_ps, dur_ps FROM slice ORDER BY name") == [
+        ("aten::mm", "cpu_op", 0, 3 * US),
+        ("epoch", "user_annotation", 0, 8 * US),
+    ]
+    ((args,),) = rows(path, "SELECT args_json FROM slice WHERE args_json LIKE '%Dims%'")
+    assert args == '{"Input Dims":[[2,3],[3,4]]}'
+    # The range that was open when the recording ended is told; a mark has no length and is none.
+    assert rows(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(3, 2, 1)]
+
+
+def test_what_is_not_read_is_told(tmp_path):
+    path = database(
+        tmp_path / "one.sqlite",
+        *WORK,
+        "CREATE TABLE MPI_P2P_EVENTS (start INTEGER, end INTEGER)",
+        "INSERT INTO MPI_P2P_EVENTS VALUES (1, 2), (3, 4)",
+    )
+    assert rows(path, "SELECT slug, events, detail FROM source_note WHERE slug = 'not-read'") == [
+        ("not-read", 2, "2 rows of MPI_P2P_EVENTS are not read")
+    ]
+
+
+def test_spans_that_end_before_they_begin_are_lost(tmp_path):
+    backwards = f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (9000, 5000, 1, 7, 5, {PID << 24}, 2, 2)"
+    path = database(tmp_path / "one.sqlite", *WORK, backwards)
+    assert rows(path, "SELECT events_seen, events_lost FROM source") == [(4, 1)]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (),
+        ("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER)", "INSERT INTO NVTX_EVENTS VALUES (1, 2)"),
+        ("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start TEXT, end BLOB)",
+         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ('soon', x'00')"),
+        (*WORK[:1],
+         f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-1, {2**63 - 1}, 'x', NULL, 'y', 2.5, 2, 2)"),
+    ],
+)  # fmt: skip
+def test_odd_databases_end_in_a_result_or_an_error_of_ours(statements, tmp_path, capsys):
+    assert main([str(database(tmp_path / "odd.sqlite", *statements))]) in (0, 2)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_damage_ends_in_a_result_or_an_error_of_ours(tmp_path):
+    data = gzip.decompress(REAL.read_bytes())
+    path = tmp_path / "damaged.sqlite"
+    for at in range(0, len(data), len(data) // 40):
+        for damaged in (data[:at], data[:at] + bytes(4096) + data[at + 4096 :]):
+            path.write_bytes(damaged)
+            with contextlib.suppress(StepscopeError):  # which says what was seen
+                rows(path, "SELECT COUNT(*) FROM slice")
+
+
+def test_other_databases_are_none(tmp_path, capsys):
+    base = sqlite3.connect(tmp_path / "other.sqlite")
+    base.execute("CREATE TABLE person (start INTEGER, end INTEGER)")
+    base.commit()
+    base.close()
+    assert main([str(tmp_path / "other.sqlite")]) == 2
+    assert "No recording was found" in capsys.readouterr().err
