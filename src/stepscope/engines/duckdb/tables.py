@@ -80,19 +80,20 @@ class Tables:
         statement = ""
         with self._for_a_moment():
             try:
-                selects = [one for part in parts if (one := self._select(relation, part, None, copied=True))]
-                statement = f"CREATE OR REPLACE TABLE {quote(relation.name)} AS {_together(relation, selects)}"
+                selects = [self._select(relation, part, None, copied=True) for part in parts]
+                rows = _together(relation, [one for one in selects if one])
+                statement = f"CREATE OR REPLACE TABLE {quote(relation.name)} AS {rows}"
                 self._con.execute(statement)
             except duckdb.Error as error:
                 refused: Exception = self._engine.refused(error, statement)
-                damaged = [one.damaged for one in parts if isinstance(one, Stream) and one.damaged is not None]
+                damaged = [one.damaged for one in parts if isinstance(one, Stream) and one.damaged]
                 if damaged and not isinstance(error, duckdb.InterruptException):
                     refused = damaged[0]
                 raise refused from error
 
     @contextlib.contextmanager
     def _for_a_moment(self) -> Iterator[None]:
-        """Streams that are registered within are gone after it; connections beside this one never see them."""
+        """Streams that are registered within are gone after it, and no other connection sees them."""
         known = self.streams
         self.streams = known.copy()
         try:
@@ -106,8 +107,8 @@ class Tables:
     def _select(
         self, relation: Relation, part: Part, wanted: frozenset[str] | None, copied: bool = False
     ) -> str | None:
-        """The rows of one part as a SELECT of all columns; None when there are none. copied: all rows are read
-        at once, which tells whether they can be."""
+        """The rows of one part as a SELECT of all columns; None when there are none. copied: all rows are
+        read at once, which tells whether they can be."""
         if isinstance(part, Files):
             listed = ", ".join(_text(path) for path in part.paths)
             read = f"SELECT {_picks(relation)} FROM read_parquet([{listed}], hive_partitioning = false)"
@@ -186,8 +187,8 @@ class Tables:
 
 
 def _are_few(parts: Sequence[Part]) -> bool:
-    """Whether parts are known to have at most _FEW_ROWS rows together, and any: what reads a view without rows
-    is planned to nothing."""
+    """Whether parts are known to have at most _FEW_ROWS rows together, and any: what reads a view without
+    rows is planned to nothing."""
     rows = 0.0
     for part in parts:
         if isinstance(part, Files):
