@@ -13,6 +13,9 @@ RUST := . ./$(STAMPS)/toolchain &&
 MATURIN := "$$(sed -n 's/^requires = \["\(maturin[^"]*\)"\]/\1/p' pyproject.toml)"
 PIP  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# Where an environment asks for none, each worker would compile all tests anew, and each process of a test the package.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The first interpreter that is new enough. Say PYTHON=... to choose another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)

@@ -26,10 +26,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def reader(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the samples, as a reader of the page would have it, at 100 columns."""
+def reader(item: Item, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the samples that the item names, as a reader of the page would have it, at 100 columns."""
     for sample in SAMPLES.iterdir():
-        (tmp_path / sample.name).symlink_to(sample, target_is_directory=sample.is_dir())
+        if sample.name in item.command:
+            (tmp_path / sample.name).symlink_to(sample, target_is_directory=sample.is_dir())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(cache))

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 
 STEPS = 90
+TIMES = 4
+"""How many times as long as its setting up a program trains at least, however busy the machine is: only what
+goes on for longer than the loop that was recorded is taken for the steps."""
+
+
+def training(steps: int, begun_s: float) -> Iterator[None]:
+    """Steps of a program that began to set up at `begun_s`."""
+    now_s = time.monotonic()
+    until_s = now_s + TIMES * (now_s - begun_s)
+    while steps > 0 or time.monotonic() < until_s:
+        steps -= 1
+        time.sleep(0.03)
+        yield
 
 
 def arrays(steps: int) -> None:
@@ -17,6 +31,7 @@ def arrays(steps: int) -> None:
         time.sleep(0.01)
         return jnp.sin(jnp.full((64, 64), float(number))) * 0.05
 
+    begun_s = time.monotonic()
     parameters = [made(number) for number in range(120)]
 
     @jax.jit
@@ -24,8 +39,7 @@ def arrays(steps: int) -> None:
         return [each - 0.01 * x for each in parameters]
 
     x = jnp.ones((64, 64))
-    for _ in range(steps):
-        time.sleep(0.03)
+    for _ in training(steps, begun_s):
         parameters = train(parameters, x)
 
 
@@ -55,7 +69,7 @@ def statistics(steps: int) -> None:
     import tensorflow as tf
 
     data = tf.data.Dataset.range(120).map(lambda i: tf.fill([64, 64], tf.cast(i, tf.float32)))
-    whole = 0.0
+    whole, begun_s = 0.0, time.monotonic()
     for each in data:
         time.sleep(0.01)
         whole += float(each[0, 0])
@@ -66,8 +80,7 @@ def statistics(steps: int) -> None:
         weight.assign_sub(0.001 * tf.matmul(x, weight) / whole)
         return tf.reduce_sum(weight)
 
-    for x in data.repeat().take(steps):
-        time.sleep(0.03)
+    for _, x in zip(training(steps, begun_s), data.repeat()):  # noqa: B905 - the data has no end
         train(x)
 
 

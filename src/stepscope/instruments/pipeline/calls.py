@@ -11,8 +11,9 @@ TensorFlow 1 writes no ids, but an iterator's whole way to the root in its name;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from stepscope import strict_json
@@ -41,7 +42,8 @@ class Call:
     end_ps: int
     name: str
     kind: Kind
-    args: dict[str, Any]
+    args: Mapping[str, Any]
+    """Calls with the same text share them."""
     above: Call | None = None
     stage: str | None = None
     """Id of the iterator at work in it; of `execute` that of the iterator whose function runs."""
@@ -51,6 +53,19 @@ class Call:
     """Of `execute`: its time without any slice on top of it, and so without kernels that were recorded."""
     is_lane: bool = False
     """Its track is no thread, but a lane that slices were packed into."""
+    iterator: str | None = field(init=False)
+    """The iterator's id as text; ids are unsigned and take 64 bits."""
+    consumer: str | None = field(init=False)
+    """Id of the iterator that consumes this one; None at the root."""
+    is_unnumbered: bool = field(init=False)
+    """It is a call of an iterator that has no id: its name stands for it."""
+
+    def __post_init__(self) -> None:
+        self.is_unnumbered = self.kind == "next" and "id" not in self.args
+        if self.is_unnumbered:
+            self.iterator, self.consumer = self.name, unnumbered.consumer(self.name)
+        else:
+            self.iterator, self.consumer = _id(self.args.get("id")), _id(self.args.get("parent_id"))
 
     @property
     def own(self) -> Iterator[Interval]:
@@ -62,21 +77,6 @@ class Call:
             at = max(at, end)
         if self.end_ps > at:
             yield at, self.end_ps
-
-    @property
-    def iterator(self) -> str | None:
-        """The iterator's id as text; ids are unsigned and take 64 bits."""
-        return self.name if self.is_unnumbered else _id(self.args.get("id"))
-
-    @property
-    def consumer(self) -> str | None:
-        """Id of the iterator that consumes this one; None at the root."""
-        return unnumbered.consumer(self.name) if self.is_unnumbered else _id(self.args.get("parent_id"))
-
-    @property
-    def is_unnumbered(self) -> bool:
-        """It is a call of an iterator that has no id: its name stands for it."""
-        return self.kind == "next" and "id" not in self.args
 
 
 def kind_of(name: str) -> Kind:
@@ -102,11 +102,12 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
     calls: list[Call] = []
     stack: list[Call] = []
     apart: list[Call] = []
+    args_of = _Read().args
     for slice_id, track_id, track, ts_ps, dur_ps, name, text, *more in rows:
         is_lane = len(more) > 1 and more[1] == "lane"
         if is_lane or (name.startswith("Iterator::") and '"id"' not in (text or "")):
             # Neither lanes nor times in whole microseconds tell what is inside what; names do.
-            call = Call(slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind_of(name), _args(text))
+            call = Call(slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind_of(name), args_of(text))
             call.is_lane = is_lane
             apart.append(call)
             continue
@@ -118,7 +119,7 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
             call = Call(slice_id, track_id, track, ts_ps, end_ps, name, "execute", _only_id(text), above)
             call.self_ps = more[0] if more else None
         else:
-            call = Call(slice_id, track_id, track, ts_ps, end_ps, name, kind_of(name), _args(text), above)
+            call = Call(slice_id, track_id, track, ts_ps, end_ps, name, kind_of(name), args_of(text), above)
         if above is not None:
             above.inside.append((ts_ps, end_ps))
         calls.append(call)
@@ -141,12 +142,11 @@ def _attribute(calls: Sequence[Call]) -> None:
     for call in calls:
         if call.kind in ("ahead", "function", "make") and call.stage is None:
             call.stage = call.above.stage if call.above is not None else None
-        ran = _id(call.args.get("id"))
-        if call.kind == "function" and call.stage is not None and ran is not None:
-            functions[ran] = call.stage
+        if call.kind == "function" and call.stage is not None and call.iterator is not None:
+            functions[call.iterator] = call.stage
     for call in calls:
         if call.kind == "execute":
-            call.stage = functions.get(_id(call.args.get("id")) or "")
+            call.stage = functions.get(call.iterator or "")
         elif call.kind == "python" and call.above is not None:
             call.stage = call.above.stage
 
@@ -154,6 +154,24 @@ def _attribute(calls: Sequence[Call]) -> None:
 def _only_id(text: str | None) -> dict[str, Any]:
     found = _ID.match(text) if text else None
     return _args(text) if found is None else {"id": int(found[1])}
+
+
+class _Read:
+    """Args by their text: the calls of an iterator differ in time only."""
+
+    _MOST, _MOST_CHARACTERS = 4096, 2000
+
+    def __init__(self) -> None:
+        self._known: dict[str | None, Mapping[str, Any]] = {}
+
+    def args(self, text: str | None) -> Mapping[str, Any]:
+        """The args that a text holds."""
+        found = self._known.get(text)
+        if found is None:
+            found = _args(text)
+            if len(self._known) < self._MOST and len(text or "") <= self._MOST_CHARACTERS:
+                self._known[text] = found
+        return found
 
 
 def _args(text: str | None) -> dict[str, Any]:
@@ -165,6 +183,9 @@ def _id(value: Any) -> str | None:
     """An id as text of an unsigned number: files write large ones as negative or unsigned ones."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         return None
-    if isinstance(value, int):
-        return str(value % 2**64)
-    return value or None
+    return _unsigned(value) if isinstance(value, int) else value or None
+
+
+@lru_cache(maxsize=4096)
+def _unsigned(value: int) -> str:
+    return str(value % 2**64)

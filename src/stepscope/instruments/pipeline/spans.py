@@ -32,10 +32,11 @@ def length(intervals: Iterable[Interval]) -> int:
 
 def shared(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:
     """How much of the intervals lies in `within`, which is a union; intervals that overlap count each."""
-    total = 0
+    total, number = 0, len(within)
+    begins = [begin for begin, _ in within]
     for begin, end in intervals:
-        i = max(bisect_right(within, begin, key=_begin) - 1, 0)
-        while i < len(within):
+        i = max(bisect_right(begins, begin) - 1, 0)
+        while i < number:
             first, last = within[i]
             if first >= end:
                 break

@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 
 from stepscope.instruments.pipeline import unnumbered
 from stepscope.instruments.pipeline.calls import Call
@@ -159,6 +159,11 @@ def written_as(user_stage: str, position: int | None) -> str:
     return f"{' with '.join(words(user_stage))} inside transformation {position}"
 
 
+@lru_cache(maxsize=4096)
+def _unindexed(name: str) -> str:
+    return _RUN_INDEX.sub("", name)
+
+
 def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
     """The stages of a source, consumers first, and the stage of each iterator id.
 
@@ -168,25 +173,28 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
     parents: dict[str, str | None] = {}
     for call in calls:
         if call.kind == "next" and call.stage is not None:
-            names.setdefault(call.stage, _RUN_INDEX.sub("", call.name))
+            names.setdefault(call.stage, _unindexed(call.name))
             parents.setdefault(call.stage, call.consumer)
             above = call.consumer if call.is_unnumbered else None
             while above is not None and above not in names:
                 # A call that lasts longer than the recording is not in it.
-                names[above], parents[above] = _RUN_INDEX.sub("", above), unnumbered.consumer(above)
+                names[above], parents[above] = _unindexed(above), unnumbered.consumer(above)
                 above = parents[above]
     pipelines = _pipelines(calls, names, parents)
     stages: dict[tuple[int, str], Stage] = {}
+    seen: dict[tuple[int, str], int] = {}
     for call in calls:
         if call.kind != "next" or call.stage is None:
             continue
-        key = (pipelines[call.stage], _RUN_INDEX.sub("", call.name))
+        key = (pipelines[call.stage], _unindexed(call.name))
         stage = stages.get(key)
         if stage is None:
             told = str(call.args.get("name", ""))
             root = call.name == "Iterator::Root"
             stage = stages[key] = Stage(0, key[0], key[1], None if root else written(told))
-        stage.args.update(call.args)
+        if seen.get(key) != id(call.args):  # which the calls of an iterator share
+            seen[key] = id(call.args)
+            stage.args.update(call.args)
         stage.calls.append(call)
     of = {i: stages[pipelines[i], names[i]] for i in names if (pipelines[i], names[i]) in stages}
     _link(of, parents)

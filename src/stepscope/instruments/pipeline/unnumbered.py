@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ _ADDED = frozenset({"Model", "Root", "Optimize", "MaxIntraOpParallelism", "Priva
 """Stages that TensorFlow puts around the user's."""
 
 
+@lru_cache(maxsize=4096)
 def consumer(name: str) -> str | None:
     """The name of the iterator that consumes the one of this name; None at the root."""
     above, _, _ = name.rpartition("::")
