@@ -734,6 +734,12 @@ NOTES: dict[str, Message] = {
         "shown one after the other in alphabetical order: shares are right, moments are not.",
         "To see the order in time, record in another format: py-spy's speedscope, or a trace.",
     ),
+    "held-arrays-cut": Message(
+        "Variables that were not looked at",
+        "`stepscope record` looks for less than half a second at which variables hold arrays, because the "
+        "program waits meanwhile. The program had more objects than that.",
+        "Nothing: it begins with what is nearest to the program's variables.",
+    ),
     "stacks-capped": Message(
         "Samples of stacks were not kept",
         "`stepscope record` limits how many samples of Python stacks it writes, and how many different "
