@@ -37,9 +37,9 @@ WITH spans AS (
   SELECT
     h.source_id AS of_source,
     h.holder AS of_holder,
-    COALESCE(h.file, '') AS of_file,
-    COALESCE(h.device, '') AS of_device,
-    COALESCE(h.kind, '') AS of_kind,
+    h.in_file AS of_file,
+    h.device AS of_device,
+    h.array_kind AS of_kind,
     MIN(CASE WHEN h.was_steps IS NULL THEN h.steps ELSE h.was_steps END) AS first_steps,
     MIN(CASE WHEN h.was_steps IS NULL THEN h.bytes ELSE h.was_bytes END) AS first_bytes,
     MIN(CASE WHEN h.was_steps IS NULL THEN h.arrays ELSE h.was_arrays END) AS first_arrays,
@@ -48,7 +48,7 @@ WITH spans AS (
     SUM(CASE WHEN h.was_bytes < h.bytes THEN 1 ELSE 0 END) AS grown
   FROM _held_array AS h
   WHERE h.holder IS NOT NULL
-  GROUP BY h.source_id, h.holder, COALESCE(h.file, ''), COALESCE(h.device, ''), COALESCE(h.kind, '')
+  GROUP BY h.source_id, h.holder, h.in_file, h.device, h.array_kind
 ),
 
 ends AS (
@@ -78,9 +78,9 @@ grown AS (
   INNER JOIN spans AS s
     ON s.of_source = h.source_id
     AND s.of_holder = h.holder
-    AND s.of_file = COALESCE(h.file, '')
-    AND s.of_device = COALESCE(h.device, '')
-    AND s.of_kind = COALESCE(h.kind, '')
+    AND s.of_file = h.in_file
+    AND s.of_device = h.device
+    AND s.of_kind = h.array_kind
     AND s.last_look = h.look
   INNER JOIN ends AS e ON e.end_source = h.source_id AND e.end_look = h.look
   WHERE
@@ -136,7 +136,7 @@ SELECT
     WHEN r.lasts IS NULL OR r.lasts >= 1000000 THEN ''
     ELSE ', and the memory that is free now lasts for '
       || CASE
-        WHEN r.lasts >= 10000 THEN CAST(CAST(FLOOR(r.lasts / 1000) AS BIGINT) AS VARCHAR) || ' thousand'
+        WHEN r.lasts >= 10000 THEN CAST(CAST(FLOOR(CAST(r.lasts AS DOUBLE) / 1000) AS BIGINT) AS VARCHAR) || ' thousand'
         ELSE CAST(r.lasts AS VARCHAR)
       END
       || ' more steps'
