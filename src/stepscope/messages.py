@@ -539,6 +539,12 @@ NOTES: dict[str, Message] = {
         "Record more steps. `stepscope record` looks at the stacks up to 500 times a second, and less often "
         "where each look takes long.",
     ),
+    "held-arrays-cut": Message(
+        "Variables that were not looked at",
+        "`stepscope record` looks for less than half a second at which variables hold arrays, because the "
+        "program waits meanwhile. The program had more objects than that.",
+        "Nothing: it begins with what is nearest to the program's variables.",
+    ),
     "invalid-utf8": Message(
         "Texts that are not UTF-8",
         "Bytes that are not characters were replaced by U+FFFD, so names may differ from those in the "

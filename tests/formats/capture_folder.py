@@ -91,6 +91,24 @@ def compilations(begin_ns: int = STARTED_NS) -> bytes:
     return b"".join(line(**one) for one in told)
 
 
+def held(steps: tuple[int, ...] = (4, 14, 24), each: int = 2048, arrays: int = 1) -> bytes:
+    """`kept` holds so many bytes more with every step, `w` as much as ever."""
+    told: list[dict[str, Any]] = []
+    free = 10**10
+    for look, now in enumerate(steps, 1):
+        all_bytes = now * each + 100
+        at = {"look": look, "unix_ns": STARTED_NS + look * 10**8, "steps": now, "took_ns": 1, "objects": 9}
+        told.append({**at, "cut": False, "bytes": all_bytes, "arrays": now + 1, "available_bytes": free})
+        one = {"look": look, "kind": "tensors", "device": "cpu:0", "file": "train.py", "function": "main"}
+        before = steps[look - 2] if look > 1 else 0
+        was = {"was_bytes": before * each, "was_arrays": before * arrays} if look > 1 else {}
+        grows = {"holder": "kept", "bytes": now * each, "arrays": now * arrays, "line": 12, "puts": True}
+        told.append({**one, **grows, **was})
+        was = {"was_bytes": 100, "was_arrays": 1} if look > 1 else {}
+        told.append({**one, "holder": "w", "bytes": 100, "arrays": 1, "line": 3, "puts": False, **was})
+    return b"".join(line(**one) for one in told)
+
+
 SMALL = model(
     node(1, "Root", (2,)), node(2, "Prefetch", (3,), kind=4), node(3, "BatchV2", (4,), ratio=8),
     node(4, "Map", (5,), elements=80, ms=320), node(5, "Range", elements=80, ms=0.1),

@@ -430,6 +430,23 @@ def memory_of_devices() -> Tables:
     return tables
 
 
+def arrays_that_are_kept() -> Tables:
+    """Three looks at variables, one of which holds more each time."""
+    tables = Tables()
+    tables.source(format="capture", producer="stepscope", events_seen=3, events_stored=3)
+    for look, steps in enumerate((4, 14, 24), 1):
+        told: dict[str, object] = {
+            "Look": look, "Steps": steps, "Holder": "kept", "Kind": "tensors", "Device": "cpu:0",
+            "Bytes": steps << 20, "Arrays": steps, "File": "train.py", "Line": 12, "Function": "main",
+            "Puts": True, "All bytes": steps << 20, "Available": 1 << 30,
+        }  # fmt: skip
+        if look > 1:
+            before = steps - 10
+            told |= {"Was bytes": before << 20, "Was arrays": before, "Was steps": before}
+        tables.add("instant", name="[held]", kind="mark", ts_ps=look * MS, args_json=json.dumps(told))
+    return tables
+
+
 def judged() -> Iterator[tuple[str, Tables]]:
     """Those of which only the judgement is listed."""
     yield "compile", compiling(2)
@@ -476,6 +493,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "dominant_op, two ops": lambda: one_type_of_op(2),
     "copies_between_ops": copying_in_the_loop,
     "per_step_io": storing_in_the_loop,
+    "growing_memory": arrays_that_are_kept,
     "waits_between_ops": waiting_in_the_loop,
     "device_waits_for_host": waiting_for_the_device,
     "retraced_functions": lambda: compilations("value"),

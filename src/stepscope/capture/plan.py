@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
 
-PIECES = ("xplane", "run_metadata", "model_proto", "datasets", "graph", "op_log", "machine", "stacks")
+PIECES = (
+    *("xplane", "run_metadata", "model_proto", "datasets", "graph", "op_log", "machine", "stacks"),
+    "memory",
+)
 """What a recording is made of; each can be left out."""
 
 WARMUP = 3

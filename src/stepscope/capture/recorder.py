@@ -17,6 +17,8 @@ from .folder import Folder
 from .hindsight import WEAK, Hindsight
 from .loops import NOWHERE, Site, Sites
 from .machine import Sampler, Shares
+from .memory import NAME as MEMORY
+from .memory import Memory
 from .pace import FRAMEWORK, Call, Caller, Identities, Pace, Settle, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
@@ -78,6 +80,7 @@ class Recorder:
         self._sampler: Optional[Sampler] = None
         self._shares: Optional[Shares] = None
         self._stacks: Optional[Stacks] = None
+        self._memory: Optional[Memory] = None
         self._session: Dict[str, Any] = {}
         self._steps = 0
         self._metadata = 0.0
@@ -287,7 +290,7 @@ class Recorder:
         given_up = {name: self._session[name] for name in ("name", "how", "steps")}
         self.folder.start_again({**environment.start_facts(self.plan), "given_up": given_up})
         self.folder.save()
-        self._session, self._shares = {}, None
+        self._session, self._shares, self._memory = {}, None, None
         self._complete = self._closed = self._listed = False
         self.cost.clear()
         self._next_at = 0
@@ -316,6 +319,8 @@ class Recorder:
             return
         if call.end_ns - self._sampled_ns > 250_000_000:
             self._sample()
+        if self._steps == STEPS and self.wants("memory"):
+            self._look_between(caller)
         self.profilers.step_begins(caller.count if call.number is None else call.number + 1)
 
     def _traced(self, caller: Caller, taken: bool) -> None:
@@ -371,6 +376,7 @@ class Recorder:
                     caller.loop(),
                 )
         self._sample()
+        self._look_at_memory(caller)
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
         begin = clocks.perf_counter_ns()
         if self.wants("xplane"):
@@ -452,7 +458,9 @@ class Recorder:
         lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
         self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (lasted_ns if profiled else 0)
         self._sample()
-        if cut:
+        if not cut:  # as the program ends, its functions have returned
+            self._look_at_memory(caller)
+        else:
             self._session["cut"] = cut
         # The profilers name a folder by the second: the next recording could replace it.
         several = self.plan.every is not None or cut or len(folder.facts["sessions"]) > 1
@@ -660,6 +668,30 @@ class Recorder:
                 self.failed(piece.__name__, error)
         self._sampled_ns = now_ns()
         self._charge("sampling_ns", begin)
+
+    def _look_between(self, caller: Caller) -> None:
+        """Looks at memory between two steps: the program may end before the recording does, and what it held
+        with it."""
+        if self._stacks is not None:
+            self._stacks.pause()
+        self._look_at_memory(caller)
+        caller.last_end_ns = self._held_until_ns = now_ns()
+        if self._stacks is not None:
+            self._stacks.resume()
+
+    def _look_at_memory(self, caller: Caller) -> None:
+        """Which variables hold arrays. Nothing of it is looked for while steps are recorded."""
+        if not self.wants("memory"):
+            return
+        begin = clocks.perf_counter_ns()
+        try:
+            if self._memory is None:
+                folder = self._open()
+                self._memory = Memory(lambda values: folder.line(MEMORY, "memory", values))
+            self._memory.look(caller.count)
+        except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
+            self.failed("memory", error)
+        self._charge("memory_ns", begin)
 
     def _charge(self, name: str, begin_perf_ns: int) -> None:
         self.cost[name] = self.cost.get(name, 0) + clocks.perf_counter_ns() - begin_perf_ns

@@ -21,10 +21,11 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 ABOUT = "the memory peak, what holds it, and what would lower it"
-EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), PyTorch's memory
-timelines, pprof's profiles of memory (JAX's device_memory_profile) and the buffers of programs in dump
-folders of XLA, and derives from partition graphs how long each tensor had to live. Lines of the program come
-from an op log (in the folder of `stepscope record`, or a tfprof_log beside the recording), from PyTorch's
+EPILOG = """Reads which variables of the program held arrays (`stepscope record`), what allocators recorded
+(RunMetadata, XPlane, PyTorch's profile_memory), PyTorch's memory timelines, pprof's profiles of memory (JAX's
+device_memory_profile) and the buffers of programs in dump folders of XLA, and derives from partition graphs
+how long each tensor had to live. Lines of the program come from its text, from an op log (in the folder of
+`stepscope record`, or a tfprof_log beside the recording), from PyTorch's
 stacks and from XLA's programs. Every block is a row of the table
 buffer:
 
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.showing import show
     from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.library.statements import statement
-    from stepscope.report import dumps, memory, memory_page, memory_totals
+    from stepscope.report import dumps, memory, memory_page, memory_process, memory_totals
 
     with opened(options, console) as (trace, bar):
         compiled = dumps.memory(trace, " ".join(options.paths))
@@ -86,20 +87,22 @@ def run(options: argparse.Namespace, console: Console) -> int:
             asked.append((one, outcomes))
         if compiled is None and not found:
             compiled = memory_totals.build(trace.query, options.paths, all=options.all)
+        process = memory_process.section(trace.query) if compiled is None else None
         bar.stop()
     if compiled is not None:
         show(compiled, options, console)
         return 0
-    if found or options.format != "table":
+    known = bool(found) or process is not None
+    if known or options.format != "table":
         page = options.format == "table" and not options.all
-        report = memory_page.build(asked, steps) if page else memory.build(asked, steps)
+        report = (memory_page if page else memory).build(asked, steps, process)
         if page and asked:
             words = shlex.join([*options.paths, *(("--lake", options.lake) if options.lake else ()), "--all"])
             report = replace(report, next_commands=(f"stepscope memory {words}",))
         show(report, options, console)
     for (detail,) in unread:
         console.say(f"lines of the program: {detail} (op-log-unread)")
-    if not found:
+    if not known:
         console.say(memory.NOTHING)
         console.say(f"  to do: {memory.TODO}")
         return 2

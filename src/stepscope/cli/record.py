@@ -43,6 +43,7 @@ _PIECES = (
     ("op-log", "op_log", "no op log"),
     ("machine", "machine", "no cores, memory and I/O over time"),
     ("stacks", "stacks", "no stacks of Python"),
+    ("memory", "memory", "no variables that hold arrays"),
 )
 _ASIDE = ("profiled_ns", "machine_ns", "stacks_ns")
 """Costs that are not standing still."""

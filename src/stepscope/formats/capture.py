@@ -144,6 +144,7 @@ class _Capture:
         self._datasets()
         self._machine()
         self._stacks()
+        self._held()
         self._compilations()
         self._steps()
         if program := _program(self.told):
@@ -276,7 +277,7 @@ class _Capture:
             *_machine.calls(_lines(steps), self._time),
         ]
         self._add("counter", rows)
-        if rows:
+        if rows or "memory.ndjson" in self._data:
             self._add("track", [_machine.TRACK])
 
     def _stacks(self) -> None:
@@ -293,6 +294,17 @@ class _Capture:
         self._add("frame", read.frames)
         self._add("stack", read.stacks)
         self._add("stack_sample", read.samples)
+
+    def _held(self) -> None:
+        from stepscope.formats import _held
+
+        if _held.NAME not in self._data:
+            return
+        read = _held.read(self._told_lines(_held.NAME), self._time)
+        self._missed(_held.NAME, read.odd)
+        if read.cut:
+            self._note("held-arrays-cut", "info", "it had more objects than were looked at", read.cut)
+        self._add("instant", read.rows)
 
     def _compilations(self) -> None:
         from stepscope.formats import _compilations

@@ -19,8 +19,8 @@ from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section,
 
 NOTHING = "These recordings say nothing about memory: they hold no allocations, and no outputs with a graph."
 TODO = (
-    "record a session with trace_level=FULL_TRACE and output_partition_graphs=True, a TF2 or JAX "
-    "profile with host tracer level 2, or torch.profiler with profile_memory=True"
+    "record with `stepscope record`, which tells the variables that hold arrays; or a session with "
+    "trace_level=FULL_TRACE and output_partition_graphs=True, or torch.profiler with profile_memory=True"
 )
 
 Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
@@ -28,6 +28,7 @@ Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
 NO_STEPS: Windows = {}
 """Of sources that have none."""
 
+_MOMENTS = {"stacks": "when the profile was taken", "variables": "by variables of the program"}
 _MOST_SAID = 3
 """Allocators that the headline of a summary speaks of."""
 _STRETCHES = 960
@@ -57,20 +58,23 @@ _GAINS = (
 )
 
 
-def build(asked: Asked, steps: Windows = NO_STEPS) -> Report:
-    """The report of all allocators, in the order given. steps: those of each source, for their peaks."""
+def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = None) -> Report:
+    """The report of all allocators, in the order given. steps: those of each source, for their peaks.
+    process: what is known of the process as a whole."""
+    more = () if process is None else (process,)
     peaks = by_step([one for one, _ in asked], steps)
     told = [(one, changes, sentences(one)) for one, changes in asked]
     document = promised.memory(told)
     if not told:
-        return Report("Memory", (NOTHING,), document=document)
+        headline = (NOTHING,) if process is None else process.answer
+        return Report("Memory", headline, more, document=document)
     if len(told) > 1:
         groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
         title, sections = f"{len(told)} allocators", tuple(groups)
     else:
         one, changes = asked[0]
         title, sections = _place(one), tuple(_parts(one, changes, peaks[0], "Why"))
-    return Report(title, (_at_most(told[0][0]),), sections, document=document)
+    return Report(title, (_at_most(told[0][0]),), (*sections, *more), document=document)
 
 
 def headline(found: Sequence[Memory]) -> list[str]:
@@ -79,9 +83,9 @@ def headline(found: Sequence[Memory]) -> list[str]:
     for one in found[:_MOST_SAID]:
         kinds = f": {', '.join(parts)}" if (parts := by_kind(one)) else ""
         size = _bytes(one.peak.bytes)
-        if one.held.way == "stacks":
+        if one.held.is_moment:
             held = f"{one.device} held {size}" if one.device else f"{size} was held"
-            said.append(f"{held} when the profile was taken{kinds}.")
+            said.append(f"{held} {_MOMENTS[one.held.way]}{kinds}.")
         else:
             whose = f" on {one.device}" if one.device else ""
             said.append(f"The peak of memory{whose} is {size}{_when(one)}{kinds}.")
@@ -106,8 +110,9 @@ def _place(one: Memory) -> str:
 
 
 def _at_most(one: Memory) -> str:
-    if one.held.way == "stacks":
-        return f"{_bytes(one.peak.bytes)} was held when the profile was taken."
+    if one.held.is_moment:
+        whose = f" of {one.device}" if one.held.way == "variables" and one.device else ""
+        return f"{_bytes(one.peak.bytes)}{whose} was held {_MOMENTS[one.held.way]}."
     if one.held.way == "timeline":
         return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}, as TensorFlow's Timeline reckons it."
     return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}."
@@ -126,7 +131,7 @@ def _parts(
     yield Section("why", title, "What should you know about these figures?", tuple(sentences(one)))
     asked = partial(statements.text, source_id=one.source_id, allocator=one.allocator)
     held = highest(one, _STRETCHES)
-    if held and one.peak.bytes and one.held.way != "stacks":
+    if held and one.peak.bytes and not one.held.is_moment:
         points = curve(one.held.blocks, one.held.base_bytes)
         span = max(points[-1][0] - points[0][0], 1)
         rows = tuple((span * i // len(held), size) for i, size in enumerate(held))
@@ -136,12 +141,12 @@ def _parts(
         sql = asked("memory_curve")
         yield Section("curve", "Over time", question, table=table, chart=chart, sql=sql)
     for name, title, by in _views(one):
-        table = _holders(holders(one.peak.blocks, by), one.peak.bytes, one.held.way == "sizes")
+        table = _holders(holders(one.peak.blocks, by), one.peak.bytes, one.held.way in ("sizes", "variables"))
         if table.rows:
             chart = Chart("bar", "name", ("bytes",), title)
             sql = asked(f"memory_peak_{'by_op' if name == 'by_scope' else name}")
             question = "Who holds the peak?"
-            title += ", at the peak" if one.held.way != "stacks" else ""
+            title += ", at the peak" if not one.held.is_moment else ""
             yield Section(name, title, question, table=table, chart=chart, sql=sql)
     yield from memory_steps.sections(peaks)
     order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(one))
@@ -181,6 +186,8 @@ def _views(one: Memory) -> list[tuple[str, str, Callable[[Block], str]]]:
     views: list[tuple[str, str, Callable[[Block], str]]] = []
     if one.held.way == "sizes":
         return [("by_kind", "By category", lambda block: block.kind)]
+    if one.held.way == "variables":
+        return [("by_op", "By variable", _variable_of)]
     if any("/" in (block.op_name or "") for block in blocks):
         views.append(("by_scope", "By name scope", scope_of(2)))
     if any(block.code is not None for block in blocks):
@@ -190,6 +197,11 @@ def _views(one: Memory) -> list[tuple[str, str, Callable[[Block], str]]]:
     by_op = ("by_op", "By call" if one.held.way == "stacks" else "By op", op_of)
     views.append(by_tensor if told else by_op)
     return views
+
+
+def _variable_of(block: Block) -> str:
+    """A variable, and the line that keeps what it holds."""
+    return f"{op_of(block)}, {code_of(block)}" if block.code else op_of(block)
 
 
 def sentences(one: Memory) -> list[str]:
@@ -204,6 +216,11 @@ def sentences(one: Memory) -> list[str]:
         said.append("The recording has sizes by category over time; it does not show single tensors.")
     if one.held.way == "stacks":
         said.append("A profile shows one moment: not what was held before, nor what was freed by then.")
+    if one.held.way == "variables":
+        said.append(
+            "This is what the program's variables held between two steps, at that look of the recorder at "
+            "which it was most. Within a step more may be held, by ops and by autograd."
+        )
     if one.held.spans is not None:
         said += _of_timeline(one.held.spans)
     if not one.complete:
@@ -212,7 +229,7 @@ def sentences(one: Memory) -> list[str]:
         )
     first = _start(one) if one.held.way == "sizes" else None
     before = one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps == first)
-    if one.held.way == "stacks":
+    if one.held.is_moment:
         pass
     elif before:
         said.append(f"{_bytes(before)} was already held when the recording began.")
@@ -227,7 +244,7 @@ def sentences(one: Memory) -> list[str]:
             "reports another total than they add up to, so events are missing."
         )
     if parts := by_kind(one):
-        when = "By kind" if one.held.way == "stacks" else "At the peak"
+        when = "By kind" if one.held.is_moment else "At the peak"
         said.append(f"{when}: {', '.join(parts)}.")
     if rounded := rounded_up(one.peak.blocks):
         said.append(f"At the peak, blocks are {_bytes(rounded)} larger than the program asked for.")

@@ -1,4 +1,5 @@
-"""Memory on one page: the highest peak, what holds it, how steps differ, what helps, and the other peaks."""
+"""Memory on one page: the highest peak of which it is known who holds it, how steps differ, what helps, and
+the other peaks."""
 
 from __future__ import annotations
 
@@ -25,14 +26,20 @@ _OTHER = (
 )
 
 
-def build(asked: memory.Asked, steps: Windows = memory.NO_STEPS) -> Report:
+def build(asked: memory.Asked, steps: Windows = memory.NO_STEPS, process: Section | None = None) -> Report:
     """The page. Nothing is asked of it that build() of the whole report does not say."""
     if not asked:
-        return memory.build(asked, steps)
-    first = max(asked, key=lambda one: one[0].peak.bytes)
+        return memory.build(asked, steps, process)
+    first = max(asked, key=lambda one: (_is_told(one[0]), one[0].peak.bytes))
     whole = memory.build([first], steps)
     others = [one for one, _ in asked if one is not first[0]]
-    return replace(whole, sections=(*_short(whole), *_others(others)))
+    more = () if process is None else (process,)
+    return replace(whole, sections=(*_short(whole), *_others(others), *more))
+
+
+def _is_told(one: Memory) -> bool:
+    """Whether it is known of any of the peak who holds it, and not only that it was held before."""
+    return any(block.op_name is not None or block.kind != "unknown" for block in one.peak.blocks)
 
 
 def _short(whole: Report) -> Iterator[Section]:

@@ -58,7 +58,7 @@ def pipeline(found: list[Found], trace: Trace) -> bytes:
 def memory(trace: Trace) -> bytes:
     """Memory: the peak, and who holds it."""
     from stepscope.instruments.memory import allocators, by_step, whatif
-    from stepscope.report import dumps, memory
+    from stepscope.report import dumps, memory, memory_process
 
     compiled = dumps.memory(trace, _name(trace))
     if compiled is not None:
@@ -70,7 +70,7 @@ def memory(trace: Trace) -> bytes:
     for one in found:
         go_on()
         asked.append((one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))))
-    return json.render(memory.build(asked, steps)).encode("ascii")
+    return json.render(memory.build(asked, steps, memory_process.section(trace.query))).encode("ascii")
 
 
 def compared(a: int, b: int, trace: Trace) -> bytes:

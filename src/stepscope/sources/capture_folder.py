@@ -24,7 +24,7 @@ _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
 
 _PIECE = (
-    r"(?:op_log\.pb|machine\.ndjson|steps\.ndjson|stacks\.ndjson|compilations\.ndjson"
+    r"(?:op_log\.pb|(?:machine|steps|stacks|memory|compilations)\.ndjson"
     r"|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
 )
 _PIECES = re.compile(_PIECE)

@@ -66,14 +66,19 @@ class Held:
     """Events after which the allocator told another total than the blocks add up to."""
     totals: int = 0
     """Events with a total."""
-    way: Literal["events", "sizes", "stacks", "timeline"] = "events"
-    """How it was recorded: one by one, as sizes of categories over time, as what each stack held
-    at one moment, or not at all but as TensorFlow's Timeline reckons it. Blocks of sizes add up to them; they
-    are not tensors."""
+    way: Literal["events", "sizes", "stacks", "variables", "timeline"] = "events"
+    """How it was recorded: one by one, as sizes of categories over time, as what each stack or each variable
+    held at one moment, or not at all but as TensorFlow's Timeline reckons it. Blocks of sizes add up to them;
+    they are not tensors."""
     spans: Spans | None = None
     """What Timeline drew, where it is the source."""
     pools: list[Pool] = field(default_factory=list)
     """States of the allocator that events told, in the order of time."""
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether it tells of one moment only."""
+        return self.way in ("stacks", "variables")
 
 
 def pair(moves: Iterable[Move]) -> list[Held]:

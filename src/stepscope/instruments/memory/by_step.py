@@ -60,7 +60,7 @@ def by_step(found: Sequence[Memory], steps: Windows) -> list[list[StepPeak]]:
 
 
 def _peaks(one: Memory, steps: Windows) -> list[StepPeak]:
-    if one.held.way == "stacks":
+    if one.held.is_moment:
         return []
     points = curve(one.held.blocks, one.held.base_bytes)
     times = [ts for ts, _ in points]

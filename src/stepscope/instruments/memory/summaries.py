@@ -1,5 +1,6 @@
 """Memory that is not told allocation by allocation: sizes by category over time (PyTorch's memory timeline),
-what each stack held at one moment (pprof's profiles of memory), and what TensorFlow's Timeline reckons."""
+what each stack held at one moment (pprof's profiles of memory), or each variable (the recorder's looks), and
+what TensorFlow's Timeline reckons."""
 
 from __future__ import annotations
 
@@ -16,13 +17,16 @@ from stepscope.library.statements import Query, statement
 
 
 def read(query: Query, source_id: int) -> tuple[list[Held], bool]:
-    """What a source holds by category, by stack or by tensor; and whether that is all of it."""
+    """What a source holds by category, by stack, by variable or by tensor; and whether that is all of it."""
     sizes = query(statement("memory_sizes", source_id=source_id, most=MOST_MOVES)).rows()
     if sizes:
         return [_by_category(sizes)], len(sizes) < MOST_MOVES
     stacks = query(statement("memory_stacks", source_id=source_id, most=MOST_MOVES)).rows()
     if stacks:
         return _by_stack(text for (text,) in stacks), len(stacks) < MOST_MOVES
+    variables = query(statement("memory_held", source_id=source_id, most=MOST_MOVES)).rows()
+    if variables:
+        return _by_variable(variables), len(variables) < MOST_MOVES
     return timelines.read(query, source_id)
 
 
@@ -68,4 +72,14 @@ def _by_stack(texts: Iterable[str | None]) -> list[Held]:
         code = innermost([call for call in calls if call.file])
         name = calls[-1].function if calls else None
         held.blocks.append(Block(size, 0, None, name, kind=told.get("Kind") or "unknown", code=code))
+    return list(found.values())
+
+
+def _by_variable(rows: Sequence[Sequence[Any]]) -> list[Held]:
+    """What the variables of a program hold on each device. rows: as the statement memory_held gives them."""
+    found: dict[str, Held] = {}
+    for name, kind, device, size, file, line, function in rows:
+        held = found.setdefault(device or "", Held("arrays", device or "", way="variables"))
+        code = CodeLine(file, line, function or "") if file and line else None
+        held.blocks.append(Block(size, 0, None, name, kind=kind or "unknown", code=code))
     return list(found.values())

@@ -18,7 +18,7 @@ WITH found AS (
   UNION ALL
   SELECT i.source_id
   FROM instant AS i
-  WHERE i.name IN ('[memory]', '[memory profile]') OR i.category = 'Tensor'
+  WHERE i.name IN ('[memory]', '[memory profile]', '[held]') OR i.category = 'Tensor'
   UNION ALL
   SELECT s.source_id
   FROM source AS s

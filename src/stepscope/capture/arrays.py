@@ -1,0 +1,114 @@
+"""What arrays are, in each framework: how many bytes they hold, where, and which of them share these.
+
+Only what is imported is looked for, and nothing of an array is called that might run on a device.
+"""
+
+import sys
+from typing import Any, Callable, Dict, NamedTuple, Optional
+
+
+class Array(NamedTuple):
+    """identity: of the bytes, which several arrays may share. kind: as the framework calls it."""
+
+    identity: int
+    bytes: int
+    device: str
+    kind: str
+
+
+class Arrays:
+    """Tells arrays from other objects, by their exact type: to ask a subclass may run code of the program."""
+
+    def __init__(self) -> None:
+        self._kinds: Dict[type, Callable[[Any], Optional[Array]]] = {}
+        for add in (self._numpy, self._jax, self._torch, self._tensorflow):
+            add()
+
+    def of(self, value: Any) -> Optional[Array]:
+        """What an array holds; None for what is none, or holds nothing."""
+        ask = self._kinds.get(type(value))
+        return None if ask is None else ask(value)
+
+    def knows(self, kind: type) -> bool:
+        """Whether values of a type are arrays."""
+        return kind in self._kinds
+
+    def _numpy(self) -> None:
+        numpy = sys.modules.get("numpy")
+        if hasattr(numpy, "ndarray"):
+            self._kinds[numpy.ndarray] = _numpy  # type: ignore[union-attr]
+
+    def _jax(self) -> None:
+        module = sys.modules.get("jax._src.array")
+        kind = getattr(module, "ArrayImpl", None)
+        if kind is not None:
+            self._kinds[kind] = _jax
+
+    def _torch(self) -> None:
+        torch = sys.modules.get("torch")
+        if hasattr(torch, "Tensor"):
+            self._kinds[torch.Tensor] = _torch  # type: ignore[union-attr]
+            parameter = getattr(sys.modules.get("torch.nn.parameter"), "Parameter", None)
+            if parameter is not None:
+                self._kinds[parameter] = _torch
+
+    def _tensorflow(self) -> None:
+        eager = getattr(sys.modules.get("tensorflow.python.framework.ops"), "EagerTensor", None)
+        if eager is not None:
+            self._kinds[eager] = _tensorflow
+        module = sys.modules.get("tensorflow.python.ops.resource_variable_ops")
+        bases = [getattr(module, "BaseResourceVariable", None) or getattr(module, "ResourceVariable", None)]
+        while bases:
+            kind = bases.pop()
+            if isinstance(kind, type) and kind.__module__.startswith("tensorflow"):
+                self._kinds[kind] = _variable
+                bases += type.__subclasses__(kind)
+
+
+def _numpy(value: Any) -> Optional[Array]:
+    owner = value
+    while type(owner.base) is type(value):
+        owner = owner.base
+    # Without bytes of its own it shows those of another library, or of a file.
+    return Array(id(owner), owner.nbytes, "host", "numpy arrays") if owner.flags.owndata else None
+
+
+def _jax(value: Any) -> Optional[Array]:
+    if value.is_deleted():
+        return None
+    devices = sorted(value.devices(), key=lambda one: one.id)
+    first = devices[0]
+    more = f" and {len(devices) - 1} more" if len(devices) > 1 else ""
+    return Array(id(value), value.nbytes, f"{first.platform}:{first.id}{more}", "JAX arrays")
+
+
+def _torch(value: Any) -> Optional[Array]:
+    kind = "parameters" if value.requires_grad and value.is_leaf else "tensors"
+    device = str(value.device)
+    storage = getattr(value, "untyped_storage", None) or getattr(value, "storage", None)
+    if device == "meta" or storage is None or value.layout is not sys.modules["torch"].strided:
+        return None
+    found = storage()
+    size = found.nbytes() if hasattr(found, "nbytes") else found.size() * found.element_size()
+    return Array(found.data_ptr() or id(value), size, device, kind)
+
+
+def _tensorflow(value: Any) -> Optional[Array]:
+    size = _tensor_bytes(value)
+    return Array(id(value), size, _short(value.device), "tensors") if size else None
+
+
+def _variable(value: Any) -> Optional[Array]:
+    size = _tensor_bytes(value)
+    return Array(id(value), size, _short(value.device), "variables") if size else None
+
+
+def _tensor_bytes(value: Any) -> int:
+    """0 where it cannot be told without looking: text, handles, sizes that are not known."""
+    many, each = value.shape.num_elements(), value.dtype.size
+    return many * each if many and each and value.dtype.is_numpy_compatible and each < 64 else 0
+
+
+def _short(device: str) -> str:
+    """CPU:0 of /job:localhost/replica:0/task:0/device:CPU:0."""
+    return device.rpartition("device:")[2] or device or "host"

@@ -1,0 +1,241 @@
+"""Which variables of the program hold arrays, and how much: a walk over what it can reach by name.
+
+It begins with the variables of functions that run and of the program's modules, and goes on through lists,
+dictionaries and attributes, breadth first, so that what is near its name is told before what a library keeps
+behind it. A walk is bounded: what it has not come to is not told.
+"""
+
+import sys
+import types
+from collections import deque
+from typing import Any, Deque, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+
+from . import clocks
+from .arrays import Array, Arrays
+from .frames import Whose
+from .places import is_ours
+
+MOST_NS = 400_000_000
+"""How long a walk may take: the program waits."""
+MOST_HOLDERS = 1000
+"""Of so many the largest are told."""
+MOST_PARTS = 4
+"""Names in the path of a holder; what lies deeper counts to it."""
+_OPTIMIZED = 0x1
+"""Flag of code whose variables are no dictionary: CO_OPTIMIZED."""
+_EVERY = 512
+"""Objects between two looks at the clock."""
+_ATOMS = frozenset((int, float, bool, str, bytes, complex, type(None), type, range, slice))
+_SEQUENCES = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, deque: deque.__iter__}
+_NOT_ENTERED = (types.ModuleType, types.CodeType, types.FrameType, type, types.BuiltinFunctionType)
+
+
+class Root(NamedTuple):
+    """Where a name is one of the program's. function: None for a module. begin: first line of the code."""
+
+    file: str
+    path: str
+    function: Optional[str]
+    begin: int
+
+
+_LIBRARY = Root("", "", None, 0)
+"""Where a value is a library's: told of only from the first object of a class of the program's on."""
+
+
+class Holder(NamedTuple):
+    """A variable, or an attribute of what it holds, and the arrays that hang on it."""
+
+    root: Root
+    name: str
+    kind: str
+    device: str
+
+
+class Held(NamedTuple):
+    """What a holder holds."""
+
+    bytes: int
+    arrays: int
+
+
+class Walk:
+    """One walk. found: what each holder holds; cut: whether there was more than could be looked at."""
+
+    def __init__(self) -> None:
+        self.found: Dict[Holder, Held] = {}
+        self.cut = False
+        self.objects = 0
+        self._arrays = Arrays()
+        self._whose = Whose()
+        self._own: Dict[type, str] = {}
+        """The files of the program's classes; empty for others."""
+        self._seen: Set[int] = set()
+        self._queue: Deque[Tuple[Any, Root, str, int]] = deque()
+
+    def run(self) -> None:
+        """Walks until all is seen or the time is up."""
+        end_ns = clocks.monotonic_ns() + MOST_NS
+        for value, root, name in self._roots():
+            self._queue.append((value, root, name, 1))
+        while self._queue:
+            value, root, name, parts = self._queue.popleft()
+            self._visit(value, root, name, parts)
+            self.objects += 1
+            if self.objects % _EVERY == 0 and clocks.monotonic_ns() > end_ns:
+                self.cut = bool(self._queue)
+                break
+        self._queue.clear()
+        self._seen.clear()
+
+    def _roots(self) -> Iterator[Tuple[Any, Root, str]]:
+        """Modules first, and callers before what they call: a value is told by its oldest name."""
+        for module in list(sys.modules.values()):
+            names = getattr(module, "__dict__", None)
+            file = names.get("__file__") if isinstance(names, dict) else None
+            if not isinstance(names, dict) or not isinstance(file, str):
+                continue
+            whose, path = self._whose.of(file, str(names.get("__name__")))
+            if whose == "program" and not is_ours(file):
+                root = Root(path, file, None, 1)
+                for name, value in list(names.items()):
+                    if not name.startswith("__"):
+                        yield value, root, name
+        threads = [_outermost_first(frame) for frame in sys._current_frames().values()]
+        for of in ("program", "library"):
+            for frames in threads:
+                for frame in frames:
+                    yield from self._of_frame(frame, of)
+
+    def _of_frame(self, frame: types.FrameType, of: str) -> Iterator[Tuple[Any, Root, str]]:
+        """The variables of a function that runs, where it is the program's, or a library's."""
+        code = frame.f_code
+        # Of other code than functions the variables are those of a module.
+        if not code.co_flags & _OPTIMIZED or is_ours(code.co_filename):
+            return
+        module = frame.f_globals.get("__name__")
+        whose, path = self._whose.of(code.co_filename, module if isinstance(module, str) else "")
+        if whose != of:
+            return
+        function = getattr(code, "co_qualname", code.co_name).replace(".<locals>.", ".")
+        root = Root(path, code.co_filename, function, code.co_firstlineno)
+        for name, value in _variables(frame):
+            yield value, root if of == "program" else _LIBRARY, name
+
+    def _visit(self, value: Any, root: Root, name: str, parts: int) -> None:
+        kind = type(value)
+        if kind in _ATOMS or id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        if self._arrays.knows(kind):
+            if root is not _LIBRARY:
+                self._count(value, root, name)
+            return
+        if issubclass(kind, dict):
+            for one in list(dict.values(value)):
+                if type(one) not in _ATOMS:
+                    self._queue.append((one, root, name, parts))
+            return
+        for base, items in _SEQUENCES.items():
+            if issubclass(kind, base):
+                for one in list(items(value)):
+                    if type(one) not in _ATOMS:
+                        self._queue.append((one, root, name, parts))
+                return
+        file = self._file(kind) if root is _LIBRARY else ""
+        if file:
+            root, name, parts = (
+                Root(self._whose.of(file, kind.__module__)[1], file, None, 1),
+                kind.__name__,
+                1,
+            )
+        for attribute, one in _inside(value):
+            if type(one) not in _ATOMS:
+                # What lies behind a name that is not told counts to the last one that is.
+                told = parts < MOST_PARTS and self._is_told(kind, attribute)
+                path = f"{name}.{attribute}" if told else name
+                self._queue.append((one, root, path, parts + 1 if told else MOST_PARTS))
+
+    def _is_told(self, kind: type, attribute: str) -> bool:
+        """Whether an attribute has a name that the program knows: of a library's classes not the private
+        ones."""
+        if not attribute.startswith("_"):
+            return bool(attribute)
+        return bool(self._file(kind))
+
+    def _file(self, kind: type) -> str:
+        """Where a class of the program is; empty for those of libraries."""
+        known = self._own.get(kind)
+        if known is None:
+            file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+            known = file if isinstance(file, str) else ""
+            if self._whose.of(known, kind.__module__)[0] != "program":
+                known = ""
+            self._own[kind] = known
+        return known
+
+    def _count(self, value: Any, root: Root, name: str) -> None:
+        found: Optional[Array] = self._arrays.of(value)
+        if found is None or (found.identity in self._seen and found.identity != id(value)):
+            return
+        self._seen.add(found.identity)
+        holder = Holder(root, name, found.kind, found.device)
+        size, many = self.found.get(holder, (0, 0))
+        self.found[holder] = Held(size + found.bytes, many + 1)
+
+    def largest(self) -> List[Tuple[Holder, Held]]:
+        """The holders that hold most, most first."""
+        return sorted(self.found.items(), key=lambda one: (-one[1].bytes, one[0]))[:MOST_HOLDERS]
+
+
+def _outermost_first(frame: Optional[types.FrameType]) -> List[types.FrameType]:
+    """The frames of a thread."""
+    found = []
+    while frame is not None:
+        found.append(frame)
+        frame = frame.f_back
+    return found[::-1]
+
+
+def _variables(frame: types.FrameType) -> List[Tuple[str, Any]]:
+    """The variables of a function that runs. What Python keeps of them with its frame is let go of again:
+    it would hold arrays that the program has let go of."""
+    names = frame.f_locals
+    found = list(names.items())
+    # 3: the frame, `names`, and the argument. Where the program has called locals(), it is one more.
+    if type(names) is dict and sys.getrefcount(names) <= 3:
+        names.clear()
+    return found
+
+
+def _inside(value: Any) -> Iterator[Tuple[str, Any]]:
+    """The attributes of an object, and what its functions hold."""
+    kind = type(value)
+    if issubclass(kind, _NOT_ENTERED):
+        return
+    if kind is types.FunctionType:
+        code = value.__code__
+        for name, cell in zip(code.co_freevars, value.__closure__ or ()):
+            try:
+                yield name, cell.cell_contents
+            except ValueError:  # not set yet
+                continue
+        return
+    if kind is types.MethodType:
+        yield "", value.__self__
+        return
+    try:
+        names = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        names = None
+    if type(names) is dict:
+        yield from list(names.items())
+    for base in kind.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else tuple(slots):
+            member = base.__dict__.get(name)
+            if isinstance(member, types.MemberDescriptorType):
+                try:
+                    yield name, member.__get__(value, kind)
+                except AttributeError:  # not set
+                    continue

@@ -1,0 +1,146 @@
+"""The line that keeps what a variable holds: where the program's text puts something into it."""
+
+import ast
+from pathlib import Path
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+MOST_BYTES = 2 << 20
+"""Of a file that is read for it."""
+_PUTS = frozenset(
+    (
+        "append",
+        "appendleft",
+        "add",
+        "extend",
+        "extendleft",
+        "insert",
+        "put",
+        "put_nowait",
+        "setdefault",
+        "update",
+    )
+)
+
+
+class Line(NamedTuple):
+    """A line of the program. grows: something is put into the variable there; else it is set."""
+
+    line: int
+    function: str
+    grows: bool
+
+
+class Found(NamedTuple):
+    """A line in a function whose text goes from `first` to `last`."""
+
+    line: Line
+    first: int
+    last: int
+
+
+class Keeping:
+    """Finds lines in files of the program, each of which is read once."""
+
+    def __init__(self) -> None:
+        self._found: Dict[str, Dict[Tuple[str, ...], List[Found]]] = {}
+
+    def of(self, path: str, name: str, begin: Optional[int]) -> Optional[Line]:
+        """Where a file puts something into `name`, a variable with attributes; or sets it, where it puts
+        nothing; for want of that, where it sets what the attribute is of. begin: first line of the function
+        whose variable it is; None for a module's. None where no line does."""
+        lines = self._lines(path)
+        words = tuple(name.split("."))
+        # model.optimizer is told by the line that makes the model, where the program sets nothing else.
+        for end in range(len(words), 0, -1):
+            chosen = _choose(lines.get(words[:end], []), begin)
+            if chosen is None and end > 1:
+                # An attribute is mostly set and filled by methods of its class: self.losses.append(…).
+                chosen = _choose(lines.get(("self", *words[1:end]), []), None)
+            if chosen is not None:
+                return chosen if end == len(words) else chosen._replace(grows=False)
+        return None
+
+    def _lines(self, path: str) -> Dict[Tuple[str, ...], List[Found]]:
+        if path not in self._found:
+            found: Dict[Tuple[str, ...], List[Found]] = {}
+            self._found[path] = found
+            try:
+                if Path(path).stat().st_size <= MOST_BYTES:
+                    tree = ast.parse(Path(path).read_bytes())
+                    for words, one in _stored(tree, "", (1, 1 << 31)):
+                        found.setdefault(words, []).append(one)
+            except (OSError, SyntaxError, ValueError, RecursionError):
+                found.clear()  # it was changed or taken away since it was imported: no line is told
+        return self._found[path]
+
+
+def _choose(lines: List[Found], begin: Optional[int]) -> Optional[Line]:
+    """The first line that puts something in, before the first one that sets: of the function that begins
+    there, of those around it, and of those in it."""
+    mine = lines
+    if begin is not None:
+        own = [one for one in lines if one.first <= begin <= one.last]
+        last = max((one.last for one in own if one.first == begin), default=begin)
+        mine = own + [one for one in lines if begin < one.first <= last]
+    best = min(mine, key=lambda one: (not one.line.grows, one.first != begin, one.line.line), default=None)
+    return None if best is None else best.line
+
+
+def _stored(node: ast.AST, function: str, span: Tuple[int, int]) -> Iterator[Tuple[Tuple[str, ...], Found]]:
+    """Variables with the lines that put something into them or set them, and the span of their function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([child.lineno, *(one.lineno for one in child.decorator_list)])
+            inner = f"{function}.{child.name}" if function else child.name
+            yield from _stored(child, inner, (first, _last(child)))
+            continue
+        if isinstance(child, ast.ClassDef):
+            yield from _stored(child, f"{function}.{child.name}" if function else child.name, span)
+            continue
+        for target, grows in _targets(child):
+            words = _words(target)
+            if words:
+                line = Line(getattr(child, "lineno", 0), function or "<module>", grows)
+                yield words, Found(line, *span)
+        yield from _stored(child, function, span)
+
+
+def _targets(node: ast.AST) -> Iterator[Tuple[ast.AST, bool]]:
+    """What a node stores in, and whether that grows by it."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PUTS:
+        yield _container(node.func.value), True
+    elif isinstance(node, ast.AugAssign):
+        yield _container(node.target), True
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            whole = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            for one in whole:
+                yield _container(one), isinstance(one, ast.Subscript)
+
+
+def _container(node: ast.AST) -> ast.AST:
+    """The variable of history["loss"][0]."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _words(node: ast.AST) -> Tuple[str, ...]:
+    """self.losses as its words; empty for what is no variable with attributes."""
+    words: List[str] = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ()
+    return (node.id, *reversed(words))
+
+
+def _last(node: ast.AST) -> int:
+    """The last line of a function: Python 3.8 and newer tell it."""
+    last = 0
+    for one in ast.walk(node):
+        for name in ("lineno", "end_lineno"):
+            line = getattr(one, name, None)
+            last = max(last, line) if isinstance(line, int) else last
+    return last

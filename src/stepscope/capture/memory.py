@@ -1,0 +1,70 @@
+"""memory.ndjson: which variables of the program hold arrays as a recording begins, and as it ends."""
+
+from typing import Any, Callable, Dict
+
+from . import clocks
+from .holders import Held, Holder, Walk
+from .keeping import Keeping
+from .machine import available_bytes, resident_bytes
+
+NAME = "memory.ndjson"
+MOST_TOLD = 100
+"""Holders of which a look tells: the largest, and those that have grown most."""
+
+
+class Memory:
+    """Looks at the program's arrays. write: takes a line."""
+
+    def __init__(self, write: Callable[[Dict[str, Any]], None]) -> None:
+        self._write = write
+        self._looks = 0
+        self._keeping = Keeping()
+        self._before: Dict[Holder, Held] = {}
+
+    def look(self, steps: int) -> None:
+        """Writes what is held now. steps: how many there were so far."""
+        walk = Walk()
+        begin = clocks.monotonic_ns()
+        walk.run()
+        self._looks += 1
+        now = walk.found
+        grown = {one: held.bytes - self._before.get(one, Held(0, 0)).bytes for one, held in now.items()}
+        self._write(
+            {
+                "look": self._looks,
+                "unix_ns": clocks.time_ns(),
+                "steps": steps,
+                "took_ns": clocks.monotonic_ns() - begin,
+                "objects": walk.objects,
+                "cut": walk.cut,
+                "bytes": sum(held.bytes for held in now.values()),
+                "arrays": sum(held.arrays for held in now.values()),
+                "rss_bytes": resident_bytes(),
+                "available_bytes": available_bytes(),
+            }
+        )
+        told = dict.fromkeys(sorted(now, key=lambda one: -now[one].bytes)[:MOST_TOLD])
+        if self._looks > 1:
+            told.update(dict.fromkeys(sorted(now, key=lambda one: -grown[one])[:MOST_TOLD]))
+        for one in told:
+            self._tell(one, now[one])
+        self._before = now
+
+    def _tell(self, one: Holder, held: Held) -> None:
+        root = one.root
+        found = self._keeping.of(root.path, one.name, None if root.function is None else root.begin)
+        line: Dict[str, Any] = {
+            "look": self._looks,
+            "holder": one.name,
+            "kind": one.kind,
+            "device": one.device,
+            "bytes": held.bytes,
+            "arrays": held.arrays,
+            "file": root.file,
+            "line": found.line if found is not None else None,
+            "function": found.function if found is not None else root.function or "<module>",
+            "puts": found is not None and found.grows,
+        }
+        if self._looks > 1:
+            line["was_bytes"], line["was_arrays"] = self._before.get(one, Held(0, 0))
+        self._write(line)

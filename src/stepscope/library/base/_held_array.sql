@@ -1,0 +1,52 @@
+-- Arrays by variable
+--
+-- question: What did the program's variables hold, look by look?
+-- reads: instant
+-- columns:
+--   instant_id | int | Instant | number of the instant
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   ts_ps | ps | When | moment of the look
+--   look | int | Look | which look: 1 is the first
+--   steps | int | Steps | steps that there were so far
+--   was_steps | int | Steps before | steps at the look before; NULL in the first
+--   holder | text | Variable | variable, with attributes of what it holds
+--   array_kind | text | Kind | kind of array
+--   device | text | Device | where the arrays are; empty where not told
+--   bytes | bytes | Held | size of the arrays
+--   arrays | int | Arrays | how many
+--   was_bytes | bytes | Held before | size at the look before
+--   was_arrays | int | Arrays before | how many then
+--   all_bytes | bytes | All | size of the arrays of all variables
+--   available | bytes | Free | memory that was left
+--   file | text | File | file of the program
+--   in_file | text | In file | the same; empty where it is not known
+--   line | int | Line | line that puts them into the variable, or sets it
+--   function | text | Function | function of that line
+--   puts | bool | Puts | whether that line adds to what is there
+SELECT
+  i.id AS instant_id,
+  i.run_id,
+  i.host_id,
+  i.source_id,
+  i.ts_ps,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Look'), '') AS BIGINT) AS look,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Steps'), '') AS BIGINT) AS steps,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Was steps"'), '') AS BIGINT) AS was_steps,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Holder'), '') AS holder,
+  COALESCE(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Kind'), ''), 'unknown') AS array_kind,
+  COALESCE(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Device'), ''), '') AS device,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Bytes'), '') AS BIGINT) AS bytes,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Arrays'), '') AS BIGINT) AS arrays,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Was bytes"'), '') AS BIGINT) AS was_bytes,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Was arrays"'), '') AS BIGINT) AS was_arrays,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."All bytes"'), '') AS BIGINT) AS all_bytes,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Available'), '') AS BIGINT) AS available,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.File'), '') AS file,
+  COALESCE(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.File'), ''), '') AS in_file,
+  TRY_CAST(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Line'), '') AS BIGINT) AS line,
+  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Function'), '') AS function,
+  i.args_json LIKE '%"Puts": true%' AS puts
+FROM instant AS i
+WHERE i.name = '[held]'

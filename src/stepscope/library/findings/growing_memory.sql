@@ -1,0 +1,151 @@
+-- Memory grows with every step
+--
+-- question: Which variable of the program holds more arrays after every step, and which line puts them there?
+-- reads: _held_array
+-- severity: high where what is free lasts for less than 10,000 steps, medium for less than 1,000,000, else low
+-- impact: `{holder}` holds {step_bytes} more after each step, {each}: {bytes} after {steps} steps.
+--   {place}{left}.
+-- action: Keep numbers instead of arrays: float(loss) or loss.item(); or keep the last few only, as
+--   collections.deque(maxlen=…) does.
+-- action_pytorch: Keep numbers instead of tensors: loss.item(); or loss.detach().cpu(), because a tensor with a
+--   gradient also keeps what autograd needs for it; or keep the last few only, as collections.deque(maxlen=…) does.
+-- weakened_by: held-arrays-cut
+-- reasoning: What a variable holds cannot be freed. Where each step adds to it, the program runs out of memory in the
+--   end, of the host's or of the device's, and gets slower long before where memory must be moved.
+-- formula: The recorder looks at the arrays that the program's variables hold as the recording begins, after ten
+--   steps, and as it ends. Reported where a variable held more at every look than at the one before, over five steps
+--   or more, by at least one array for each step or at three looks or more, and by at least 1 KiB a step; impact = 0,
+--   because what it costs is no time of a step. Steps until the memory is used up = memory that was free at the last
+--   look / bytes of a step, of arrays on the host.
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Time | 0: it is no time of a step
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   holder | text | Variable | variable, with attributes of what it holds
+--   step_bytes | bytes | More each step | by how much it grew for each step
+--   each | text | Arrays each step | how many arrays that are
+--   bytes | bytes | Held | what it held at the last look
+--   steps | int | Steps | steps that there had been by then
+--   place | text | Where | the line that puts them there
+--   left | text | Lasts | for how many more steps memory lasts
+--   device | text | Device | where the arrays are
+--   file | text | File | file of the program
+--   line | int | Line | line that puts them there
+--   function | text | Function | function of that line
+WITH spans AS (
+  SELECT
+    h.source_id AS of_source,
+    h.holder AS of_holder,
+    h.in_file AS of_file,
+    h.device AS of_device,
+    h.array_kind AS of_kind,
+    MIN(CASE WHEN h.was_steps IS NULL THEN h.steps ELSE h.was_steps END) AS first_steps,
+    MIN(CASE WHEN h.was_steps IS NULL THEN h.bytes ELSE h.was_bytes END) AS first_bytes,
+    MIN(CASE WHEN h.was_steps IS NULL THEN h.arrays ELSE h.was_arrays END) AS first_arrays,
+    MAX(h.look) AS last_look,
+    SUM(CASE WHEN h.was_bytes >= h.bytes THEN 1 ELSE 0 END) AS shrunk,
+    SUM(CASE WHEN h.was_bytes < h.bytes THEN 1 ELSE 0 END) AS grown
+  FROM _held_array AS h
+  WHERE h.holder IS NOT NULL
+  GROUP BY h.source_id, h.holder, h.in_file, h.device, h.array_kind
+),
+
+ends AS (
+  SELECT h.source_id AS end_source, MAX(h.look) AS end_look
+  FROM _held_array AS h
+  GROUP BY h.source_id
+),
+
+grown AS (
+  SELECT
+    h.run_id,
+    h.host_id,
+    h.source_id,
+    h.holder,
+    h.bytes,
+    h.steps,
+    h.device,
+    h.available,
+    h.file,
+    h.line,
+    h.function,
+    h.puts,
+    h.steps - s.first_steps AS more_steps,
+    h.bytes - s.first_bytes AS more_bytes,
+    h.arrays - s.first_arrays AS more_arrays
+  FROM _held_array AS h
+  INNER JOIN spans AS s
+    ON s.of_source = h.source_id
+    AND s.of_holder = h.holder
+    AND s.of_file = h.in_file
+    AND s.of_device = h.device
+    AND s.of_kind = h.array_kind
+    AND s.last_look = h.look
+  INNER JOIN ends AS e ON e.end_source = h.source_id AND e.end_look = h.look
+  WHERE
+    s.shrunk = 0
+    AND s.grown >= 1
+    AND (s.grown >= 2 OR h.arrays - s.first_arrays >= h.steps - s.first_steps)
+),
+
+rated AS (
+  SELECT
+    g.run_id,
+    g.host_id,
+    g.source_id,
+    g.holder,
+    g.bytes,
+    g.steps,
+    g.device,
+    g.file,
+    g.line,
+    g.function,
+    g.puts,
+    CAST(FLOOR(CAST(g.more_bytes AS DOUBLE) / g.more_steps) AS BIGINT) AS rate,
+    CAST(FLOOR(CAST(g.more_arrays AS DOUBLE) / g.more_steps + 0.5) AS BIGINT) AS arrays_rate,
+    CASE
+      WHEN g.available IS NULL OR NOT (LOWER(g.device) LIKE '%cpu%' OR g.device = 'host') THEN NULL
+      ELSE CAST(FLOOR(CAST(g.available AS DOUBLE) / g.more_bytes * g.more_steps) AS BIGINT)
+    END AS lasts
+  FROM grown AS g
+  WHERE g.more_steps >= 5 AND g.more_bytes >= 1024 * g.more_steps
+)
+
+SELECT
+  CASE WHEN r.lasts >= 1000000 THEN 'low' WHEN r.lasts >= 10000 THEN 'medium' ELSE 'high' END AS severity,
+  CAST(0 AS BIGINT) AS impact_ps,
+  r.run_id,
+  r.host_id,
+  r.holder,
+  r.rate AS step_bytes,
+  CASE
+    WHEN r.arrays_rate < 1 THEN 'in arrays that get larger'
+    WHEN r.arrays_rate = 1 THEN 'in one more array'
+    ELSE 'in ' || CAST(r.arrays_rate AS VARCHAR) || ' more arrays'
+  END AS each,
+  r.bytes,
+  r.steps,
+  CASE
+    WHEN r.file IS NULL OR r.line IS NULL THEN 'Which line keeps them is not known'
+    ELSE
+      r.file || ':' || CAST(r.line AS VARCHAR) || ' `' || COALESCE(r.function, '') || '` '
+      || CASE WHEN r.puts THEN 'keeps them' ELSE 'sets it' END
+  END AS place,
+  CASE
+    WHEN r.lasts IS NULL OR r.lasts >= 1000000 THEN ''
+    ELSE ', and the memory that is free now lasts for '
+      || CASE
+        WHEN r.lasts >= 10000 THEN CAST(CAST(FLOOR(CAST(r.lasts AS DOUBLE) / 1000) AS BIGINT) AS VARCHAR) || ' thousand'
+        ELSE CAST(r.lasts AS VARCHAR)
+      END
+      || ' more steps'
+  END AS left,
+  r.device,
+  r.file,
+  r.line,
+  r.function
+FROM rated AS r
+ORDER BY
+  r.rate DESC NULLS LAST, r.run_id NULLS LAST, r.host_id NULLS LAST, r.holder NULLS LAST, r.device NULLS LAST,
+  r.source_id NULLS LAST, r.bytes DESC NULLS LAST

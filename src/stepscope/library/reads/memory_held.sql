@@ -1,0 +1,36 @@
+-- Memory by variable
+--
+-- question: What did the variables of the program hold when its arrays held most?
+-- reads: _held_array
+-- parameters:
+--   source_id | int | source to look at
+--   most | int | rows to give
+-- columns:
+--   holder | text | variable, with attributes of what it holds
+--   array_kind | text | kind of array
+--   device | text | where the arrays are
+--   bytes | bytes | size of these arrays
+--   file | text | file of the program
+--   line | int | line that puts them into the variable, or sets it
+--   function | text | function of that line
+WITH looks AS (
+  SELECT h.source_id AS of_source, h.look AS number, MAX(h.all_bytes) AS size
+  FROM _held_array AS h
+  WHERE h.source_id = $source_id
+  GROUP BY h.source_id, h.look
+),
+
+chosen AS (
+  SELECT
+    k.of_source,
+    k.number,
+    ROW_NUMBER() OVER (PARTITION BY k.of_source ORDER BY k.size DESC NULLS LAST, k.number NULLS LAST) AS place
+  FROM looks AS k
+)
+
+SELECT h.holder, h.array_kind, h.device, h.bytes, h.file, h.line, h.function
+FROM _held_array AS h
+INNER JOIN chosen AS c ON c.of_source = h.source_id AND c.number = h.look AND c.place = 1
+WHERE h.holder IS NOT NULL AND h.bytes IS NOT NULL
+ORDER BY h.bytes DESC NULLS LAST, h.instant_id NULLS LAST
+LIMIT $most

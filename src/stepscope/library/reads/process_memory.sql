@@ -1,0 +1,17 @@
+-- Memory of processes over time
+--
+-- question: How much memory did each recorded process take over time?
+-- reads: counter
+-- parameters:
+--   most | int | rows to give
+-- columns:
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   source_id | int | source it was read from
+--   ts_ps | ps | when
+--   bytes | float | memory that the process had of the machine
+SELECT c.run_id, c.host_id, c.source_id, c.ts_ps, c.value AS bytes
+FROM counter AS c
+WHERE c.name = 'process memory' AND c.series = 'rss_bytes' AND c.value >= 0
+ORDER BY c.source_id NULLS LAST, c.ts_ps NULLS LAST, c.id NULLS LAST
+LIMIT $most

@@ -1,0 +1,188 @@
+"""Which variables hold arrays, and which line keeps them: with NumPy's arrays, which every test has."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import sys
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stepscope.capture.holders import Held, Walk
+from stepscope.capture.keeping import Keeping
+from stepscope.capture.memory import Memory
+
+PROGRAM = """
+import numpy as np
+from collections import deque
+
+WEIGHTS = {"dense": np.zeros(1000, "u1"), "bias": [np.zeros(10, "u1")]}
+LOOKED = []
+
+class Trainer:
+    def __init__(self):
+        self._losses = []
+        self.best = None
+
+    def keep(self, value):
+        self._losses.append(value)
+        self.best = value
+
+class Slots:
+    __slots__ = ("kept",)
+
+def run(look):
+    trainer, recent, slots = Trainer(), deque(maxlen=2), Slots()
+    table = np.zeros((100, 100), "u1")
+    view = table[:50]
+    slots.kept = np.zeros(77, "u1")
+    given = np.zeros(5000, "u1")
+    trainer.keep(np.zeros(300, "u1"))
+    trainer.keep(np.zeros(300, "u1"))
+    for _ in range(5):
+        recent.append(np.zeros(20, "u1"))
+
+    def inner(passed):
+        look()
+        seen.append(1)
+
+    seen = []
+    inner(given)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[ModuleType]:
+    path = tmp_path / "program_of_memory.py"
+    path.write_text(PROGRAM)
+    spec = importlib.util.spec_from_file_location("program_of_memory", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["program_of_memory"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["program_of_memory"]
+
+
+def of(walk: Walk) -> dict[tuple[str | None, str], Held]:
+    """What is held, by function and name, of the program above: the tests are a program, too."""
+    return {
+        (one.root.function, one.name): held
+        for one, held in walk.found.items()
+        if one.root.path.endswith("program_of_memory.py")
+    }
+
+
+def test_arrays_are_told_by_their_oldest_name_and_once(program: ModuleType) -> None:
+    walks = []
+
+    def look() -> None:
+        walks.append(Walk())
+        walks[-1].run()
+
+    program.run(look)
+    assert of(walks[0]) == {
+        (None, "WEIGHTS"): Held(1010, 2),
+        ("run", "trainer._losses"): Held(300, 1),
+        ("run", "trainer.best"): Held(300, 1),  # in the list, too; this is nearer to the variable
+        ("run", "recent"): Held(40, 2),
+        ("run", "table"): Held(10_000, 1),
+        ("run", "slots.kept"): Held(77, 1),
+        ("run", "given"): Held(5000, 1),
+    }
+    assert not walks[0].cut
+
+
+def test_what_was_looked_at_is_let_go_of(program: ModuleType) -> None:
+    class Box:
+        pass
+
+    def looked() -> weakref.ref[Box]:
+        box = Box()
+        Walk().run()
+        there = weakref.ref(box)
+        box = Box()
+        assert there() is None, "the variable has another value, and nobody keeps the old one"
+        return there
+
+    gc.disable()
+    try:
+        looked()
+    finally:
+        gc.enable()
+
+
+def test_locals_that_the_program_has_asked_for_stay() -> None:
+    def asks() -> dict[str, Any]:
+        rate = 3
+        mine = locals()
+        Walk().run()
+        assert mine["rate"] == rate
+        return mine
+
+    assert asks()["rate"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "line", "grows"),
+    [
+        ("WEIGHTS", None, "WEIGHTS = {", False),
+        ("trainer._losses", "def run", "self._losses.append(value)", True),
+        ("trainer.best", "def run", "self.best = None", False),
+        ("recent", "def run", "recent.append(", True),
+        ("slots.kept", "def run", "slots.kept = ", False),
+        ("trainer.unheard_of", "def run", "trainer, recent, slots = ", False),
+        ("passed", "def inner", None, None),
+        ("seen", "def run", "seen.append(1)", True),
+        ("seen", "def inner", "seen.append(1)", True),
+    ],
+)
+def test_the_line_that_keeps(
+    program: ModuleType, name: str, begin: str | None, line: str | None, grows: bool | None
+) -> None:
+    text = PROGRAM.splitlines()
+
+    def number(words: str) -> int:
+        return next(i for i, one in enumerate(text, 1) if words in one)
+
+    found = Keeping().of(str(program.__file__), name, number(begin) if begin else None)
+    if line is None:
+        assert found is None
+        return
+    assert found is not None
+    assert (found.line, found.grows) == (number(line), grows)
+
+
+@pytest.mark.parametrize("text", ["def f(:", "\0", None])
+def test_text_that_cannot_be_read_tells_no_line(text: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "gone.py"
+    if text is not None:
+        path.write_text(text)
+    assert Keeping().of(str(path), "x", None) is None
+
+
+def test_looks_tell_what_has_grown() -> None:
+    lines: list[dict[str, Any]] = []
+    memory = Memory(lines.append)
+    kept: deque[Any] = deque()
+    for steps in (4, 14):
+        memory.look(steps)
+        kept.extend(np.zeros(2048, "u1") for _ in range(10))
+    memory.look(24)
+    told = [one for one in lines if one.get("holder") == "kept"]
+    assert [(one["look"], one["bytes"], one.get("was_bytes")) for one in told] == [
+        (2, 20_480, 0),
+        (3, 40_960, 20_480),
+    ]
+    assert told[0]["puts"]
+    assert "kept.extend(" in Path(__file__).read_text().splitlines()[told[0]["line"] - 1]
+    looks = [(one["look"], one["steps"]) for one in lines if "holder" not in one]
+    assert looks == [(1, 4), (2, 14), (3, 24)]
