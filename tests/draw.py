@@ -29,7 +29,7 @@ from typing import Any
 
 import duckdb
 
-from stepscope import library
+from stepscope import formats, library
 from stepscope.lake.schema import schema
 from tests.rollups import TWINS
 
@@ -60,6 +60,8 @@ class Tables:
     def source(self, source_id: int = 0, producer: str = "tf_profiler", **values: Any) -> None:
         """A source with its capture."""
         facts = {"path": f"{source_id}.pb", "format": "xplane", "complete": True, **values}
+        writer = formats.writer(facts["format"], producer)
+        facts = {"kind": formats.traits(facts["format"]).kind, **writer._asdict(), **facts}
         self.add("source", source_id=source_id, producer=producer, **facts)
         self.add("capture", capture_id=source_id, source_id=source_id, producer=producer, clock="relative")
 

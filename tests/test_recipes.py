@@ -68,6 +68,65 @@ def steps(pieces):
     """Tensors have no time."""
 '''
 
+TRACE_FORMAT = '''
+"""A trace of a toy that trains with PyTorch: ops, steps and sizes of memory, a line each, in microseconds."""
+
+from stepscope.formats._profile_events import Events
+from stepscope.formats._writers import Writer
+
+NAME = "toy_trace"
+WRITERS = {"toy": Writer("pytorch")}
+_BEGAN_NS = 1_700_000_000_000_000_000
+
+
+def sniff(head, name):
+    """Whether the first line is there."""
+    return head.startswith(b"TOY TRACE\\n")
+
+
+def _lines(pieces):
+    return [line.split() for line in pieces.read(1 << 20).decode().splitlines()[1:]]
+
+
+def build(pieces):
+    """Ops as slices of a thread, sizes of memory as moments."""
+    events = Events(origin_ps=0)
+    events.thread(1, 1, "python", "main")
+    for what, name, begin, rest in _lines(pieces):
+        begin_ps, rest = int(begin) * 10**6, int(rest)
+        if what == "op":
+            events.slice(name, begin_ps, begin_ps + rest * 10**6, 1, 1, "cpu_op")
+        elif what == "memory":
+            args = {"Addr": int(name), "Bytes": rest, "Device Type": 0, "Device Id": -1}
+            events.instant("[memory]", begin_ps, 1, 1, args)
+    store = events.store(pieces, pieces.read(1 << 20), "toy")
+    store.update_facts({"origin_unix_ns": _BEGAN_NS})
+    return store
+
+
+def steps(pieces):
+    """The steps that the toy wrote down."""
+    for what, name, begin, length in _lines(pieces):
+        if what == "step":
+            begin_ns = _BEGAN_NS + int(begin) * 1000
+            yield int(name), begin_ns, begin_ns + int(length) * 1000, True
+'''
+
+TOY_TRACE = """TOY TRACE
+step 1 0 1000
+op aten::mm 0 600
+memory 7 100 4096
+op aten::relu 600 300
+step 2 1000 1000
+op aten::mm 1000 600
+memory 8 1100 8192
+memory 7 1500 -4096
+op aten::relu 1600 300
+step 3 2000 1000
+op aten::mm 2000 600
+op aten::relu 2600 400
+"""
+
 ANALYSIS = """-- Names by length
 --
 -- question: Which names are longest?
@@ -249,6 +308,29 @@ def test_a_format_is_one_file(room: Path) -> None:
     assert (row.format, row.events_stored, row.error) == ("toy_tensors", 2, None)
     with stepscope.open(room / "lake") as trace:
         assert trace.query(question).rows() == [("kernel", 48, True), ("bias", 4, True)]
+
+
+def test_a_format_of_traces_is_one_file(room: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With events, steps and memory: all views show it, and advice is in the words of its framework."""
+    (room / "formats" / "toy_trace.py").write_text(TRACE_FORMAT, encoding="utf-8")
+    recording = room / "recordings" / "run.toy"
+    recording.parent.mkdir()
+    recording.write_text(TOY_TRACE, encoding="utf-8")
+    sources = "SELECT format, producer, kind, framework, of_session FROM source"
+    with stepscope.open(recording) as trace:
+        assert trace.query(sources).rows() == [("toy_trace", "toy", "trace", "pytorch", False)]
+        steps = trace.query("SELECT step, recovered_from, dur_ps FROM step ORDER BY step").rows()
+        assert steps == [(step, "recorder", 10**9) for step in (1, 2, 3)]
+    stepscope.ingest([recording], room / "lake")
+    with stepscope.open(room / "lake") as trace:
+        assert trace.query(sources).rows() == [("toy_trace", "toy", "trace", "pytorch", False)]
+    assert main([str(recording), "--all"]) == 0
+    said = capsys.readouterr().out
+    assert "aten::mm" in said
+    assert main(["memory", str(recording)]) == 0
+    assert "12.0 KiB" in capsys.readouterr().out
+    assert main(["pipeline", str(recording)]) == 2
+    assert "DataLoader" in capsys.readouterr().err
 
 
 def test_an_analysis_is_one_file(room: Path) -> None:

@@ -246,7 +246,7 @@ def test_odd_values_in_the_files_of_the_cache(
 
     def look() -> None:
         cache, spool = Cache(folder, 1 << 30, _core.DECODER_VERSION), Spool()
-        (source,) = find([str(path)], formats.recognise, spool, memory=cache).sources
+        (source,) = find([str(path)], formats, spool, memory=cache).sources
         cache.find(source)
         cache.tidy()
         cache.release()
@@ -307,7 +307,7 @@ def test_odd_values_in_the_files_of_a_capture(
 
     def decode() -> None:
         spool = Spool()
-        for source in find([str(folder)], formats.recognise, spool).sources:
+        for source in find([str(folder)], formats, spool).sources:
             if source.format == "capture":
                 decoded = decode_source(source, spool)
                 rows.small_tables(source, 0, decoded.facts, decoded.error)

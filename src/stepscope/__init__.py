@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from stepscope.capture.recording import record
     from stepscope.errors import StepscopeError
-    from stepscope.instruments.tfprof.tree import tfprof
     from stepscope.objects.answers import Answer, Finding, Findings
     from stepscope.objects.compared import Check, Comparison, check, diff
     from stepscope.objects.result import Result
     from stepscope.objects.shown import Memory, Pipeline, Summary
+    from stepscope.objects.tfprof import tfprof
     from stepscope.objects.trace import Trace, open
     from stepscope.session.trace import ingest
 
@@ -49,7 +49,7 @@ _PLACES = {
     "ingest": "session.trace",
     "open": "objects.trace",
     "record": "capture.recording",
-    "tfprof": "instruments.tfprof.tree",
+    "tfprof": "objects.tfprof",
 }
 """Where the public names come from: modules are loaded when a name is first used."""
 

@@ -38,7 +38,7 @@ def decoded(data: bytes, path: Path) -> Decoded:
     path.write_bytes(data)
     spool = Spool()
     try:
-        (source,) = find([str(path)], formats.recognise, spool).sources
+        (source,) = find([str(path)], formats, spool).sources
         return decode_source(source, spool, threads=1)
     finally:
         spool.close()
@@ -162,7 +162,7 @@ def test_programs_of_a_file_that_is_gone_or_unpacks_too_far(
     path = tmp_path / "vm.xplane.pb.gz"
     path.write_bytes((SAMPLES / PROGRAMS).read_bytes())
     spool = Spool()
-    (source,) = find([str(path)], formats.recognise, spool).sources
+    (source,) = find([str(path)], formats, spool).sources
     data, why = programs.bytes_of(source, spool)
     assert (bytes(data), why) == (read(PROGRAMS), None)
     monkeypatch.setattr(programs, "_MOST_PACKED_BYTES", 1000)

@@ -66,7 +66,7 @@ def read(data: bytes, name: str, folder: Path) -> tuple[Rows, dict[str, Any]]:
     path.write_bytes(data)
     spool = Spool()
     try:
-        (source,) = find([str(path)], formats.recognise, spool).sources
+        (source,) = find([str(path)], formats, spool).sources
         decoded = decode_source(source, spool, threads=1)
     finally:
         spool.close()

@@ -23,7 +23,7 @@ IMPORTED = (
     "sources.find",
     "sources.archive",
     "engines.duckdb",
-    "instruments.tfprof.files",
+    "formats.models.files",
 )
 _TABLES = ("slice", "instant", "counter", "flow", "node", "op_run", "source_note")
 
@@ -62,7 +62,8 @@ def model(data: bytes) -> None:
     """A file of any bytes as what tfprof takes a model from: graph, step, op log, profile, event file."""
     from stepscope import _core
     from stepscope.errors import StepscopeError
-    from stepscope.instruments.tfprof import Model, files
+    from stepscope.formats.models import files
+    from stepscope.instruments.tfprof import Model
 
     with _file(data, "model") as path:
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from stepscope import _core
+from stepscope.formats.models.place import Place
 from stepscope.instruments import tfprof
 from tests.instruments import oracle
 from tests.instruments.tfprof_drawings import graph_of, log_of, name, step_of
@@ -101,7 +102,8 @@ def test_the_same_text_as_tensorflow(number: int, tmp_path: Path) -> None:
     lines = [question(dice) for _ in range(LINES)]
     answers = oracle.ask(program, graph, steps, log, checkpoint, lines)
     assert len(answers) == len(lines), f"TensorFlow died of {lines[len(answers)]}"
-    paths = [str(step) for step in steps]
-    model = tfprof.Model(str(graph), paths, str(log), checkpoint=str(checkpoint), log_first=True)
+    files = [Place.of_file(str(path)) for path in (graph, log, *steps)]
+    kept = Place.of_checkpoint(str(checkpoint))
+    model = tfprof.Model(files[0], files[2:], files[1], checkpoint=kept, log_first=True)
     for line, wanted in zip(lines, answers, strict=True):
         assert ours(model, line) == wanted, line

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import stepscope
 from stepscope.cli import main
+from stepscope.code_lines import CodeLine, innermost
 from stepscope.formats import _op_log
-from stepscope.formats._op_log import CodeLine, innermost
 from tests import corpus
 from tests.later import proto
 

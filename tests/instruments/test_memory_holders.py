@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import stepscope
-from stepscope.formats._op_log import CodeLine, innermost
+from stepscope.code_lines import CodeLine, innermost
 from stepscope.instruments import python_frame
 from stepscope.instruments.memory import moves
 from tests.growth import calls

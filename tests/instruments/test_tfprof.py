@@ -13,6 +13,7 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
+from stepscope.formats.models.place import Place
 from stepscope.instruments import tfprof
 from tests import corpus
 
@@ -72,10 +73,10 @@ def answers() -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def resnet() -> tfprof.Model:
     folder = corpus.path("tf1/resnet14_ref")
-    steps = [str(folder / "run_meta_0005.pb"), str(folder / "run_meta_0006.pb")]
-    log = str(folder / "oplog_custom" / "tfprof_log")
-    checkpoint = str(folder / "model.ckpt-14")
-    return tfprof.Model(str(folder / "graph.pb"), steps, log, checkpoint=checkpoint, log_first=True)
+    names = ("graph.pb", "oplog_custom/tfprof_log", "run_meta_0005.pb", "run_meta_0006.pb")
+    graph, log, *steps = (Place.of_file(str(folder / name)) for name in names)
+    checkpoint = Place.of_checkpoint(str(folder / "model.ckpt-14"))
+    return tfprof.Model(graph, steps, log, checkpoint=checkpoint, log_first=True)
 
 
 @pytest.mark.repeats("reads recordings that do not ship")
@@ -150,7 +151,7 @@ def test_damaged_files_end_in_an_error(tmp_path: Path) -> None:
         damaged = tmp_path / "graph.pb"
         damaged.write_bytes(data[:cut])
         with pytest.raises(StepscopeError) as raised:
-            tfprof.Model(str(damaged))
+            tfprof.Model(Place.of_file(str(damaged)))
         assert raised.value.path == str(damaged)
 
 

@@ -20,8 +20,7 @@ import pytest
 
 from stepscope import _core, formats
 from stepscope.cli import main
-from stepscope.formats import _profiler_proto
-from stepscope.instruments.tfprof import files
+from stepscope.formats.models import files, profiler_proto
 from tests import corpus
 from tests.crc import masked_crc32c
 from tests.tiers import some
@@ -55,7 +54,7 @@ def test_op_logs_and_profiles_are_known_by_what_is_in_them(root: Path) -> None:
     for path in root.rglob("*") if root.exists() else ():
         if path.is_file():
             with path.open("rb") as file:
-                kind = _profiler_proto.kind(file.read(formats.HEAD_BYTES), "x")
+                kind = profiler_proto.kind(file.read(formats.HEAD_BYTES), "x")
             if kind:
                 found[path.name] = kind
     expected = {"tfprof_log": "op_log", "profile.pb": "profile", "op_log.pb": "op_log"}
@@ -66,12 +65,12 @@ def test_any_bytes_are_something_or_nothing() -> None:
     drawn = random.Random(5)
     for size in (0, 1, 7, 300):
         for _ in range(200):
-            assert _profiler_proto.kind(drawn.randbytes(size), "x") in (None, "op_log", "profile")
+            assert profiler_proto.kind(drawn.randbytes(size), "x") in (None, "op_log", "profile")
     for size in range(len(OP_LOG)):
-        assert _profiler_proto.kind(OP_LOG[:size], "x") in (None, "op_log")
-    assert _profiler_proto.kind(OP_LOG, "x") == "op_log"
-    assert _profiler_proto.kind(BY_NAME_ALONE, "x") is None
-    assert _profiler_proto.kind(BY_NAME_ALONE, "tfprof_log") == "op_log"
+        assert profiler_proto.kind(OP_LOG[:size], "x") in (None, "op_log")
+    assert profiler_proto.kind(OP_LOG, "x") == "op_log"
+    assert profiler_proto.kind(BY_NAME_ALONE, "x") is None
+    assert profiler_proto.kind(BY_NAME_ALONE, "tfprof_log") == "op_log"
 
 
 def model() -> dict[str, bytes]:

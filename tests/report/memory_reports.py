@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stepscope.formats._op_log import CodeLine
+from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory.allocators import Compared, Memory
 from stepscope.instruments.memory.blocks import Block, Held, Spans
 from stepscope.instruments.memory.by_step import Windows

@@ -212,8 +212,8 @@ def reports() -> Iterator[tuple[str, Report]]:
     """Each report by the name of what it is about."""
     yield "pipeline: nothing", pipeline.build(())
     yield "pipeline: nothing, but lost", pipeline.build((), [ODD["lost"]])
-    for kind in (["tf_profiler"], ["kineto"], ["viztracer"]):
-        yield f"pipeline: nothing in {kind[0]}", Report("", (pipeline.todo(kind),), ())
+    for name, framework in (("tf_profiler", "tensorflow"), ("kineto", "pytorch"), ("viztracer", None)):
+        yield f"pipeline: nothing in {name}", Report("", (pipeline.todo([framework]),), ())
     yield "pipeline: two", pipeline.build([_found(_BOUND), _found(_FREE)])
     for name, one in PIPELINES.items():
         yield f"pipeline: {name}", pipeline.build([_found(replace(one, changes=()))])

@@ -1,9 +1,11 @@
-"""Small stand-ins for recordings, and a recogniser for them: searching is tested without decoders."""
+"""Small stand-ins for recordings, and formats that recognise them: searching is tested without decoders."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+
+from stepscope import formats
 
 CHROME = b'{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}]}'
 XPLANE = b"XPLANE....."
@@ -20,14 +22,23 @@ class Claim:
     NAME: str
 
 
-def recognise(head: bytes, name: str) -> Claim | None:
-    """By the first bytes; event files by their framing."""
-    for magic, kind in _KINDS.items():
-        if head.startswith(magic):
-            return Claim(kind)
-    if len(head) > 12 and struct.unpack_from("<Q", head)[0] < 1000 and head[12:13] in (b"\x09", b"\x42"):
-        return Claim("event_file")
-    return None
+class Fakes:
+    """Formats that look at a few bytes. What is known of formats is true."""
+
+    traits = staticmethod(formats.traits)
+    twins = staticmethod(formats.twins)
+
+    def recognise(self, head: bytes, name: str) -> Claim | None:
+        """By the first bytes; event files by their framing."""
+        for magic, kind in _KINDS.items():
+            if head.startswith(magic):
+                return Claim(kind)
+        if len(head) > 12 and struct.unpack_from("<Q", head)[0] < 1000 and head[12:13] in (b"\x09", b"\x42"):
+            return Claim("event_file")
+        return None
+
+
+FAKES = Fakes()
 
 
 def event_file(*tags: str) -> bytes:

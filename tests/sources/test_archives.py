@@ -23,7 +23,7 @@ from stepscope.sources.damage import Damaged
 from stepscope.sources.find import Found, find
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
-from tests.sources.recordings import CHROME, XPLANE, recognise
+from tests.sources.recordings import CHROME, FAKES, XPLANE
 
 MEMBERS = {
     "logs/train/plugins/profile/d/vm.xplane.pb": XPLANE,
@@ -65,7 +65,7 @@ def content(source: Source, spool: Spool) -> bytes:
 def found_in(path: Path) -> tuple[Found, dict[str, bytes]]:
     spool = Spool()
     try:
-        found = find([str(path)], recognise, spool)
+        found = find([str(path)], FAKES, spool)
         first = {one.member: content(one, spool) for one in found.sources}
         # A remembered source has lost what was spooled, and is unpacked when it is needed.
         again = {one.member: content(one._replace(spooled=None), spool) for one in found.sources}
@@ -147,7 +147,7 @@ def test_links_and_devices_in_archives_are_not_followed(tmp_path: Path) -> None:
         zipped.writestr(link, "/etc/passwd")
     for archive_path, count in ((tmp_path / "a.tar", 3), (tmp_path / "a.zip", 1)):
         with pytest.raises(NothingFound) as caught:
-            find([str(archive_path)], recognise, Spool())
+            find([str(archive_path)], FAKES, Spool())
         assert caught.value.seen.count("not followed") == count
 
 
@@ -177,15 +177,15 @@ def test_bombs_are_stopped(tmp_path: Path) -> None:
     zeros = b"\x00" * (70 << 20)
     archive = make_zip(tmp_path / "bomb.zip", {"t.json": CHROME + zeros})
     with pytest.raises(LimitReached) as caught:
-        find([str(archive)], recognise, Spool())
+        find([str(archive)], FAKES, Spool())
     assert "bytes unpacked from" in caught.value.seen
     make_tar(tmp_path / "bomb.tar.gz", {"zeros": zeros, "t.json": CHROME}, "w:gz")
     with pytest.raises(LimitReached):
-        find([str(tmp_path / "bomb.tar.gz")], recognise, Spool())
+        find([str(tmp_path / "bomb.tar.gz")], FAKES, Spool())
     # A bzip2 file has to be unpacked before it can be decoded: that is where it is stopped.
     (tmp_path / "bomb.json.bz2").write_bytes(bz2.compress(CHROME + zeros))
     spool = Spool()
-    (source,) = find([str(tmp_path / "bomb.json.bz2")], recognise, spool).sources
+    (source,) = find([str(tmp_path / "bomb.json.bz2")], FAKES, spool).sources
     with pytest.raises(LimitReached):
         spool.reach(source.bytes, source.path)
     spool.close()
@@ -195,7 +195,7 @@ def test_unpacking_stops_before_the_disk_is_full(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(limits, "disk_limit", lambda folder: 10)
     make_tar(tmp_path / "a.tar.gz", {"t.json": CHROME}, "w:gz")
     with pytest.raises(LimitReached):
-        find([str(tmp_path / "a.tar.gz")], recognise, Spool())
+        find([str(tmp_path / "a.tar.gz")], FAKES, Spool())
 
 
 @pytest.mark.parametrize("make", ["zip", "tar", "tar.gz"])
@@ -212,7 +212,7 @@ def test_cut_and_damaged_archives_end_in_an_error_or_in_what_is_whole(tmp_path: 
             path.write_bytes(damaged)
             spool = Spool()
             with contextlib.suppress(NothingFound, UnreadableSource, LimitReached):
-                assert find([str(path)], recognise, spool).sources
+                assert find([str(path)], FAKES, spool).sources
             spool.close()
 
 
@@ -261,7 +261,7 @@ def test_a_member_that_is_read_in_place_is_checked(tmp_path: Path, method: int, 
         else:
             assert trace.query("SELECT count(*) FROM slice").rows() == [(4000,)]
     spool = Spool()
-    (source,) = find([str(path)], recognise, spool).sources
+    (source,) = find([str(path)], FAKES, spool).sources
     assert source.bytes.crc == crc
     if flipped:
         with pytest.raises(Damaged, match="checksum"):

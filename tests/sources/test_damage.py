@@ -29,7 +29,7 @@ from stepscope.sources import limits, spool
 from stepscope.sources.damage import Damaged
 from stepscope.sources.find import Found, find
 from stepscope.sources.spool import Spool
-from tests.sources.recordings import CHROME, XPLANE, recognise
+from tests.sources.recordings import CHROME, FAKES, XPLANE
 from tests.sources.test_archives import content, make_tar, make_zip
 from tests.tiers import cases
 
@@ -68,7 +68,7 @@ def search(data: bytes) -> tuple[Found, dict[str, bytes], dict[str, str]]:
         Path(folder, "good.json").write_bytes(CHROME)
         store = Spool()
         try:
-            found = find([folder], recognise, store)
+            found = find([folder], FAKES, store)
             assert f"{folder}/good.json" in [one.path for one in found.sources]
             contents, failed = {}, {one.path: one.detail for one in found.skipped}
             for one in found.sources:
@@ -171,7 +171,7 @@ def test_a_zip_whose_directory_lies_is_unpacked_in_small_pieces(tmp_path: Path, 
     path.write_bytes(data)
     tracemalloc.start()
     with pytest.raises((UnreadableSource, LimitReached)):
-        find([str(path)], recognise, Spool())
+        find([str(path)], FAKES, Spool())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20 << 20, f"{peak:,} bytes"
@@ -183,7 +183,7 @@ def test_a_tar_with_an_endless_header_is_stopped(tmp_path: Path) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(info.tobuf(tarfile.USTAR_FORMAT))
     with pytest.raises(UnreadableSource) as caught:
-        find([str(path)], recognise, Spool())
+        find([str(path)], FAKES, Spool())
     assert "a header of 7,516,192,768 bytes" in caught.value.seen
 
 
@@ -192,13 +192,13 @@ def test_a_sparse_file_is_stopped_at_once(tmp_path: Path) -> None:
     with (tmp_path / "hole.json").open("wb") as file:
         file.write(CHROME)
         file.truncate(50 << 30)
-    found = find([str(tmp_path)], recognise, Spool())
+    found = find([str(tmp_path)], FAKES, Spool())
     assert [one.name for one in found.sources] == ["good.json"]
     assert [(one.slug, one.detail.split(",")[0]) for one in found.skipped] == [
         ("limit-reached", "a sparse file of 53")
     ]
     with pytest.raises(LimitReached):
-        find([str(tmp_path / "hole.json")], recognise, Spool())
+        find([str(tmp_path / "hole.json")], FAKES, Spool())
 
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for_forever(
@@ -208,9 +208,9 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for_forever(
     os.mkfifo(pipe)
     monkeypatch.setattr(spool, "PATIENCE_SECONDS", 0.3)
     with pytest.raises(UsageError, match="Nothing writes to this pipe"):
-        find([str(pipe)], recognise, Spool())
+        find([str(pipe)], FAKES, Spool())
     (tmp_path / "good.json").write_bytes(CHROME)
-    found = find([str(tmp_path)], recognise, Spool())
+    found = find([str(tmp_path)], FAKES, Spool())
     assert [one.name for one in found.sources] == ["good.json"]
 
 
@@ -219,16 +219,16 @@ def test_a_device_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest
     link.symlink_to("/dev/zero")
     for path in ("/dev/zero", str(link)):
         with pytest.raises(UsageError, match="A device holds no recording"):
-            find([path], recognise, Spool())
+            find([path], FAKES, Spool())
     with open("/dev/zero") as zeros, monkeypatch.context() as patch:  # noqa: PTH123
         patch.setattr("sys.stdin", zeros)
         with pytest.raises(UsageError, match="may never end"):
-            find(["-"], recognise, Spool())
+            find(["-"], FAKES, Spool())
     (tmp_path / "good.json").write_bytes(CHROME)
-    found = find([str(tmp_path)], recognise, Spool())
+    found = find([str(tmp_path)], FAKES, Spool())
     assert [one.name for one in found.sources] == ["good.json"]
     with pytest.raises(NothingFound, match="empty"):
-        find(["/dev/null"], recognise, Spool())
+        find(["/dev/null"], FAKES, Spool())
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.4])
@@ -250,7 +250,7 @@ def test_a_pipe_with_a_slow_writer_is_read(
     writer = threading.Thread(target=write)
     writer.start()
     store = Spool()
-    (source,) = find([str(pipe)], recognise, store).sources
+    (source,) = find([str(pipe)], FAKES, store).sources
     assert content(source, store) == CHROME
     writer.join()
     store.close()
@@ -286,7 +286,7 @@ def test_a_full_disk_of_temporary_files_is_one_skipped_member(
     monkeypatch.setattr(
         Path, "open", lambda self, mode="r", **more: Full() if mode == "xb" else original(self, mode, **more)
     )
-    found = find([str(tmp_path)], recognise, Spool())
+    found = find([str(tmp_path)], FAKES, Spool())
     assert [one.name for one in found.sources] == ["good.json"]
     assert [(one.slug, one.detail) for one in found.skipped] == [("limit-reached", "No space left on device")]
 
@@ -295,6 +295,6 @@ def test_no_place_for_temporary_files_is_said(tmp_path: Path, monkeypatch: pytes
     make_tar(tmp_path / "a.tgz", {"t.xplane.pb": XPLANE}, "w:gz")
     monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: Path("/nowhere/at/all").mkdir())
     with pytest.raises(LimitReached) as caught:
-        find([str(tmp_path / "a.tgz")], recognise, Spool())
+        find([str(tmp_path / "a.tgz")], FAKES, Spool())
     assert "No such file" in caught.value.seen
     assert limits.FREE_BYTES

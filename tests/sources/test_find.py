@@ -20,7 +20,7 @@ import pytest
 from stepscope.errors import NothingFound, UnreadableSource, UsageError
 from stepscope.sources.find import Found, find
 from stepscope.sources.spool import Spool
-from tests.sources.recordings import CHROME, GRAPH, RUN_METADATA, XPLANE, event_file, recognise
+from tests.sources.recordings import CHROME, FAKES, GRAPH, RUN_METADATA, XPLANE, event_file
 
 
 def write(root: Path, files: dict[str, bytes]) -> None:
@@ -33,7 +33,7 @@ def write(root: Path, files: dict[str, bytes]) -> None:
 def search(*paths: Path | str, **names: str) -> Found:
     spool = Spool()
     try:
-        return find([str(path) for path in paths], recognise, spool, **names)
+        return find([str(path) for path in paths], FAKES, spool, **names)
     finally:
         spool.close()
 
@@ -253,7 +253,7 @@ def test_standard_input_is_spooled(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with packed.open("rb") as stream:
         monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": stream})())
         spool = Spool()
-        found = find(["-"], recognise, spool)
+        found = find(["-"], FAKES, spool)
     (source,) = found.sources
     assert (source.path, source.run_id, source.bytes.codec) == ("-", "stdin", "gzip")
     assert gzip.decompress(Path(source.bytes.path).read_bytes()) == CHROME

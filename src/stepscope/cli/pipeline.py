@@ -102,14 +102,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with opened(options, console) as (trace, _):
         found = find(trace.query)
         lost, loading = otherwise(trace.query, found)
-        made_by = [row[5] for row in trace.query(statement("sources")).rows()]
+        sources = trace.query(statement("sources")).rows()
+        frameworks, captured = [row[7] for row in sources], any(row[6] == "capture" for row in sources)
     if found or loading or options.format != "table":
         show(pipeline.build(found, lost, loading), options, console)
     if not found and not loading:
         for line in (
             pipeline.NOTHING,
             *(f"  {plain(odd(one))}" for one in lost),
-            f"  to do: {pipeline.todo(made_by)}",
+            f"  to do: {pipeline.todo(frameworks, captured)}",
         ):
             console.say(line)
         return 2

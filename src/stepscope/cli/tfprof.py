@@ -18,7 +18,8 @@ from stepscope.instruments.tfprof import VIEWS
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
-    from stepscope.instruments.tfprof import Answer, File, Model
+    from stepscope.formats.models.place import Place
+    from stepscope.instruments.tfprof import Answer, Model
     from stepscope.instruments.tfprof.evidence import Evidence
     from stepscope.sources.spool import Spool
 
@@ -245,15 +246,15 @@ def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str
     return told
 
 
-def _files(options: argparse.Namespace, told: list[str], console: Console) -> dict[str, list[File]]:
+def _files(options: argparse.Namespace, told: list[str], console: Console) -> dict[str, list[Place]]:
     """The files by kind: those that are named, and those of paths where none is. Says which were taken."""
-    from stepscope.instruments.tfprof import files
+    from stepscope.formats.models import files
 
-    named: dict[str, list[File]] = {
-        name: [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
-        for name, value in options.files.items()
-        if value
-    }
+    named: dict[str, list[Place]] = {}
+    for name, value in options.files.items():
+        paths = [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
+        if value:
+            named[name] = [files.place_of(name, path) for path in paths]
     found = files.under(options.paths) if options.paths else files.Found()
     told += found.odd
     if "profile_path" in named and named.keys() & set(OF_A_PROFILE):
@@ -285,11 +286,11 @@ def _files(options: argparse.Namespace, told: list[str], console: Console) -> di
 
 
 def _model(
-    options: argparse.Namespace, files: dict[str, list[File]], console: Console, *, log_first: bool
+    options: argparse.Namespace, files: dict[str, list[Place]], console: Console, *, log_first: bool
 ) -> Model:
     from stepscope.instruments.tfprof import Model
 
-    def only(name: str) -> File | None:
+    def only(name: str) -> Place | None:
         return files[name][0] if name in files else None
 
     evidence = _evidence(options.paths, console, alone=len(files) == 1) if "traces" in files else None
@@ -347,7 +348,7 @@ def _write_stacks(options: argparse.Namespace, model: Model, chosen: TfprofOptio
     console.say(f"the stacks of {units.count(len(rows), 'line')} are in {name}")
 
 
-def _say_findings(files: dict[str, list[File]], console: Console) -> None:
+def _say_findings(files: dict[str, list[Place]], console: Console) -> None:
     """What stepscope itself finds in the same recordings, apart from TensorFlow's words."""
     steps = files.get("run_meta_path", [])
     if not steps:
@@ -355,7 +356,7 @@ def _say_findings(files: dict[str, list[File]], console: Console) -> None:
     from stepscope import report
     from stepscope.cli.reading import watched
 
-    recordings = dict.fromkeys(one if isinstance(one, str) else one.file for one in steps)
+    recordings = dict.fromkeys(one.file for one in steps)
     with watched(list(recordings), console, cache=False) as found:
         findings = report.build(found).findings
     if findings:

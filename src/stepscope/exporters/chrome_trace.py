@@ -86,21 +86,19 @@ def write(
 
 def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
     """The fields beside the events, and the beginning of the events."""
-    facts = {row[0]: row[4:] for row in trace.query(statement("sources")).rows()}
+    told = trace.query(statement("sources"))
+    facts = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows()}
     sources = []
     for place in layout.places:
-        format_, producer, complete, lost, capped = facts[place.source_id]
+        of = facts[place.source_id]
+        kept = ("format", "producer", "complete", "events_lost", "events_capped")
         sources.append(
             {
                 "label": place.label,
                 "path": place.path,
                 "run": place.run_id,
                 "host": place.host_id,
-                "format": format_,
-                "producer": producer,
-                "complete": complete,
-                "events_lost": lost,
-                "events_capped": capped,
+                **{name: of[name] for name in kept},
                 "clock": "unix" if place.known else "relative",
                 "shifted_ps": place.shift_ps,
             }

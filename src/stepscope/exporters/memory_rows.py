@@ -38,8 +38,8 @@ def look(trace: Trace) -> Memory:
     """What a trace tells of memory. A Chrome trace shows its own counters; only Kineto's has none of them."""
     sources = [
         number
-        for number, _, _, _, form, producer, *_ in trace.query(statement("sources")).rows()
-        if form != "chrome_trace" or producer == "kineto"
+        for number, _, _, _, form, _, _, framework, *_ in trace.query(statement("sources")).rows()
+        if form != "chrome_trace" or framework == "pytorch"
     ]
     if not sources:
         return NOTHING

@@ -12,6 +12,9 @@ A module of this package is a format. It has
 
 and, where the format is special,
 
+    TRAITS = Traits(kind="graph") what holds of all its files: kind, steps, … (stepscope.sources.source)
+    WRITERS = {"toy": Writer()}   what is known of its writers, by the producer that build() names
+    TWINS = (rule, …)             rules that find files which say again what another of their folder says
     CACHED = False                the cache cannot know it by one file, or keeping it saves nothing
     FILLED_BY = "xla.some"        the module of instruments whose fill(store, source, spool) adds tables to
                                   those of build(): what formats do not know, or one file does not tell
@@ -20,20 +23,24 @@ and, where the format is special,
                                   has stored the steps.
 
 Exactly one format may claim a file; a test runs all sniffers on all samples. Modules whose name begins
-with an underscore belong to formats.
+with an underscore belong to formats. Nothing outside this package asks for a format by its name: what others
+need to know of one is a trait, or a column of the table source.
 """
 
 from __future__ import annotations
 
 import codecs
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.formats._pieces import Pieces as Pieces
 from stepscope.formats._pieces import Unreadable as Unreadable
+from stepscope.formats._writers import WRITERS, Writer
+from stepscope.sources.same_capture import Rule
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -60,6 +67,9 @@ class Format(NamedTuple):
     sniff: Callable[[bytes, str], bool]
     build: Callable[[Pieces], Store]
     steps: Callable[[Pieces], Sequence[Step] | None] = _no_steps
+    traits: Traits = Traits()
+    writers: Mapping[str, Writer] = WRITERS
+    twins: Sequence[Rule] = ()
     cached: bool = True
     filled_by: str = ""
 
@@ -77,6 +87,9 @@ def formats() -> tuple[Format, ...]:
             one.sniff,
             one.build,
             getattr(one, "steps", _no_steps),
+            getattr(one, "TRAITS", Traits()),
+            {**WRITERS, **getattr(one, "WRITERS", {})},
+            getattr(one, "TWINS", ()),
             getattr(one, "CACHED", True),
             getattr(one, "FILLED_BY", ""),
         )
@@ -100,3 +113,18 @@ def by_name(name: str) -> Format:
         if name == one.NAME:
             return one
     raise KeyError(name)
+
+
+def traits(name: str) -> Traits:
+    """What holds of all files of the format with this NAME; nothing special where there is none."""
+    return next((one.traits for one in formats() if name == one.NAME), Traits())
+
+
+def twins() -> Sequence[Rule]:
+    """The rules of all formats about files that say again what another says."""
+    return [rule for one in formats() for rule in one.twins]
+
+
+def writer(name: str, producer: str) -> Writer:
+    """What the format with this NAME knows of a writer."""
+    return next((one.writers.get(producer, Writer()) for one in formats() if name == one.NAME), Writer())

@@ -10,24 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepscope.code_lines import CodeLine, innermost, is_framework
 from stepscope.formats._protobuf import fields, varint
 
 NAMES = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
 """Names of op logs: what write_op_log and the recorder call them."""
 MOST_BYTES = 64 << 20
 """An op log that is larger is not read: it is gone through in Python."""
-_FRAMEWORK = re.compile(
-    r"(^|[/\\])(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib)[/\\]"
-)
-
-
-@dataclass(frozen=True)
-class CodeLine:
-    """A line of the program."""
-
-    file: str
-    line: int
-    function: str | None
 
 
 @dataclass(frozen=True)
@@ -36,18 +25,6 @@ class Made:
 
     line: CodeLine
     caller: CodeLine | None
-
-
-def is_framework(file: str) -> bool:
-    """True for files of TensorFlow and its like, in which every op is made in the end."""
-    return not file or file.startswith("<") or _FRAMEWORK.search(file) is not None
-
-
-def innermost(frames: list[CodeLine]) -> CodeLine | None:
-    """The innermost line that is the program's own; the innermost of all where none is."""
-    own = [frame for frame in frames if not is_framework(frame.file)]
-    found = own or frames
-    return found[-1] if found else None
 
 
 def read(data: bytes) -> dict[str, Made]:

@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Any
 from stepscope import strict_json, units
 from stepscope.formats import Damaged, Unreadable
 from stepscope.formats._fields import string, whole
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces, Step
 
 NAME = "capture"
+TRAITS = Traits(kind="capture")
 CACHED = False
 """A capture is several files, all of them small."""
 STEPS = "steps.ndjson"

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.formats import HEAD_BYTES
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "checkpoint"
+TRAITS = Traits(kind="checkpoint")
 
 CACHED = False
 """A checkpoint is more files than its index, and quickly listed."""

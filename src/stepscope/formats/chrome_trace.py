@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope.formats import _session_runs, _twins
+
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "chrome_trace"
+TWINS = (_twins.profile_folder, _session_runs.twins, _twins.timelines, _twins.renamed_timelines)
+"""Timelines are made from what other formats hold in full."""
 
 
 def sniff(head: bytes, name: str) -> bool:

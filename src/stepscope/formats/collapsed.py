@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.formats._profile_events import MOST_BYTES, Events
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "collapsed"
+TRAITS = Traits(kind="profile")
 _COUNT_DIGITS = 15
 _BINARY = re.compile(rb"[\x00-\x08\x0a-\x1f]")
 _SAMPLE_PS = 10**9

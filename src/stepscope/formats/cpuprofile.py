@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from stepscope.formats._profile_events import MOST_BYTES, MOST_DEPTH, Events, listed, member, number, parse
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "cpuprofile"
+TRAITS = Traits(kind="profile")
 _NODES = re.compile(rb'"nodes"\s*:\s*\[\s*\{')
 _US = 10**6
 _NOT_CALLED = ("(root)", "(idle)")

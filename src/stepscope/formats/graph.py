@@ -7,12 +7,14 @@ import json
 from typing import TYPE_CHECKING
 
 from stepscope.formats import _dot
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "graph"
+TRAITS = Traits(kind="graph")
 _HEAD_BYTES = 4096
 _MOST_DOT_BYTES = 256 << 20
 """Of a file of DOT, which is held whole."""

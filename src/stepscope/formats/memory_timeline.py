@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import units
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, parse
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "memory_timeline"
+TRAITS = Traits(kind="memory")
 CATEGORIES = (
     "parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail",
     "unknown",

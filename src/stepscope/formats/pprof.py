@@ -14,12 +14,14 @@ from stepscope import units
 from stepscope.formats._pprof_profile import Profile, Sample, read
 from stepscope.formats._profile_events import Events
 from stepscope.formats._protobuf import Shape, score
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "pprof"
+TRAITS = Traits(kind="profile")
 MEMORY = "[memory profile]"
 """Name of the instants that say what a stack holds."""
 MOST_BYTES = 128 << 20

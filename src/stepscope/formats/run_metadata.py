@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope.sources.source import Traits
+
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces, Step
 
 NAME = "run_metadata"
+TRAITS = Traits(steps="beside", sessions=True, op_logs=True)
 
 
 def sniff(head: bytes, name: str) -> bool:

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, number, parse, spans
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "speedscope"
+TRAITS = Traits(kind="profile")
 _UNITS = {"nanoseconds": 10**3, "microseconds": 10**6, "milliseconds": 10**9, "seconds": 10**12}
 _SCHEMA = re.compile(rb'"\$schema"\s*:\s*"[^"]*speedscope')
 _FRAMES = re.compile(rb'"shared"\s*:\s*\{\s*"frames"\s*:\s*\[')

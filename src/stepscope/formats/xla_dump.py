@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from stepscope.formats import _dump_names
 from stepscope.formats._protobuf import fields
+from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "xla_dump"
+TRAITS = Traits(kind="dump")
 CACHED = False
 """A dump is many files."""
 FILLED_BY = "xla.dump_tables"

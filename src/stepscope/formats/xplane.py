@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope.sources.source import Traits
+
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces, Step
 
 NAME = "xplane"
+TRAITS = Traits(named_by_host=True, steps="within", op_logs=True)
 FILLED_BY = "xla.programs"
 """XPlanes keep the programs that ran."""
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.instruments import device_steps
@@ -35,19 +35,20 @@ MOST_MERGED = 200_000
 """Slices of a timeline that are looked through for the sessions that it was merged from."""
 
 
-class Hints(Protocol):
-    """What is known of a source beside its bytes: see `stepscope.sources.source.Source`."""
+class Known(NamedTuple):
+    """What is known of a source beside its bytes."""
 
-    @property
-    def format(self) -> str:
-        """As in source.format."""
+    step: int | None = None
+    """Number of the step, when the name of the file tells one."""
+    sessions: bool = False
+    """The decoder marked each run of a session that it holds."""
+    of_session: bool = False
+    """It was written after one run of a session."""
+    apart: bool = False
+    """The steps that a recorder saw are others than those of the source."""
 
-    @property
-    def step(self) -> int | None:
-        """Number of the step, when the name of the file tells one."""
 
-
-def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, bool]] = ()) -> None:
+def recover(store: Store, known: Known, told: Sequence[tuple[int, int, int, bool]] = ()) -> None:
     """Fills the table `step_stored` and the column slice.step of a decoded store.
 
     Reads the table `marker` and the names of tracks; scans no slices. Adds the note `no-steps` when
@@ -56,7 +57,7 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     were traced in full, it says that others were recorded.
     """
     facts = store.facts
-    beside, told = (told, ()) if source.format == "run_metadata" else ((), told)
+    beside, told = (told, ()) if known.apart else ((), told)
     marks = [_mark(row) for row in _rows(store, "marker")]
     sources = [mark for mark in marks if mark.name == SOURCE_OP]
     marks = [mark for mark in marks if mark.name != SOURCE_OP]
@@ -70,7 +71,7 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     steps = _exported(facts.get("meta", {})) or _measured(find(marks, tracks), of_device, rows, marks)
     if steps and steps[0].recovered_from in _CALLS and start is not None and end is not None:
         steps = _counted(steps, _recorded(told, facts.get("origin_unix_ns"), start, end, marks))
-    if source.format in ("run_metadata", "event_file"):
+    if known.sessions:
         # The marks are the decoder's own: one for each StepStats, named after its tag.
         alone = [Step(step.name, step.number, step.ts_ps, step.end_ps, "file") for step in steps]
         steps = numbered(classify(alone, compiling(marks)))
@@ -80,7 +81,7 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
         # Moments such as the end of the recorder's own window stretch nothing.
         if facts.get("slices_start_ps") is not None:
             start, end = facts["slices_start_ps"], facts["slices_end_ps"]
-        steps = _merged(store, sources) or [_one_step(source, facts["producer"], start, end, marks)]
+        steps = _merged(store, sources) or [_one_step(known, start, end, marks)]
         if steps[0].recovered_from == "whole_capture":
             _note(store, "no-steps", "nothing in the recording shows where a step begins")
     if steps and all(step.recovered_from == "file" for step in steps):
@@ -258,13 +259,13 @@ def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
     return [Step("session", i, start, end, "file", reason=why) for i, (start, end) in spans if end > start]
 
 
-def _one_step(source: Hints, producer: str, start: int, end: int, marks: Sequence[Mark]) -> Step:
+def _one_step(known: Known, start: int, end: int, marks: Sequence[Mark]) -> Step:
     compiles = compiling(marks)
-    if source.format == "run_metadata" or producer in ("tf_timeline", "step_stats"):
-        number = source.step if source.step is not None else 0
-        name = f"step {source.step}" if source.step is not None else "step"
+    if known.sessions or known.of_session:
+        number = known.step if known.step is not None else 0
+        name = f"step {known.step}" if known.step is not None else "step"
         step = classify([Step(name, number, start, end, "file")], compiles)[0]
-        told = "its number is in the file's name" if source.step is not None else "a file of one step"
+        told = "its number is in the file's name" if known.step is not None else "a file of one step"
         return step if step.kind == "compile" else step._replace(reason=told)
     why = "nothing in the recording shows where a step begins"
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)

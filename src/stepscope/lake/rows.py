@@ -22,6 +22,9 @@ class SourceRow(NamedTuple):
     path: str
     format: str
     producer: str
+    kind: str
+    framework: str | None
+    of_session: bool
     bytes: int
     content_hash: str
     decoder_version: int
@@ -81,6 +84,9 @@ def source_row(source: Source, source_id: int, facts: Mapping[str, Any], error: 
         path=printable(source.path),
         format=source.format,
         producer=facts.get("producer") or "unknown",
+        kind=source.traits.kind,
+        framework=facts.get("framework"),
+        of_session=facts.get("of_session", False),
         bytes=source.size,
         content_hash=facts.get("content_hash", ""),
         decoder_version=facts.get("decoder_version", 0),

@@ -22,7 +22,7 @@ CREATE TABLE capture (
   run_id VARCHAR NOT NULL,          -- run it belongs to
   host_id VARCHAR NOT NULL,         -- host it was made on
   source_id BIGINT NOT NULL,        -- source it was read from
-  producer VARCHAR NOT NULL,        -- what wrote it: tf_timeline, tf_profiler, jax, kineto, horovod, viztracer, step_stats, stepscope, unknown
+  producer VARCHAR NOT NULL,        -- what wrote it, such as tf_profiler, jax or kineto; unknown where nothing tells
   origin_unix_ns BIGINT,            -- Unix time of ts_ps = 0 in nanoseconds; NULL when the file does not say
   clock VARCHAR NOT NULL,           -- unix: comparable between captures; relative: only within this capture
   dur_ps BIGINT NOT NULL,           -- from the first to the last event
@@ -36,8 +36,11 @@ CREATE TABLE source (
   run_id VARCHAR NOT NULL,          -- run it belongs to
   host_id VARCHAR NOT NULL,         -- host it is about
   path VARCHAR NOT NULL,            -- path as given, absolute in a lake; archive members after a !
-  format VARCHAR NOT NULL,          -- chrome_trace, xplane, run_metadata, event_file, graph, capture
+  format VARCHAR NOT NULL,          -- name of the format
   producer VARCHAR NOT NULL,        -- what wrote it, as in capture
+  kind VARCHAR NOT NULL,            -- trace: what ran when; profile, memory: samples without steps; capture: what a recorder noted beside; graph, checkpoint, dump: what a program is
+  framework VARCHAR,                -- tensorflow, jax or pytorch: whose programs its writer records; NULL for others
+  of_session BOOLEAN NOT NULL,      -- true when its writer records one run of a session at a time
   bytes BIGINT NOT NULL,            -- size as stored
   content_hash VARCHAR NOT NULL,    -- hash of the bytes as stored
   decoder_version INTEGER NOT NULL, -- version of the decoder that read it

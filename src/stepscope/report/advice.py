@@ -19,20 +19,10 @@ _RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
 _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
 
 
-_FRAMEWORK = {
-    "jax": "jax",
-    "kineto": "pytorch",
-    "tf_profiler": "tensorflow",
-    "tf_timeline": "tensorflow",
-    "step_stats": "tensorflow",
-}
-"""Whose programs a writer of recordings records, as the library calls them."""
-
-
-def framework_of(producers: Iterable[str]) -> str | None:
-    """The framework whose words advice is given in; None where recordings are of several, or of an unknown
-    one."""
-    found = {_FRAMEWORK[one] for one in producers if one in _FRAMEWORK}
+def framework_of(frameworks: Iterable[str | None]) -> str | None:
+    """The framework whose words advice is given in, from those of the sources; None where there are several,
+    or none is known."""
+    found = {one for one in frameworks if one is not None}
     return found.pop() if len(found) == 1 else None
 
 
@@ -112,7 +102,10 @@ _NEXT = {
 """The analysis that goes on where a finding ends."""
 
 
-def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows]) -> tuple[str, ...]:
+def next_commands(
+    trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows], *, only_memory: bool = False
+) -> tuple[str, ...]:
+    """What to run next. only_memory: all that was recorded are profiles, and they hold memory."""
     where = _where(trace)
     if where is None:
         return ()
@@ -127,8 +120,7 @@ def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, 
         clusters = trace.query(statements.statement("nodes_in_clusters")).rows()[0][0]
         first = (f"stepscope xla clusters {where}",) if clusters else ()
         return (*first, f"stepscope graph {where}", asked)
-    formats = {row["format"] for row in told["completeness"]}
-    if formats and formats <= {"memory_timeline", "pprof"} and not told["op_types"]:
+    if only_memory and not told["op_types"]:
         return (f"stepscope memory {where}", f"stepscope report {where} -o report.html")
     slugs = {finding.slug for finding in findings}
     if "input-wait" in slugs and told["pipeline_stages"]:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def only(trace: Trace) -> bool:
     """Whether all that was opened are dump folders of XLA."""
-    from stepscope.sources.dump_folder import FORMAT
+    from stepscope.sources.dump_folder import KIND
 
-    return {one.format for one in trace.sources} == {FORMAT}
+    return {one.kind for one in trace.sources} == {KIND}
 
 
 def summary(trace: Trace, name: str, all: bool = False) -> Report | None:

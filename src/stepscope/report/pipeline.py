@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from stepscope import units
 from stepscope.instruments.pipeline import changes
@@ -27,19 +27,17 @@ _TODO = {
     "tensorflow": "record with tf.profiler.experimental.start(…) around some steps of the loop, in the "
     "process that makes the batches; since TensorFlow 2, RunMetadata and timelines of a session do not "
     "contain these events",
-    "kineto": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
+    "pytorch": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
     "other": "run `stepscope PATH`, which says what the recording holds",
 }
-_TENSORFLOW = {"tf_profiler", "tf_timeline", "step_stats", "stepscope", "jax"}
-"""Producers of recordings of programs that may have a tf.data pipeline."""
 
 
-def todo(producers: Iterable[str]) -> str:
-    """What to do where no pipeline was found. producers: what wrote the recordings."""
-    made_by = set(producers)
-    if "kineto" in made_by and not made_by & (_TENSORFLOW - {"stepscope"}):
-        return _TODO["kineto"]
-    return _TODO["tensorflow" if made_by & _TENSORFLOW or not made_by else "other"]
+def todo(frameworks: Collection[str | None], captured: bool = False) -> str:
+    """What to do where no pipeline was found. frameworks: of the sources; those of JAX may read their input
+    with tf.data. captured: a recorder of ours wrote one of them."""
+    if frameworks and not captured and not any(frameworks):
+        return _TODO["other"]
+    return _TODO["pytorch" if set(frameworks) - {None} == {"pytorch"} else "tensorflow"]
 
 
 _TITLES = {

@@ -111,30 +111,21 @@ def _on(row: Mapping[str, Any]) -> str:
 BATCHES = frozenset({"prefill", "decode", "mixed"})
 """Kinds of steps of a server: it infers in batches."""
 
-_FAMILIES = {
-    "tf_profiler": "tensorflow", "tf_timeline": "tensorflow", "step_stats": "tensorflow",
-    "jax": "jax", "kineto": "torch",
-}  # fmt: skip
-"""Frameworks by what wrote a recording. Others may lie beside the recording of any of them."""
-
 
 def unrelated(told: Mapping[str, Rows]) -> bool:
     """Whether recordings of programs of different frameworks share a run: a folder of files that have nothing
     in common. What one recorder took of one program belongs together: a program of JAX may read its input
     with tf.data, whose profiler is another one."""
-    timed = [
-        row["path"] for row in told["completeness"] if row["format"] != "capture" and row["events_stored"]
-    ]
-    folders = [
-        row["path"].rpartition("/")[0] + "/" for row in told["completeness"] if row["format"] == "capture"
-    ]
+    sources = told["sources"]
+    timed = [row["path"] for row in sources if row["kind"] != "capture" and row["events_stored"]]
+    folders = [row["path"].rpartition("/")[0] + "/" for row in sources if row["kind"] == "capture"]
     if folders and all(any(path.startswith(folder) for folder in folders) for path in timed):
         return False
     found: dict[str, set[str]] = {}
-    for row in told["runs_and_hosts"]:
-        names = row["producers"].split(", ")
-        found.setdefault(row["run_id"], set()).update(_FAMILIES[one] for one in names if one in _FAMILIES)
-    return any(len(families) > 1 for families in found.values())
+    for row in sources:
+        if row["events_seen"] and row["framework"] is not None:
+            found.setdefault(row["run_id"], set()).add(row["framework"])
+    return any(len(frameworks) > 1 for frameworks in found.values())
 
 
 def answer(name: str, told: Mapping[str, Rows]) -> list[str]:
@@ -351,8 +342,8 @@ def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
     sources = {row["path"]: row for row in told["completeness"]}.values()
     seen, stored = sum(r["events_seen"] for r in sources), sum(r["events_stored"] for r in sources)
     lost, repaired = sum(r["events_lost"] for r in sources), sum(r["events_repaired"] for r in sources)
-    graphs = any(r["format"] == "graph" and r["events_seen"] for r in sources)
-    tensors = any(r["format"] == "checkpoint" and r["events_seen"] for r in sources)
+    kinds = {row["kind"] for row in told["sources"] if row["events_seen"]}
+    graphs, tensors = "graph" in kinds, "checkpoint" in kinds
     nouns = [units.agree(seen, "event", "events"), *["nodes"] * graphs, *["tensors"] * tensors]
     sentence = f"{stored:,} of {seen:,} {_listed(nouns)} stored"
     sentence += f", {lost:,} lost" if lost else ""

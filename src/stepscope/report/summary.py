@@ -88,11 +88,13 @@ def build(trace: Trace, all: bool = False) -> Report:
     problems = library.entries("finding")
     answers = ask(trace, [*asked, *problems], _KEPT)
     told = {entry.name: dicts(answers[entry.name]) for entry in asked}
+    told["sources"] = _sources(trace)
     notes = notes_of(told["completeness"], library.entries("analysis"))
     made = recorded.sentences(trace.query)
     judged = judging.judge(trace.query) if _has_time(told) else []
     profiles = _only_profiles(told)
-    framework = framework_of(row[5] for row in trace.query(statement("sources")).rows())
+    memory = _of_memory(trace) if profiles else []
+    framework = framework_of(row["framework"] for row in told["sources"])
     findings = weighed(findings_of(answers, problems, notes, several_runs(told), framework), judged)
     answers["step_parts"] = _parts(answers["step_parts"], all)
     answers["ranks"] = _recorded(answers["ranks"], _OF_RANKS)
@@ -126,13 +128,13 @@ def build(trace: Trace, all: bool = False) -> Report:
         title=title(told),
         headline=(
             *sentences(judged, several_runs(told), mixed, _programs(trace) if mixed else ()),
-            *(_of_memory(trace, told) if profiles else ()),
+            *memory,
             *headline(told, max(runs, 2) if mixed and judged else runs, _mean(judged)),
         ),
         sections=tuple(sections),
         findings=findings,
         notes=notes,
-        next_commands=next_commands(trace, findings, told),
+        next_commands=next_commands(trace, findings, told, only_memory=bool(memory)),
         facts=_facts(told),
         document=document(judged, notes, mixed),
     )
@@ -142,7 +144,7 @@ def _programs(trace: Trace) -> list[tuple[str, Weighed]]:
     """Recordings that have nothing in common, by the names of their files."""
     from stepscope.instruments.step_breakdown import judging
 
-    paths = {row[0]: row[3] for row in trace.query(statement("sources")).rows()}
+    paths = {row["source_id"]: row["path"] for row in _sources(trace)}
     found = judging.by_source(trace.query, {})
     return [(paths[source_id].rpartition("/")[2], one) for source_id, one in found.items()]
 
@@ -162,18 +164,21 @@ def _has_time(told: Mapping[str, Rows]) -> bool:
 
 def _only_profiles(told: Mapping[str, Rows]) -> bool:
     """Whether all recordings are profiles: what they sample, like sizes of memory, belongs to no step."""
-    recorded = {row["format"] for row in told["completeness"] if row["events_stored"]}
-    return bool(recorded) and recorded <= _PROFILES
+    recorded = {row["kind"] for row in told["sources"] if row["events_stored"]}
+    return bool(recorded) and recorded <= {"profile", "memory"}
 
 
-_PROFILES = {"collapsed", "cpuprofile", "memory_timeline", "pprof", "speedscope"}
 _OF_TIME = ("step_parts", "step_list")
 
 
-def _of_memory(trace: Trace, told: Mapping[str, Rows]) -> list[str]:
+def _sources(trace: Trace) -> Rows:
+    """What was read: rows of the statement sources."""
+    found = trace.query(statement("sources"))
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows()]
+
+
+def _of_memory(trace: Trace) -> list[str]:
     """What profiles of memory hold."""
-    if not any(row["format"] in ("memory_timeline", "pprof") for row in told["completeness"]):
-        return []
     from stepscope.instruments.memory import allocators
     from stepscope.report import memory
 

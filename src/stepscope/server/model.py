@@ -6,7 +6,9 @@ import json as python_json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import NothingFound, UsageError
+from stepscope.formats.models import files
 from stepscope.instruments import tfprof
+from stepscope.instruments.tfprof import evidence
 from stepscope.server.catalog import FORMAT
 from stepscope.server.replies import Refused
 
@@ -25,8 +27,6 @@ MOST_TEXT = 4_000_000
 def read(trace: Trace) -> tfprof.Model:
     """The model of what was given: its graph, steps, op log and checkpoint, or else the ops that the trace
     shows. NothingFound when there is neither."""
-    from stepscope.instruments.tfprof import evidence, files
-
     found = files.under(list(trace.given)).files
     told = None
     if not found.keys() & {"profile_path", "run_meta_path"}:

@@ -16,7 +16,7 @@ from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError
+    from stepscope._core import CoreError, Store
 
 NEEDS = frozenset({"args", "nesting", "ops", "tables"})
 """Everything a decoder can be asked for."""
@@ -79,14 +79,29 @@ def decode_source(
         if needs == NEEDS and (told := one.steps(pieces)) is not None:
             from stepscope.instruments import steps
 
-            steps.recover(store, source, told)
-            store.roll_up(store.facts.get("producer") or "unknown")
+            producer = store.facts.get("producer") or "unknown"
+            known = steps.Known(
+                source.step,
+                source.traits.sessions,
+                formats.writer(source.format, producer).of_session,
+                source.traits.steps == "beside",
+            )
+            steps.recover(store, known, told)
+            store.roll_up(producer)
     except formats.Damaged as error:
         return _failed(source, str(error))
     except _core.CoreError as error:
         return _given_up(source, folder, error)
-    facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
-    return Decoded(source, store, facts, None)
+    return of_store(source, store)
+
+
+def of_store(source: Source, store: Store) -> Decoded:
+    """A decoded source, with what its format knows of its writer."""
+    from stepscope import _core, formats
+
+    writer = formats.writer(source.format, store.facts.get("producer") or "unknown")
+    more = {"decoder_version": _core.DECODER_VERSION, **writer._asdict()}
+    return Decoded(source, store, {**store.facts, **more}, None)
 
 
 def unreadable(decoded: Decoded) -> StepscopeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.engines import Relation, Rows
@@ -170,10 +171,13 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
         return [Rows([[row[name] for name in names] for row in made[table.name]])]
 
     def tfprof() -> Sequence[Part]:
+        from stepscope.formats.models import files
         from stepscope.instruments.tfprof import table
 
+        # What came through a pipe or a network was read once and cannot be again.
+        local = [path for path in given if Path(path).exists()]
         # As Arrow: there may be as many rows as a graph has nodes.
-        return table.parts(engine.query, given)
+        return table.parts(engine.query, files.under(local).files if local else {})
 
     for name in VERSIONS:
         table = schema().table(name)

@@ -32,7 +32,6 @@ from stepscope.sources import names, op_logs
 from stepscope.sources.find import Found, find
 from stepscope.sources.given import is_url, look_up
 from stepscope.sources.look import Identity, Item, Look
-from stepscope.sources.places import PLACELESS
 from stepscope.sources.source import Bytes, Skipped, Source
 from stepscope.sources.spool import Spool
 
@@ -97,7 +96,7 @@ def plan(
     spool = Spool()
     try:
         known = FromManifests(manifests)
-        found = find(given, formats.recognise, spool, remembered=known, run=run, host=host)
+        found = find(given, formats, spool, remembered=known, run=run, host=host)
         found = found._replace(sources=tuple(lasting(one) for one in found.sources))
         return _planned(found, manifests, spool, fixed=run is not None or host is not None)
     except BaseException:
@@ -114,7 +113,7 @@ def lasting(source: Source) -> Source:
         place = names.run_folder(PurePosixPath(source.run_path))
         name, run_id, path = place.name or "run", names.slug_of_path(place, "run"), names.url_of(place)
     named = source._replace(run_name=name, run_id=run_id, run_path=path)
-    if source.format in PLACELESS and not source.host_said:
+    if source.traits.placeless and not source.host_said:
         named = named._replace(host_name="unknown", host_id="unknown")
     if source.identity is None or is_url(source.identity[0]):
         return named
@@ -187,7 +186,7 @@ class _Copies:
 
     def of(self, source: Source) -> str | None:
         """The path of a source with the same bytes, from the same host as far as one knows."""
-        if source.format in PLACELESS or source.pieces:
+        if source.traits.placeless or source.pieces:
             return None
         key = source.size, source.format
         # A name that says no host says nothing against one either.

@@ -18,7 +18,7 @@ from stepscope.errors import LakeError, LimitReached, StepscopeError
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded import Decoded, Lanes
 from stepscope.session import schedule
-from stepscope.session.decoding import NEEDS, decode_source, needs_of, unreadable
+from stepscope.session.decoding import NEEDS, decode_source, needs_of, of_store, unreadable
 from stepscope.session.schedule import Meter, Progress
 from stepscope.sources.find import Found
 from stepscope.sources.source import Skipped, Source
@@ -341,7 +341,7 @@ class DecodedTables:
         store = self._cache.find(source)
         if store is not None:
             self._under_way.set()
-            return self._placed(_of_store(source, store)), True
+            return self._placed(of_store(source, store)), True
         try:
             with self._cache.making() as stage:
                 decoded = self._fresh(number, source, str(stage), threads)
@@ -350,7 +350,7 @@ class DecodedTables:
                 content_hash = str(decoded.facts["content_hash"])
                 decoded = Decoded(source, None, decoded.facts, None)  # lets go before the folder moves
                 entry = self._cache.put(stage, source, content_hash)
-                return self._placed(_of_store(source, _core.open(str(entry)))), False
+                return self._placed(of_store(source, _core.open(str(entry)))), False
         except (OSError, LakeError, _core.CoreError):
             # No space or no right to keep anything: the question can be answered all the same.
             return self._placed(self._fresh(number, source, None, threads)), False
@@ -378,12 +378,6 @@ class DecodedTables:
 
 def _stream(store: Store, table: str, columns: Sequence[str] | None, mapped: bool) -> Arrow:
     return store.stream(table, mapped=mapped, columns=columns)
-
-
-def _of_store(source: Source, store: Store) -> Decoded:
-    from stepscope import _core
-
-    return Decoded(source, store, {**store.facts, "decoder_version": _core.DECODER_VERSION}, None)
 
 
 def _seen(path: str) -> tuple[int, int] | None:

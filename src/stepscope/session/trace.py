@@ -212,7 +212,7 @@ def found(
     memory = user_cache() if cache else None
     spool = Spool()
     try:
-        there = find(names, formats.recognise, spool, memory=memory, run=run, host=host, looking=looking)
+        there = find(names, formats, spool, memory=memory, run=run, host=host, looking=looking)
         return DecodedTables(there, spool, memory, progress, names), names
     except BaseException:
         spool.close()

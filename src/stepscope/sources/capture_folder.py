@@ -16,7 +16,7 @@ from stepscope import strict_json
 from stepscope.sources.source import Bytes, Piece, Source
 
 MARK = "capture.json"
-FORMAT = "capture"
+KIND = "capture"
 TRACES = "torch"
 """The folder of the traces of PyTorch's profiler."""
 STEPS, STACKS = "steps.ndjson", "stacks.ndjson"
@@ -58,12 +58,12 @@ def joined(
     marks. Where there is neither they stay with the capture. They go to runs of a session that were traced in
     full, too, which count for less beside steps that an XPlane or samples of stacks tell of.
     """
-    leaders = {folder: one for one, folder in placed if one.format == FORMAT}
+    leaders = {folder: one for one, folder in placed if one.traits.kind == KIND}
     hosts: dict[str, str] = {}
     traced: set[str] = set()
     for one, folder in placed:
         home = home_of(folder, homes)
-        if home is not None and (one.format == "xplane" or _is_of_pytorch(folder, home)):
+        if home is not None and (one.traits.steps == "within" or _is_of_pytorch(folder, home)):
             traced.add(home)
             hosts.setdefault(home, one.host_name)
     result = []
@@ -110,9 +110,9 @@ def host_in(place: Bytes) -> str:
 
 
 def _share(source: Source, pieces: Sequence[Piece], traced: bool) -> tuple[Piece, ...]:
-    if source.format == FORMAT:
+    if source.traits.kind == KIND:
         return tuple(piece._replace(told_elsewhere=traced and piece.name == STEPS) for piece in pieces)
     sampled = any(piece.name == STACKS for piece in pieces)
-    if source.format == "xplane" or (source.format == "run_metadata" and (traced or sampled)):
+    if source.traits.steps == "within" or (source.traits.steps == "beside" and (traced or sampled)):
         return tuple(piece for piece in pieces if piece.name == STEPS)
     return ()

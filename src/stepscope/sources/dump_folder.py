@@ -12,7 +12,7 @@ from stepscope.sources.look import Identity
 from stepscope.sources.names import packless
 from stepscope.sources.source import Piece, Source
 
-FORMAT = "xla_dump"
+KIND = "dump"
 DRAWING = ".dot"
 
 
@@ -21,9 +21,9 @@ def joined(placed: Sequence[tuple[Source, str]], explicit: frozenset[str]) -> li
     explicit: paths of files that were named; these stand for themselves, not for their folder."""
     result: list[tuple[Source, str]] = []
     groups: dict[tuple[str, bool], list[Source]] = defaultdict(list)
-    of_dumps = {folder for one, folder in placed if one.format == FORMAT}
+    of_dumps = {folder for one, folder in placed if one.traits.kind == KIND}
     for one, folder in placed:
-        if one.format == FORMAT:
+        if one.traits.kind == KIND:
             groups[folder, one.path in explicit].append(one)
         elif folder not in of_dumps or one.path in explicit or not packless(one.path).endswith(DRAWING):
             result.append((one, folder))  # the others are drawings of the modules beside them

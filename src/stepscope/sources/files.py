@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.sources import capture_folder
 from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
-from stepscope.sources.look import Identity, Memory, Recognise, is_regular
+from stepscope.sources.look import Formats, Identity, Memory, is_regular
 from stepscope.sources.spool import Spool, from_pipe, is_pipe, open_pipe, standard_input
 
 
@@ -46,7 +46,7 @@ def _on_disk(path: Path, shown: str, root: Path | None) -> File:
 
 
 def files_of(
-    paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str], remembered: Memory
+    paths: Sequence[str], formats: Formats, spool: Spool, seen: Counter[str], remembered: Memory
 ) -> Iterator[File]:
     for given in (path.removeprefix("file://") for path in paths):
         if given == "-":
@@ -56,7 +56,8 @@ def files_of(
 
             def wanted(head: bytes, name: str) -> bool:
                 return (
-                    capture_folder.may_be_piece(name) or recognise(head, PurePosixPath(name).name) is not None
+                    capture_folder.may_be_piece(name)
+                    or formats.recognise(head, PurePosixPath(name).name) is not None
                 )
 
             for one in fetch(given, spool, seen, wanted, remembered):
@@ -64,7 +65,7 @@ def files_of(
         elif Path(given).is_dir():
             for path in _walk(Path(given), seen):
                 yield _on_disk(path, str(path), Path(given))
-        elif _is_capture(Path(given), recognise):
+        elif _is_capture(Path(given), formats):
             for path in _walk(Path(given).parent, seen):
                 yield _on_disk(path, str(path), Path(given).parent)
         elif is_regular(Path(given)):
@@ -97,16 +98,16 @@ def _near(path: Path) -> str:
     return f"did you mean {path.with_name(near[0])}?" if near else ""
 
 
-def _is_capture(path: Path, recognise: Recognise) -> bool:
+def _is_capture(path: Path, formats: Formats) -> bool:
     """Whether a named file stands for the whole folder it lies in."""
     if path.name != capture_folder.MARK or not is_regular(path):
         return False
     try:
         with path.open("rb") as file:
-            found = recognise(file.read(4096), path.name)
+            found = formats.recognise(file.read(4096), path.name)
     except OSError:  # looking at it like at any other file tells why
         return False
-    return found is not None and capture_folder.FORMAT == found.NAME
+    return found is not None and formats.traits(found.NAME).kind == capture_folder.KIND
 
 
 def _walk(root: Path, seen: Counter[str]) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from stepscope.errors import LimitReached, NothingFound, UnreadableSource, Usage
 from stepscope.sources import capture_folder, dump_folder
 from stepscope.sources.files import File, files_of, once
 from stepscope.sources.head import INSTEAD
-from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
+from stepscope.sources.look import Formats, Item, Look, Memory, NoMemory, identity, is_regular, look
 from stepscope.sources.names import claims
 from stepscope.sources.places import home_of, order, piece_of, source_of, with_hosts, with_slugs
 from stepscope.sources.same_capture import choose
@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
 def find(
     paths: Sequence[str],
-    recognise: Recognise,
+    formats: Formats,
     spool: Spool,
     *,
     memory: Memory | None = None,
@@ -60,18 +60,18 @@ def find(
             todo="name a file, a folder, an archive, or - for standard input",
         )
     seen: Counter[str] = Counter()
-    files = files_of(paths, recognise, spool, seen, remembered or NoMemory())
+    files = files_of(paths, formats, spool, seen, remembered or NoMemory())
     looked = [
-        (file, _look(file, recognise, spool, memory or NoMemory(), remembered or NoMemory()))
+        (file, _look(file, formats, spool, memory or NoMemory(), remembered or NoMemory()))
         for file in _told(once(_told(files, looking)), looking)
     ]
     homes = sorted(
         str(home_of(file, item))
         for file, found in looked
         for item in found.items
-        if item.kind == capture_folder.FORMAT and item.decoder
+        if item.decoder and formats.traits(item.decoder).kind == capture_folder.KIND
     )
-    gathered = _Gathered(run, host)
+    gathered = _Gathered(formats, run, host)
     for file, found in looked:
         gathered.add(file, found, homes, seen)
     if not gathered.sources:
@@ -101,8 +101,8 @@ def _told(files: Iterable[File], looking: Callable[[str, int, int], None] | None
 class _Gathered:
     """What the files under some paths hold, before what is there twice is left out."""
 
-    def __init__(self, run: str | None, host: str | None) -> None:
-        self.run, self.host = run, host
+    def __init__(self, formats: Formats, run: str | None, host: str | None) -> None:
+        self.formats, self.run, self.host = formats, run, host
         self.sources: list[tuple[Source, str]] = []
         """Sources, and the folder whose files each is compared with."""
         self.explicit: set[str] = set()
@@ -121,7 +121,8 @@ class _Gathered:
                 seen[item.kind] += 1
                 self._leave_out(file, item)
             else:
-                source, folder = source_of(file, item, self.run, self.host)
+                traits = self.formats.traits(item.decoder)
+                source, folder = source_of(file, item, traits, self.run, self.host)
                 self.sources.append((source, folder))
                 if file.root is None and not item.member:
                     self.explicit.add(source.path)
@@ -145,24 +146,25 @@ class _Gathered:
             by_folder[folder].append(source)
         result: list[Source] = []
         for _, members in sorted(by_folder.items()):
-            kept, left_out = choose(sorted(members, key=lambda one: one.path), frozenset(self.explicit))
+            ordered = sorted(members, key=lambda one: one.path)
+            kept, left_out = choose(ordered, frozenset(self.explicit), self.formats.twins())
             result.extend(kept)
             self.skipped.extend(left_out)
         return result
 
 
-def _look(file: File, recognise: Recognise, spool: Spool, memory: Memory, remembered: Memory) -> Look:
+def _look(file: File, formats: Formats, spool: Spool, memory: Memory, remembered: Memory) -> Look:
     if not file.lasting:
         if file.identity is not None and (there := remembered.recall(file.identity)) is not None:
             return there
-        return look(file.path.absolute(), file.shown, recognise, spool)
+        return look(file.path.absolute(), file.shown, formats, spool)
     try:
         key = identity(file.path)
     except OSError as error:
         return Look((), (Skipped(file.shown, "no-access", error.strerror or str(error)),))
     known = memory.recall(key)
     if known is None:
-        known = look(file.path.absolute(), file.shown, recognise, spool)
+        known = look(file.path.absolute(), file.shown, formats, spool)
         # What this version does not recognise the next one may.
         if any(item.decoder for item in known.items):
             memory.remember(key, known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -14,7 +14,8 @@ from stepscope.sources import capture_folder, limits
 from stepscope.sources.damage import Damaged, reason, reported
 from stepscope.sources.head import is_tar, is_zip, kind, peek, unpacked
 from stepscope.sources.names import packless
-from stepscope.sources.source import Bytes, Skipped
+from stepscope.sources.same_capture import Rule
+from stepscope.sources.source import Bytes, Skipped, Traits
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
@@ -22,13 +23,25 @@ if TYPE_CHECKING:
 
 
 class Recognised(Protocol):
-    """What a recogniser says of a head: see stepscope.formats."""
+    """A format."""
 
     @property
     def NAME(self) -> str: ...
 
 
-Recognise = Callable[[bytes, str], "Recognised | None"]
+class Formats(Protocol):
+    """What searching needs to know of formats: stepscope.formats, and what tests have instead."""
+
+    def recognise(self, head: bytes, name: str) -> Recognised | None:
+        """The format that claims a file."""
+
+    def traits(self, name: str) -> Traits:
+        """What the format of this name says of all its files."""
+
+    def twins(self) -> Sequence[Rule]:
+        """Rules about files that say again what another says."""
+
+
 Identity = tuple[str, int, int, int, int]
 
 
@@ -113,7 +126,7 @@ def is_regular(path: Path) -> bool:
         return False
 
 
-def look(path: Path, shown: str, recognise: Recognise, spool: Spool) -> Look:
+def look(path: Path, shown: str, formats: Formats, spool: Spool) -> Look:
     """Opens a file and says what it holds. An unreadable file is a Skipped, not an error."""
     try:
         with path.open("rb") as file:
@@ -129,24 +142,24 @@ def look(path: Path, shown: str, recognise: Recognise, spool: Spool) -> Look:
     except OSError as error:
         return Look((), (Skipped(shown, "no-access", error.strerror or str(error)),))
     if is_zip(start.taken) or is_tar(start.head):
-        return _archive(path, shown, size, start.packing, recognise, spool)
+        return _archive(path, shown, size, start.packing, formats, spool)
     name = packless(PurePosixPath(shown).name)
     if start.packing in ("bz2", "xz"):
         place = Bytes(str(path), unpack=(start.packing,))
     else:
         place = Bytes(str(path), codec="gzip" if start.packing else "plain")
-    return Look((_item("", name, start.head, size, place, recognise),), ())
+    return Look((_item("", name, start.head, size, place, formats),), ())
 
 
-def _item(member: str, name: str, head: bytes, size: int, place: Bytes, recognise: Recognise) -> Item:
-    found = recognise(head, name)
+def _item(member: str, name: str, head: bytes, size: int, place: Bytes, formats: Formats) -> Item:
+    found = formats.recognise(head, name)
     if found is None:
         return Item(member, name, kind(head, name), "", size, place)
     return Item(member, name, found.NAME, found.NAME, size, place)
 
 
 def _archive(
-    path: Path, shown: str, packed: int, packing: str | None, recognise: Recognise, spool: Spool
+    path: Path, shown: str, packed: int, packing: str | None, formats: Formats, spool: Spool
 ) -> Look:
     items: list[Item] = []
     skipped: list[Skipped] = []
@@ -161,7 +174,7 @@ def _archive(
         if is_zip(found.peek.taken) or is_tar(found.peek.head):
             skipped.append(Skipped(inner, "nested-archive", "an archive within an archive; unpack the outer"))
             continue
-        item = _item_of(found, path, packing, recognise)
+        item = _item_of(found, path, packing, formats)
         if item.decoder and found.place is None:
             try:
                 kept = spool.keep(found.peek, found.rest, shown=inner, packed=packed)
@@ -172,13 +185,13 @@ def _archive(
                 skipped.append(Skipped(inner, "damaged-archive", reason(error)))
                 continue
             item = item._replace(spooled=kept)
-        if item.decoder == capture_folder.FORMAT:
+        if item.decoder and formats.traits(item.decoder).kind == capture_folder.KIND:
             item = item._replace(host=capture_folder.host_in(item.spooled or item.bytes))
         items.append(item)
     return Look(tuple(items), tuple(skipped))
 
 
-def _item_of(found: Member, path: Path, packing: str | None, recognise: Recognise) -> Item:
+def _item_of(found: Member, path: Path, packing: str | None, formats: Formats) -> Item:
     place = found.place or Bytes(str(path), unpack=(packing or "plain", found.name))
     name = packless(PurePosixPath(found.name).name)
-    return _item(found.name, name, found.peek.head, found.size, place, recognise)
+    return _item(found.name, name, found.peek.head, found.size, place, formats)

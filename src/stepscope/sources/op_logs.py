@@ -10,7 +10,6 @@ from stepscope.sources.source import Bytes, Source
 
 PIECE = "op_log.pb"
 """What the recorder calls it."""
-_WITH_OPS = ("run_metadata", "xplane", "event_file")
 MOST = 50
 """Files of one run that are worth reading."""
 _MOST_FOLDERS = 50
@@ -33,7 +32,7 @@ def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[
     looked: set[tuple[str, Path]] = set()
     for source in sources:
         folder = Path(source.bytes.path).parent
-        if source.format not in _WITH_OPS or (source.run_id, folder) in looked or source.bytes.unpack:
+        if not source.traits.op_logs or (source.run_id, folder) in looked or source.bytes.unpack:
             continue
         looked.add((source.run_id, folder))
         for path in _beside(folder, names):

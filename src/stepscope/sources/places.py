@@ -9,17 +9,16 @@ from pathlib import PurePosixPath
 from stepscope.sources import capture_folder, names
 from stepscope.sources.files import PIPE, File
 from stepscope.sources.look import Item, identity
-from stepscope.sources.source import Piece, Source
-
-PLACELESS = ("graph", "checkpoint", "xla_dump")
-"""Formats that do not say when and where they were written: the same bytes may belong to several runs."""
+from stepscope.sources.source import Piece, Source, Traits
 
 
-def source_of(file: File, item: Item, run: str | None, host: str | None) -> tuple[Source, str]:
+def source_of(
+    file: File, item: Item, traits: Traits, run: str | None, host: str | None
+) -> tuple[Source, str]:
     """The source, and the folder (real or within the archive) whose files it is compared with."""
     home = home_of(file, item)
     place = names.said(home)
-    run_name, run_path, capture = _run(file, item, home)
+    run_name, run_path, capture = _run(file, item, traits, home)
     said = run or place.get("run") or ("stdin" if file.place == PIPE and not item.member else None)
     step, rank = names.step(item.name), names.rank(item.name)
     if rank is None and place.get("rank", "").isdecimal():
@@ -35,6 +34,7 @@ def source_of(file: File, item: Item, run: str | None, host: str | None) -> tupl
         size=item.size,
         decoder=item.decoder,
         format=item.kind,
+        traits=traits,
         run_name=said or run_name,
         run_path="" if said else run_path,
         run_said=said is not None,
@@ -62,13 +62,13 @@ def _archive_stem(name: str) -> str:
     return names.stem(name) or "archive"
 
 
-def _run(file: File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
+def _run(file: File, item: Item, traits: Traits, home: PurePosixPath) -> tuple[str, str, str]:
     """Name of the run, where it lies, and the capture within it."""
     profile = names.profile_folder(home)
     folder, capture = profile or (home, "")
     folder = names.without_host(folder)
     if file.root is None and not item.member:
-        if profile or item.decoder == "xplane":
+        if profile or traits.named_by_host:
             return folder.name or "run", names.url_of(folder), capture
         return names.stem(file.place.name) or folder.name or "run", names.url_of(folder), capture
     root = file.root or file.place.parent / _archive_stem(file.place.name)
@@ -96,12 +96,12 @@ def with_hosts(sources: list[Source]) -> list[Source]:
     has exactly one."""
     hosts: dict[tuple[str, str], set[str]] = defaultdict(set)
     for one in sources:
-        if one.format not in PLACELESS:
+        if not one.traits.placeless:
             hosts[one.run_name, one.run_path].add(one.host_name)
     placed = []
     for one in sources:
         others = hosts[one.run_name, one.run_path]
-        if one.format in PLACELESS and one.host_name == "unknown" and len(others) == 1:
+        if one.traits.placeless and one.host_name == "unknown" and len(others) == 1:
             one = one._replace(host_name=next(iter(others)))
         placed.append(one)
     return placed

@@ -42,6 +42,31 @@ class Bytes(NamedTuple):
         return _core.Input.file(self.path, self.offset, self.length, self.codec, **checked)
 
 
+class Traits(NamedTuple):
+    """What a format says of all its files, and nothing in a file has to tell."""
+
+    kind: str = "trace"
+    """As in source.kind."""
+    named_by_host: bool = False
+    """A file is called after its host, and the folder around it after its run."""
+    steps: str = ""
+    """What the steps are that a recorder timed beside it: within (it records them), beside (it is a step that
+    was traced apart from them), or empty where they say nothing of it."""
+    sessions: bool = False
+    """Each record in it is a run of a session, which is a step by itself."""
+    op_logs: bool = False
+    """An op log in the same folder says where in the program its ops were made."""
+
+    @property
+    def placeless(self) -> bool:
+        """It does not say when and where it was written: the same bytes may belong to several runs."""
+        return self.kind in PLACELESS
+
+
+PLACELESS = ("graph", "checkpoint", "dump")
+"""Kinds of what a program is, and not of what ran."""
+
+
 class Piece(NamedTuple):
     """A file that is not a recording of its own but belongs to one."""
 
@@ -70,6 +95,8 @@ class Source(NamedTuple):
     """What the native core decodes it as."""
     format: str
     """As in source.format."""
+    traits: Traits = Traits()
+    """What its format says of it."""
     run_name: str = "run"
     """The run it belongs to, as found."""
     run_id: str = "run"
@@ -100,6 +127,11 @@ class Source(NamedTuple):
     """Where the bytes have already been unpacked to, when they had to be."""
     pieces: tuple[Piece, ...] = ()
     """Files beside it that are decoded together with it: see stepscope.sources.capture_folder."""
+
+    @property
+    def kind(self) -> str:
+        """As in source.kind."""
+        return self.traits.kind
 
 
 class Skipped(NamedTuple):

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from stepscope import strict_json
-from stepscope.formats._op_log import CodeLine
+from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
 from stepscope.instruments.memory.blocks import Block, Held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor

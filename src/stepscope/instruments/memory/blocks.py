@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from stepscope.formats._op_log import CodeLine
+from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory.moves import Move, Pool
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from stepscope import strict_json
-from stepscope.formats._op_log import CodeLine, is_framework
+from stepscope.code_lines import CodeLine, is_framework
 from stepscope.instruments import python_frame
 from stepscope.library.statements import Query, statement
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stepscope import strict_json
-from stepscope.formats._op_log import CodeLine, innermost
+from stepscope.code_lines import CodeLine, innermost
 from stepscope.instruments.memory import timelines
 from stepscope.instruments.memory.blocks import Block, Held
 from stepscope.instruments.memory.moves import MOST_MOVES

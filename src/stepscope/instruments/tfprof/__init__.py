@@ -9,17 +9,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from stepscope import _core
 from stepscope.errors import LimitReached, StepscopeError, UnreadableSource, UsageError
-from stepscope.instruments.tfprof.place import Place
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError, Store, Tfprof, TfprofOptions
+    from stepscope._core import CoreError, Input, Store, Tfprof, TfprofOptions
     from stepscope.instruments.tfprof.evidence import Evidence
 
-File = str | Place
-"""A file by its path, or where one was found."""
+
+class File(Protocol):
+    """A file of a model: see stepscope.formats.models."""
+
+    @property
+    def shown(self) -> str:
+        """As told to people."""
+
+    @property
+    def path(self) -> str:
+        """The file to be opened."""
+
+    def input(self) -> Input:
+        """Its bytes."""
+
+
 VIEWS = ("scope", "graph", "op", "code")
 COMMANDS = (*VIEWS, "advise", "set", "help")
 
@@ -36,8 +50,6 @@ class Option:
 @cache
 def options() -> tuple[Option, ...]:
     """All options that TensorFlow 2.21 has, in its order. The core lists them."""
-    from stepscope import _core
-
     return tuple(Option(*one) for one in _core.TfprofOptions.meanings())
 
 
@@ -50,16 +62,12 @@ def names() -> tuple[str, ...]:
 @cache
 def columns() -> dict[str, str]:
     """What -select takes, and what each column shows."""
-    from stepscope import _core
-
     return dict(_core.TfprofOptions.columns())
 
 
 @cache
 def orders() -> tuple[str, ...]:
     """What -order_by takes."""
-    from stepscope import _core
-
     return tuple(_core.TfprofOptions.orders())
 
 
@@ -100,8 +108,6 @@ class Model:
         own_flops: bool = False,
         whole: bool = False,
     ) -> None:
-        from stepscope import _core
-
         self._core = _core.Tfprof()
         self._calls: Tfprof | None = None
         self._lacks: dict[str, str] = {}
@@ -142,8 +148,6 @@ class Model:
 
     def show(self, view: str, options: TfprofOptions) -> Answer:
         """A view: scope, graph, op or code."""
-        from stepscope import _core
-
         try:
             answer = Answer(*self._engine(view).show(view, options))
             answer.warnings.extend(self._missing(view, options))
@@ -153,8 +157,6 @@ class Model:
 
     def outline(self, view: str, options: TfprofOptions) -> tuple[list[tuple[Any, ...]], list[str]]:
         """A view's lines as data (see `_core.pyi`), and what to know about them."""
-        from stepscope import _core
-
         try:
             return self._engine(view).outline(view, options)
         except _core.CoreError as error:
@@ -162,8 +164,6 @@ class Model:
 
     def tabulate(self, view: str, options: TfprofOptions, store: Store) -> None:
         """A view's lines as the table of its name in a store (see `_core.pyi`)."""
-        from stepscope import _core
-
         try:
             self._engine(view).tabulate(view, options, store)
         except _core.CoreError as error:
@@ -171,8 +171,6 @@ class Model:
 
     def advise(self) -> Answer:
         """What TensorFlow's three checkers say. UsageError for a trace, whose slices they cannot judge."""
-        from stepscope import _core
-
         if self.of_trace:
             raise UsageError(
                 "TensorFlow's checkers judge RunMetadata",
@@ -187,8 +185,6 @@ class Model:
     def profile(self) -> bytes:
         """The model as a ProfileProto, which `profile=` and TensorFlow read. UsageError for a trace: its
         times would have to be rounded."""
-        from stepscope import _core
-
         if self.of_trace:
             raise UsageError(
                 "A profile is made of graphs and RunMetadata",
@@ -207,8 +203,6 @@ class Model:
         self, evidence: Evidence, graph: File | None, op_log: File | None, checkpoint: File | None
     ) -> None:
         """Adds what ran. The code view has nodes of its own, since an op may be called by many lines."""
-        from stepscope import _core
-
         try:
             self._core.add_ran(evidence.steps, evidence.rows())
             if evidence.calls and op_log is None:
@@ -254,31 +248,25 @@ class Model:
         return told
 
     def _add_checkpoint(self, file: File) -> None:
-        from stepscope import _core
-
-        path, shown = (file, file) if isinstance(file, str) else (file.path, file.shown)
         self._checkpoint = file  # its values are read when they are asked for
         try:
-            self._core.add_checkpoint(path)
+            self._core.add_checkpoint(file.path)
         except _core.CoreError as error:
-            _refuse(error, shown)
+            _refuse(error, file.shown)
 
     def _read(self, what: str, file: File, step: int = 0) -> None:
-        from stepscope import _core
-
-        place = Place.of_file(file) if isinstance(file, str) else file
         try:
             if what == "graph":
-                self._core.add_graph(place.input())
+                self._core.add_graph(file.input())
             elif what == "op log":
-                self._core.add_op_log(place.input())
+                self._core.add_op_log(file.input())
             elif what == "profile":
-                self._core.add_profile(place.input())
-            elif not self._core.add_run_metadata(step, place.input()):
-                self.notes.append(f"{place.shown}: it has no step statistics, so step {step} is missing")
+                self._core.add_profile(file.input())
+            elif not self._core.add_run_metadata(step, file.input()):
+                self.notes.append(f"{file.shown}: it has no step statistics, so step {step} is missing")
         except _core.CoreError as error:
-            _refuse(error, place.shown)
-        self.notes += [f"{place.shown}: {warning}" for warning in self._core.take_warnings()]
+            _refuse(error, file.shown)
+        self.notes += [f"{file.shown}: {warning}" for warning in self._core.take_warnings()]
 
 
 def _refuse(error: CoreError, path: str | None) -> NoReturn:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.engines import Arrow, Part, Stream
 from stepscope.errors import UnreadableSource
-from stepscope.instruments.tfprof import VIEWS, Model, show_all
+from stepscope.instruments.tfprof import VIEWS, File, Model, show_all
 from stepscope.instruments.tfprof.evidence import read
-from stepscope.instruments.tfprof.files import Found, under
 from stepscope.instruments.tfprof.nesting import Query
 from stepscope.lake.numbers import first_id
 from stepscope.lake.relation import quoted
@@ -30,15 +29,13 @@ _FIGURES = (
 _MOST_PS = 2**63 - 1
 
 
-def parts(query: Query, paths: Sequence[str]) -> list[Part]:
+def parts(query: Query, files: Mapping[str, Sequence[File]]) -> list[Part]:
     """The rows of tfprof_node, one part for each view that has rows.
 
-    query: asks the tables. paths: what was opened, or nothing for a lake: RunMetadata and graphs under them
-    are read as `stepscope tfprof` reads them; where there are none, the slices tell what ran.
+    query: asks the tables. files: RunMetadata and graphs by the option of tfprof that takes them; where there
+    are none, the slices tell what ran.
     """
-    from stepscope import _core
-
-    model = _model(query, paths)
+    model = _model(query, files)
     sources = [row[:3] for row in query(statement("sources")).rows()]
     if model is None or not sources:
         return []
@@ -75,19 +72,19 @@ def _tabulated(model: Model, view: str, options: TfprofOptions, store: object) -
     return True
 
 
-def _model(query: Query, paths: Sequence[str]) -> Model | None:
-    # What came through a pipe or a network was read once and cannot be again.
-    local = [path for path in paths if Path(path).exists()]
-    found = under(local) if local else Found()
-    steps, graph = found.files.get("run_meta_path", []), found.one("graph_path")
+def _model(query: Query, files: Mapping[str, Sequence[File]]) -> Model | None:
+    def one(option: str) -> File | None:
+        return files[option][0] if option in files else None
+
+    steps, graph = files.get("run_meta_path", ()), one("graph_path")
     evidence = None if steps else read(query)
     if not steps and graph is None and not (evidence and evidence.nodes):
         return None
     return Model(
         graph,
         steps,
-        found.one("op_log_path"),
-        checkpoint=found.one("checkpoint_path"),
+        one("op_log_path"),
+        checkpoint=one("checkpoint_path"),
         evidence=evidence if evidence and evidence.nodes else None,
     )
 

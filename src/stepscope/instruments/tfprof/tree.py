@@ -12,20 +12,16 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
+from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
 from stepscope.errors import UsageError
-from stepscope.instruments.tfprof import File, Model, columns, names, orders, set_option, show_all
-from stepscope.instruments.tfprof.files import TRACES, Found, under
+from stepscope.instruments.tfprof import Model, columns, names, orders, set_option, show_all
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
-    from stepscope.engines import Statement
 
 View = Literal["scope", "graph", "op", "code"]
-Path = Union[str, "PathLike[str]"]
 DEFAULT_DEPTH = 10_000
 """Levels shown when nobody says how many; tfprof's own default of 10 is for reading lines."""
 
@@ -280,77 +276,6 @@ def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 
     return open_[0]
 
 
-class Asked(Protocol):
-    """An opened trace."""
-
-    def query(self, asked: Statement, /) -> Any:
-        """Rows of a SELECT."""
-
-
-def tfprof(
-    *paths: Path | Asked,
-    graph: Path | None = None,
-    run_metadata: Sequence[Path] = (),
-    op_log: Path | None = None,
-    checkpoint: Path | None = None,
-    profile: Path | None = None,
-    own_flops: bool = False,
-) -> Profile:
-    """A model, from files that are named or from whatever is found under paths; or, where nothing but a trace
-    tells what ran, from a trace that was opened: tfprof(stepscope.open("trace.json")).
-
-    own_flops: count floating point operations for nodes that no op log tells of. UnreadableSource for a
-    file that is not there or something else; UsageError when nothing is named.
-    """
-    named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]
-    traces = [path for path in paths if not isinstance(path, (str, PathLike))]
-    found = under(named) if named else Found()
-    evidence = None
-    if traces:
-        from stepscope.instruments.tfprof import evidence as tables
-
-        if len(traces) > 1:
-            raise UsageError(
-                "tfprof looks at one trace",
-                seen=f"{len(traces)} of them",
-                todo="open their files together: stepscope.open(a, b)",
-            )
-        evidence = tables.read(traces[0].query)
-
-    def one(given: Path | None, name: str) -> File | None:
-        return found.one(name) if given is None else fspath(given)
-
-    steps: Sequence[File] = [fspath(path) for path in run_metadata] or found.files.get("run_meta_path", [])
-    files = (
-        one(graph, "graph_path"),
-        one(op_log, "op_log_path"),
-        one(checkpoint, "checkpoint_path"),
-        one(profile, "profile_path"),
-    )
-    if not steps and files == (None,) * 4 and evidence is None:
-        trace = found.one(TRACES)
-        raise UsageError(
-            "There is no model to look at",
-            seen=f"a trace, {trace.shown}, that is not open"
-            if trace
-            else f"{len(paths)} paths without a graph, RunMetadata, op log, checkpoint or profile",
-            todo="stepscope.tfprof(stepscope.open(path))"
-            if trace
-            else 'stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
-        )
-    model = Model(
-        files[0],
-        steps,
-        files[1],
-        checkpoint=files[2],
-        profile=files[3],
-        evidence=evidence,
-        own_flops=own_flops,
-    )
-    model.notes[:0] = [*found.odd, *found.chosen.values(), *found.passed]
-    return Profile(model)
-
-
 def servers(profile: Profile) -> dict[str, int]:
     """Parameters by device: how well variables are balanced over parameter servers."""
     sums: dict[str, int] = {}
@@ -361,4 +286,4 @@ def servers(profile: Profile) -> dict[str, int]:
     return sums
 
 
-__all__ = ["FIGURES", "Figures", "Node", "Profile", "servers", "tfprof", "tree"]
+__all__ = ["FIGURES", "Figures", "Node", "Profile", "servers", "tree"]

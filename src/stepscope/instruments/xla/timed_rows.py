@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stepscope.formats._op_log import is_framework
+from stepscope.code_lines import is_framework
 from stepscope.instruments.xla.costs import scope
 from stepscope.instruments.xla.known_programs import Instruction, Program
 from stepscope.instruments.xla.timed import COLUMNS, NEVER, finished

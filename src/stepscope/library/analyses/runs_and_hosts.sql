@@ -26,16 +26,16 @@ WITH sources AS (
   SELECT
     o.run_id,
     o.host_id,
-    MIN(CASE WHEN o.events_seen > 0 AND o.format NOT IN ('graph', 'checkpoint', 'xla_dump') THEN o.producer END)
+    MIN(CASE WHEN o.events_seen > 0 AND o.kind NOT IN ('graph', 'checkpoint', 'dump') THEN o.producer END)
       AS first_producer,
-    MAX(CASE WHEN o.events_seen > 0 AND o.format NOT IN ('graph', 'checkpoint', 'xla_dump') THEN o.producer END)
+    MAX(CASE WHEN o.events_seen > 0 AND o.kind NOT IN ('graph', 'checkpoint', 'dump') THEN o.producer END)
       AS last_producer,
     MIN(o.producer) AS any_producer,
-    SUM(CASE WHEN o.format IN ('graph', 'checkpoint', 'xla_dump') THEN 0 ELSE 1 END) AS source_count,
-    SUM(CASE WHEN o.format = 'graph' THEN 1 ELSE 0 END) AS graph_count,
-    SUM(CASE WHEN o.format = 'checkpoint' THEN 1 ELSE 0 END) AS checkpoint_count,
-    SUM(CASE WHEN o.format = 'xla_dump' THEN 1 ELSE 0 END) AS dump_count,
-    SUM(CASE WHEN o.format IN ('graph', 'checkpoint', 'xla_dump') THEN 0 ELSE o.events_stored END) AS stored,
+    SUM(CASE WHEN o.kind IN ('graph', 'checkpoint', 'dump') THEN 0 ELSE 1 END) AS source_count,
+    SUM(CASE WHEN o.kind = 'graph' THEN 1 ELSE 0 END) AS graph_count,
+    SUM(CASE WHEN o.kind = 'checkpoint' THEN 1 ELSE 0 END) AS checkpoint_count,
+    SUM(CASE WHEN o.kind = 'dump' THEN 1 ELSE 0 END) AS dump_count,
+    SUM(CASE WHEN o.kind IN ('graph', 'checkpoint', 'dump') THEN 0 ELSE o.events_stored END) AS stored,
     SUM(o.events_lost) AS lost,
     SUM(CASE WHEN o.complete THEN 0 ELSE 1 END) AS incomplete
   FROM source AS o

@@ -60,7 +60,7 @@ host_types AS (
     o.place = 'host'
     AND o.device_kind = 'cpu'
     AND o.class IN ('compute', 'python')
-    AND s.producer IN ('tf_timeline', 'step_stats', 'tf_profiler')
+    AND s.framework = 'tensorflow'
   GROUP BY o.run_id, o.host_id, o.source_id, o.op_type
 ),
 

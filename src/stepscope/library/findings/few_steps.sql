@@ -24,7 +24,7 @@ WITH hosts AS (
     s.host_id,
     SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
     SUM(CASE WHEN s.averaged THEN s.dur_ps ELSE 0 END) AS kept_ps,
-    MIN(CASE WHEN o.producer IN ('step_stats', 'tf_timeline') THEN 1 ELSE 0 END) AS by_session
+    MIN(CASE WHEN o.of_session THEN 1 ELSE 0 END) AS by_session
   FROM step AS s
   INNER JOIN source AS o ON o.source_id = s.source_id
   WHERE s.recovered_from <> 'whole_capture'

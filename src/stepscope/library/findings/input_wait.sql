@@ -49,8 +49,8 @@ waited AS (
     SUM(s.dur_ps) AS all_ps,
     SUM(COALESCE(l.input_sum, w.waited_ps, 0)) AS wait_ps,
     SUM(COALESCE(w.waited_ps, 0)) AS slices_wait_ps,
-    MAX(CASE WHEN o.producer = 'kineto' THEN 1 ELSE 0 END) AS by_torch,
-    MIN(CASE WHEN o.producer IN ('step_stats', 'tf_timeline') THEN 1 ELSE 0 END) AS by_session
+    MAX(CASE WHEN o.framework = 'pytorch' THEN 1 ELSE 0 END) AS by_torch,
+    MIN(CASE WHEN o.of_session THEN 1 ELSE 0 END) AS by_session
   FROM step AS s
   INNER JOIN source AS o ON o.source_id = s.source_id
   LEFT JOIN labelled AS l ON l.step_id = s.id

@@ -28,11 +28,11 @@ SELECT
   s.source_id,
   o.path,
   CASE
-    WHEN o.producer = 'kineto'
+    WHEN o.framework = 'pytorch'
       THEN 'Mark steps in the program: call prof.step() of torch.profiler at the end of each.'
-    WHEN o.producer = 'jax'
+    WHEN o.framework = 'jax'
       THEN 'Mark steps in the program: with jax.profiler.StepTraceAnnotation("train", step_num=i).'
-    WHEN o.producer IN ('tf_profiler', 'tf_timeline', 'step_stats')
+    WHEN o.framework = 'tensorflow'
       THEN 'Mark steps in the program: with tf.profiler.experimental.Trace("train", step_num=i, _r=1).'
     ELSE 'Read shares as parts of the whole recording, or record with a profiler that marks steps.'
   END AS advice
@@ -40,5 +40,5 @@ FROM step AS s
 INNER JOIN source AS o ON o.source_id = s.source_id
 WHERE
   s.recovered_from = 'whole_capture'
-  AND o.format NOT IN ('collapsed', 'cpuprofile', 'memory_timeline', 'pprof', 'speedscope')
+  AND o.kind NOT IN ('profile', 'memory')
 ORDER BY s.dur_ps DESC NULLS LAST, s.source_id NULLS LAST

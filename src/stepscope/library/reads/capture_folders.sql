@@ -9,4 +9,4 @@
 --   captures | int | how many
 SELECT COUNT(*) AS captures
 FROM source AS s
-WHERE s.format = 'capture' AND s.run_id = $run_id AND s.host_id = $host_id
+WHERE s.kind = 'capture' AND s.run_id = $run_id AND s.host_id = $host_id

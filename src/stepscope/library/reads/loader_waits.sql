@@ -14,7 +14,7 @@
 WITH recorded AS (
   SELECT s.run_id AS in_run, s.host_id AS in_host
   FROM source AS s
-  WHERE s.producer = 'kineto'
+  WHERE s.framework = 'pytorch'
   GROUP BY s.run_id, s.host_id
 )
 

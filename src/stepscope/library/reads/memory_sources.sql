@@ -22,7 +22,7 @@ WITH found AS (
   UNION ALL
   SELECT s.source_id
   FROM source AS s
-  WHERE s.format = 'memory_timeline'
+  WHERE s.kind = 'memory'
 )
 
 SELECT f.source_id

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.errors import UnreadableSource
 from stepscope.sources.source import Bytes
 
@@ -34,9 +35,12 @@ class Place:
 
     def input(self) -> Input:
         """The bytes as the native core takes them."""
-        from stepscope import _core
-
         return _core.Input.bytes(self.where) if isinstance(self.where, bytes) else self.where.input()
+
+    @classmethod
+    def of_checkpoint(cls, path: str) -> Place:
+        """A checkpoint that was named: its prefix, one of its files or its folder. The core opens it."""
+        return cls(path, path, Bytes(path))
 
     @classmethod
     def of_file(cls, path: str) -> Place:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepscope import formats
-from stepscope.sources import made_from
+from stepscope.formats import _made_from as made_from
 from stepscope.sources.find import Found, find
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
@@ -21,7 +21,7 @@ EVENTS = SAMPLES / "event_file" / "events.out.tfevents.1795163227.vm"
 def search(folder: Path) -> Found:
     spool = Spool()
     try:
-        return find([str(folder)], formats.recognise, spool)
+        return find([str(folder)], formats, spool)
     finally:
         spool.close()
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stepscope import strict_json
+from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
 
 _HEAD_BYTES = 1 << 16
@@ -26,9 +27,6 @@ _NODE = b"\x0a\x07_SOURCE\x10"
 """node_name and the key of all_start_micros of a NodeExecStats, as written."""
 _EVENT_BYTES = 4096
 _QUOTED = b'"_SOURCE"'
-
-Twin = tuple[Source, Source, str]
-"""The one not read, the one read instead, and why."""
 
 
 def twins(folder: Sequence[Source]) -> Iterator[Twin]:
@@ -62,18 +60,18 @@ def of(source: Source) -> frozenset[int]:
     """When the runs in a file began, in microseconds; nothing for other files, and for those that cannot be
     searched."""
     data = _read(source)
-    if source.decoder == "chrome_trace":
+    if source.format == "chrome_trace":
         return frozenset(_of_timeline(data)) if _PROCESSES.search(data, 0, _HEAD_BYTES) else frozenset()
     return frozenset(_of_stats(data))
 
 
 def _rank(source: Source) -> int | None:
     """How much a form leaves out; None for files that hold no runs."""
-    if source.decoder == "event_file":
+    if source.format == "event_file":
         return 0
-    if source.decoder.startswith("run_metadata"):
+    if source.format == "run_metadata":
         return 0
-    return 2 if source.decoder == "chrome_trace" else None
+    return 2 if source.format == "chrome_trace" else None
 
 
 def _read(source: Source) -> bytes:
@@ -87,7 +85,7 @@ def _read(source: Source) -> bytes:
         file.seek(where.offset)
         if where.codec == "plain":
             data = file.read(_HEAD_BYTES)
-            if source.decoder == "chrome_trace" and not _PROCESSES.search(data):
+            if source.format == "chrome_trace" and not _PROCESSES.search(data):
                 return b""
             return data + file.read((where.length or source.size) - len(data))
         if where.codec != "gzip" or where.length is not None:

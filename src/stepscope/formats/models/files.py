@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from stepscope.instruments.tfprof.candidates import GRAPHS, STEPS, Candidate, search
-from stepscope.instruments.tfprof.place import Place
+from stepscope.formats.models.candidates import GRAPHS, STEPS, Candidate, search
+from stepscope.formats.models.place import Place
+from stepscope.sources.given import is_lake
 from stepscope.sources.source import Bytes
 
 TRACES = "traces"
@@ -67,8 +68,6 @@ def under(paths: Sequence[str]) -> Found:
     then the first by name, binary before text. What event files hold counts where there is no file of the
     kind. Errors of sources.find; nothing is found where there is no recording.
     """
-    from stepscope.sources.given import is_lake
-
     found = Found()
     if any(is_lake(Path(path)) for path in paths):
         found.files[TRACES] = [Place(path, path, Bytes(path)) for path in paths]
@@ -99,6 +98,11 @@ def under(paths: Sequence[str]) -> Found:
         else:
             found.drop("op_log_path", "op log skipped, the profile contains what it says")
     return found
+
+
+def place_of(option: str, path: str) -> Place:
+    """The file that was named for an option. UnreadableSource when it cannot be read."""
+    return Place.of_checkpoint(path) if option == "checkpoint_path" else Place.of_file(path)
 
 
 def _best(candidates: Sequence[Candidate], kinds: Sequence[str]) -> list[Candidate]:

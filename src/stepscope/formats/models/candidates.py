@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from stepscope import _core, formats
 from stepscope.errors import LimitReached, NothingFound
-from stepscope.formats import _profiler_proto
-from stepscope.instruments.tfprof.place import Place
+from stepscope.formats.models import profiler_proto
+from stepscope.formats.models.place import Place
 from stepscope.sources import op_logs
 from stepscope.sources.find import find
 from stepscope.sources.given import CHECKPOINT_VALUES
@@ -46,12 +47,30 @@ class _Kind(NamedTuple):
     NAME: str
 
 
+class _WithModels:
+    """What formats know, and besides what belongs to models alone."""
+
+    traits = staticmethod(formats.traits)
+    twins = staticmethod(formats.twins)
+
+    def recognise(self, head: bytes, name: str) -> Recognised | None:
+        """A format, or a kind of file that only tfprof reads."""
+        found = formats.recognise(head, name)
+        if found is not None and found.NAME != "graph":
+            return found
+        if kind := profiler_proto.kind(head, name):
+            return _Kind(kind)
+        if found is None and CHECKPOINT_VALUES.fullmatch(name):
+            return _Kind("values")
+        return found
+
+
 def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
     """All candidates under the paths, steps in the order of their numbers, else by run and name. What cannot
     be read is described in `odd`. Errors of sources.find, but an empty list where there is no recording."""
     spool = Spool()
     try:
-        found = find(paths, _recognise, spool)
+        found = find(paths, _WithModels(), spool)
     except NothingFound:
         return []
     odd += [f"{one.path}: {one.detail}" for one in found.skipped if one.slug != "same-capture"]
@@ -63,20 +82,6 @@ def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
             odd.append(f"{source.path}: it cannot be read: {error}")
     steps = {one.path: one.step or 0 for one in found.sources}
     return sorted(candidates, key=lambda one: steps.get(one.place.shown, 0) if one.kind == STEPS[0] else 0)
-
-
-def _recognise(head: bytes, name: str) -> Recognised | None:
-    """What formats recognise, and besides what belongs to models alone."""
-    from stepscope import formats
-
-    found = formats.recognise(head, name)
-    if found is not None and found.NAME != "graph":
-        return found
-    if kind := _profiler_proto.kind(head, name):
-        return _Kind(kind)
-    if found is None and CHECKPOINT_VALUES.fullmatch(name):
-        return _Kind("values")
-    return found
 
 
 def _of_source(source: Source, others: Sequence[Source], spool: Spool, odd: list[str]) -> Iterator[Candidate]:
@@ -105,8 +110,6 @@ def _of_source(source: Source, others: Sequence[Source], spool: Spool, odd: list
 
 def _messages(place: Place, odd: list[str]) -> Iterator[tuple[str, Place]]:
     """The graphs and RunMetadata of an event file. ValueError when it is damaged from its beginning."""
-    from stepscope import _core
-
     try:
         messages, warnings = _core.event_messages(place.input())
     except _core.CoreError as error:

@@ -1,0 +1,134 @@
+"""One recording in several formats: rules that find the files of a folder which say again what another says.
+
+JAX writes the same capture as vm.xplane.pb, vm.trace.json.gz and perfetto_trace.json.gz; ProfilerHook writes
+timeline-15.json beside an event file with the run metadata of step 15.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from stepscope.formats._made_from import holds, nodes
+from stepscope.sources.same_capture import Twin
+from stepscope.sources.source import Source
+
+XPLANE, TIMELINE, RUN_METADATA, EVENT_FILE = "xplane", "chrome_trace", "run_metadata", "event_file"
+_RECORDS = 200_000
+"""Records of an event file that are searched for tags."""
+_MOST_LOOKED_AT = 20
+"""Files beside a timeline that are searched for its nodes."""
+
+
+def profile_folder(folder: list[Source]) -> Iterator[Twin]:
+    """vm.trace.json and perfetto_trace.json, made from vm.xplane.pb."""
+    by_host = {one.name.removesuffix(".xplane.pb"): one for one in folder if one.format == XPLANE}
+    traces = [one for one in folder if one.format == TIMELINE and one.name.endswith("trace.json")]
+    hosts = [one for one in traces if one.name.endswith(".trace.json")]
+    for one in traces:
+        if one.name == "perfetto_trace.json":
+            best = min(by_host.values(), key=lambda source: source.path, default=None) or (
+                min(hosts, key=lambda source: source.path, default=None)
+            )
+        else:
+            best = by_host.get(one.name.removesuffix(".trace.json"))
+        if best is not None:
+            yield one, best, "made from" if best.format == XPLANE else "the same recording as"
+
+
+def timelines(folder: list[Source]) -> Iterator[Twin]:
+    """timeline-15.json, made from the run metadata of step 15 in a file or an event file beside it."""
+    named = [one for one in folder if one.format == TIMELINE and one.name.lower().startswith("timeline")]
+    if not named:
+        return
+    made_from = {one.step: one for one in folder if one.format == RUN_METADATA}
+    whole = [one for one in folder if one.format == RUN_METADATA]
+    if len(whole) > 1 or len([one for one in named if one.step is None]) > 1:
+        made_from.pop(None, None)
+    for events in (one for one in folder if one.format == EVENT_FILE):
+        for step in tagged_steps(events):
+            made_from.setdefault(step, events)
+    for one in named:
+        if one.step in made_from:
+            yield one, made_from[one.step], "made from the run metadata in"
+
+
+def renamed_timelines(folder: list[Source]) -> Iterator[Twin]:
+    """tl_4.json, whatever it is called, when a file beside it holds its nodes at its times."""
+    stats = [one for one in folder if one.format == RUN_METADATA]
+    stats += [one for one in folder if one.format == EVENT_FILE and tagged_steps(one)]
+    if not stats:
+        return
+    for one in folder:
+        if one.format != TIMELINE or not (wanted := nodes(one)):
+            continue
+        # Those of the number in its name first: in a folder of thousands one look has to do.
+        numbers = {int(digits) for digits in re.findall(r"\d{1,15}", one.name)}
+        likely = sorted(stats, key=lambda other: (other.step not in numbers, other.format == EVENT_FILE))
+        for other in likely[:_MOST_LOOKED_AT]:
+            if holds(other, wanted):
+                yield one, other, "made from the run metadata in"
+                break
+
+
+def tagged_steps(source: Source) -> set[int]:
+    """Numbers of the steps whose run metadata an event file holds, by its tags (step_15).
+
+    Only the framing and the tags are looked at; a damaged file gives the steps before the damage. Packed
+    files and members of archives give none, so their timelines are read as well.
+    """
+    if source.bytes.codec != "plain" or source.bytes.unpack:
+        return set()
+    steps: set[int] = set()
+    with Path(source.bytes.path).open("rb") as file:
+        file.seek(source.bytes.offset)
+        end = source.bytes.offset + (source.bytes.length or source.size)
+        for _ in range(_RECORDS):
+            header = file.read(12)
+            if len(header) < 12:
+                break
+            (length,) = struct.unpack_from("<Q", header)
+            at = file.tell()
+            if at + length > end:
+                break
+            tag = _run_metadata_tag(file.read(min(length, 256)))
+            if tag is not None and (match := re.search(r"(\d+)$", tag)):
+                steps.add(int(match[1]))
+            file.seek(at + length + 4)
+    return steps
+
+
+def _run_metadata_tag(event: bytes) -> str | None:
+    """The tag of an Event's tagged_run_metadata (field 8); None when it is another event."""
+    at = 0
+    while at < len(event):
+        key, at = _varint(event, at)
+        field, wire = key >> 3, key & 7
+        if wire == 1:
+            at += 8
+        elif wire == 0:
+            _, at = _varint(event, at)
+        elif wire == 2:
+            size, at = _varint(event, at)
+            if field == 8:
+                inner, start = _varint(event, at)
+                length, start = _varint(event, start)
+                return event[start : start + length].decode("utf-8", "replace") if inner == 10 else None
+            at += size
+        else:
+            return None
+    return None
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(data):
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    return value, at

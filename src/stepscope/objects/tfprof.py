@@ -1,0 +1,81 @@
+"""stepscope.tfprof(): a model by name scope, graph, code or op type, as trees of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Union
+
+from stepscope.errors import UsageError
+from stepscope.formats.models.files import TRACES, Found, place_of, under
+from stepscope.formats.models.place import Place
+from stepscope.instruments.tfprof import Model
+from stepscope.instruments.tfprof.evidence import read as evidence_of
+from stepscope.instruments.tfprof.tree import Profile
+
+if TYPE_CHECKING:
+    from stepscope.session.open_trace import OpenTrace
+
+Path = Union[str, "PathLike[str]"]
+
+
+def tfprof(
+    *paths: Path | OpenTrace,
+    graph: Path | None = None,
+    run_metadata: Sequence[Path] = (),
+    op_log: Path | None = None,
+    checkpoint: Path | None = None,
+    profile: Path | None = None,
+    own_flops: bool = False,
+) -> Profile:
+    """A model, from files that are named or from whatever is found under paths; or, where nothing but a trace
+    tells what ran, from a trace that was opened: tfprof(stepscope.open("trace.json")).
+
+    own_flops: count floating point operations for nodes that no op log tells of. UnreadableSource for a
+    file that is not there or something else; UsageError when nothing is named.
+    """
+    named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]
+    traces = [path for path in paths if not isinstance(path, (str, PathLike))]
+    found = under(named) if named else Found()
+    evidence = None
+    if traces:
+        if len(traces) > 1:
+            raise UsageError(
+                "tfprof looks at one trace",
+                seen=f"{len(traces)} of them",
+                todo="open their files together: stepscope.open(a, b)",
+            )
+        evidence = evidence_of(traces[0].query)
+
+    def one(given: Path | None, name: str) -> Place | None:
+        return found.one(name) if given is None else place_of(name, fspath(given))
+
+    steps = [Place.of_file(fspath(path)) for path in run_metadata] or found.files.get("run_meta_path", [])
+    files = (
+        one(graph, "graph_path"),
+        one(op_log, "op_log_path"),
+        one(checkpoint, "checkpoint_path"),
+        one(profile, "profile_path"),
+    )
+    if not steps and files == (None,) * 4 and evidence is None:
+        trace = found.one(TRACES)
+        raise UsageError(
+            "There is no model to look at",
+            seen=f"a trace, {trace.shown}, that is not open"
+            if trace
+            else f"{len(paths)} paths without a graph, RunMetadata, op log, checkpoint or profile",
+            todo="stepscope.tfprof(stepscope.open(path))"
+            if trace
+            else 'stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
+        )
+    model = Model(
+        files[0],
+        steps,
+        files[1],
+        checkpoint=files[2],
+        profile=files[3],
+        evidence=evidence,
+        own_flops=own_flops,
+    )
+    model.notes[:0] = [*found.odd, *found.chosen.values(), *found.passed]
+    return Profile(model)
