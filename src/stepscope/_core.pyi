@@ -204,6 +204,10 @@ def write_lod(path: str, store: Store) -> tuple[int, int, str]:
     """Writes the slices of a store as the file that `Lod` maps and forces it to the disk; gives its size,
     slices and hash. CoreError when it cannot be written or something is there."""
 
+def unpickle(data: bytes) -> Any:
+    """The value of a pickle of dicts, lists, tuples, numbers, text and bytes (protocols 2 to 5). CoreError
+    when it is damaged, too large, or holds anything else: nothing of the file is run."""
+
 def hash_bytes(data: bytes) -> str:
     """The content hash of bytes in memory."""
 

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 
 _FRAMEWORK = re.compile(
-    r"(^|[/\\])(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib)[/\\]"
+    r"(^|[/\\])"
+    r"(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib|torchinductor_[^/\\]+)[/\\]"
 )
+"""Folders of frameworks, and of the code that torch.compile writes."""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,18 @@ def test_device_idle():
     assert one("gpu/s device_stream : [a]        [b]", "device_idle")["severity"] == "medium"
 
 
+def test_device_unused():
+    tables = draw(STEPS + "gpu/s device_stream :  [kernel..]     [k]\ntpu/s device_stream : [copy]")
+    assert "device_unused" not in found(tables, ("device_unused",))
+    brief = next(row for row in tables.rows["slice"] if row["name"] == "copy")
+    brief["dur_ps"] = brief["self_ps"] = UNIT_PS // 100
+    told = found(tables, ("device_unused", "device_idle"))
+    (row,) = told["device_unused"]
+    assert (row["device"], row["executions"], row["impact_ps"]) == ("tpu", 1, UNIT_PS // 100)
+    assert [row["device"] for row in told["device_idle"]] == ["gpu"]
+    assert (row["busiest"], row["times"]) == ("gpu", 100 * 13)
+
+
 def test_one_op_hides_the_rest():
     row = one("cpu/t thread : [a:_XlaRun........][b:Add]", "one_op_hides_the_rest")
     assert (row["severity"], row["op"], row["runs"]) == ("medium", "a", 1)

@@ -8,6 +8,7 @@ mod input;
 mod layout;
 mod lod;
 mod parquet;
+mod pickle;
 mod pprof;
 mod spans;
 mod steps;
@@ -206,6 +207,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(lod::write_lod, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::unpickle, module)?)?;
     module.add_function(wrap_pyfunction!(pprof::pprof, module)?)?;
     module.add_function(wrap_pyfunction!(hash_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)

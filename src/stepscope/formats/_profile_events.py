@@ -155,12 +155,13 @@ class Events:
             if start_ps == last:
                 while kept < min(len(frames), len(open_)) and open_[kept][0] == frames[kept]:
                     kept += 1
-            for name, since in reversed(open_[kept:]):
+            # Of slices that begin and end together, the first one written is the outermost.
+            for name, since in open_[kept:]:
                 self.slice(name, since, last, pid, tid)
             del open_[kept:]
             open_ += [(name, start_ps) for name in frames[kept:]]
             last = end_ps
-        for name, since in reversed(open_):
+        for name, since in open_:
             self.slice(name, since, last, pid, tid)
 
     def note(self, slug: str, effect: str, events: int, detail: str) -> None:

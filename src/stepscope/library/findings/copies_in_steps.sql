@@ -1,7 +1,7 @@
 -- Copies take much of an accelerator's time
 --
 -- question: How much of the work of an accelerator is copying?
--- reads: op_sum
+-- reads: op_sum, step_window
 -- severity: high from 50 % of its work, medium from 25 %, low from 10 %
 -- impact: {device} spends {copy_share} of its work on copies: {impact_ps} in {copies} {copies:copy|copies}.
 -- action: Keep data on the device between ops, overlap copies with compute (prefetch_to_device), use pinned
@@ -11,7 +11,8 @@
 --   copies are a large part of what an accelerator does, the data are in the wrong place: inputs arrive
 --   late, results are fetched in each step, or neighbouring ops run on different devices.
 -- formula: copy_share = self time of slices of the class `copy` / self time of all work on the device,
---   without waits; impact = that self time of copies. Reported from copy_share >= 0.1.
+--   without waits; impact = that self time of copies. Reported from copy_share >= 0.1 where copies take at least a
+--   hundredth of the window (the view `step_window`).
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | self times of the copies, added up
@@ -31,6 +32,12 @@ WITH devices AS (
   FROM op_sum AS o
   WHERE o.place = 'device' AND o.class NOT IN ('input', 'wait')
   GROUP BY o.run_id, o.host_id, o.device
+),
+
+windows AS (
+  SELECT w.run_id AS of_run, w.host_id AS of_host, SUM(w.window_ps) AS all_window_ps
+  FROM step_window AS w
+  GROUP BY w.run_id, w.host_id
 )
 
 SELECT
@@ -46,5 +53,6 @@ SELECT
   CAST(d.number AS BIGINT) AS copies,
   CAST(d.copy_ps AS DOUBLE) / NULLIF(d.all_ps, 0) AS copy_share
 FROM devices AS d
-WHERE d.copy_ps * 10 >= d.all_ps AND d.copy_ps > 0
+INNER JOIN windows AS w ON w.of_run = d.run_id AND w.of_host = d.host_id
+WHERE d.copy_ps * 10 >= d.all_ps AND d.copy_ps > 0 AND d.copy_ps * 100 >= w.all_window_ps
 ORDER BY d.copy_ps DESC NULLS LAST, d.run_id NULLS LAST, d.host_id NULLS LAST, d.device NULLS LAST

@@ -1,0 +1,190 @@
+"""PyTorch's snapshots of its CUDA memory (`torch.cuda.memory._dump_snapshot`): what the caching allocator
+held, what it gave and took back before, and the stacks that asked for it.
+
+Format: a pickle of plain values, as torch/csrc/cuda/memory_snapshot.cpp and torch/cuda/_memory_viz.py of
+<https://github.com/pytorch/pytorch> write and read it. Nothing in it is run: names of Python objects, which
+pickles may hold, are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stepscope import units
+from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
+from stepscope.sources.source import Traits
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.formats import Pieces
+
+NAME = "torch_memory"
+TRAITS = Traits(kind="memory")
+_PROTOCOLS = b"\x02\x03\x04\x05"
+_KEY_BYTES = 256
+"""`segments` is the first key: it lies behind some bytes of opcodes."""
+_CUDA = 1
+"""PyTorch's number of the kind of device."""
+_HELD = ("active_allocated", "active_awaiting_free", "active_pending_free")
+"""States of blocks that the program has, or that a stream still works on."""
+_US, _NS = 10**6, 10**3
+_MOST_AT_ONCE = 999
+"""Changes within a microsecond that are told apart, a nanosecond each."""
+
+
+class _Change(NamedTuple):
+    """Bytes given (positive) or taken back (negative), and the stack that did it, the outermost first."""
+
+    at_us: int
+    address: int
+    delta_bytes: int
+    stack: Sequence[str]
+
+
+def sniff(head: bytes, name: str) -> bool:
+    """A pickle whose first key is `segments`."""
+    return head[:1] == b"\x80" and head[1:2] in _PROTOCOLS and b"segments" in head[:_KEY_BYTES]
+
+
+def build(pieces: Pieces) -> Store:
+    """Memory events as Kineto writes them, in the calls that asked for the memory."""
+    from stepscope import _core
+    from stepscope.formats import Damaged
+
+    data = pieces.read(MOST_BYTES)
+    try:
+        snapshot = _core.unpickle(data)
+    except _core.CoreError as error:
+        place = "" if error.offset is None else f" (byte {error.offset:,})"
+        raise Damaged(f"it is no pickle of plain values: {error.seen}{place}") from error
+    traces = listed(member(snapshot, "device_traces"))
+    segments = [one for one in listed(member(snapshot, "segments")) if isinstance(one, dict)]
+    events = Events()
+    frames = _Frames()
+    numbers = {number for one in segments if (number := _whole(one.get("device"))) is not None}
+    for number in sorted({*numbers, *range(len(traces))}):
+        trace = listed(traces[number]) if number < len(traces) else []
+        _Device(number, events, frames).read(trace, [one for one in segments if one.get("device") == number])
+    if not events.lines:
+        raise Damaged("it holds no blocks, and nothing that was given or taken back")
+    return events.store(pieces, data, "kineto")
+
+
+class _Device:
+    """The memory of one GPU, as it is read into events."""
+
+    def __init__(self, number: int, events: Events, frames: _Frames) -> None:
+        self.number = number
+        self.events = events
+        self.frames = frames
+        self.process = f"GPU {number}"
+
+    def read(self, trace: Sequence[Any], segments: Sequence[Any]) -> None:
+        """Adds what was held at first, then each change."""
+        changes = list(self._changes(trace))
+        held = list(self._held_at_first(changes, segments))
+        if not changes and not held:
+            return
+        self.events.thread(self.process, 1, f"allocator of {self.process}", "calls that asked for memory")
+        if held:
+            self.events.note(
+                "memory-before",
+                "info",
+                len(held),
+                f"{self.process} held {units.count(len(held), 'block')} before the first change that was "
+                f"recorded; {units.agree(len(held), 'it is', 'they are')} shown as given at that moment",
+            )
+        self._write([*held, *changes])
+
+    def _changes(self, trace: Sequence[Any]) -> Iterator[_Change]:
+        for entry in trace:
+            action = member(entry, "action")
+            if action not in ("alloc", "free_completed"):
+                continue
+            size, address = _whole(member(entry, "size")), _whole(member(entry, "addr"))
+            at_us = _whole(member(entry, "time_us"))
+            if size is None or size < 0 or address is None or at_us is None:
+                self.events.miss()
+                continue
+            is_given = action == "alloc"
+            stack = self.frames.stack(member(entry, "frames")) if is_given else ()
+            yield _Change(at_us, address, size if is_given else -size, stack)
+
+    def _held_at_first(self, changes: Sequence[_Change], segments: Sequence[Any]) -> Iterator[_Change]:
+        """Blocks that the allocator held before the first change: what it holds in the end and did not give
+        meanwhile, and what it took back without having given it."""
+        begin_us = min((one.at_us for one in changes), default=0)
+        given: set[int] = set()
+        for one in changes:
+            if one.delta_bytes > 0:
+                given.add(one.address)
+            elif one.address not in given:
+                yield _Change(begin_us, one.address, -one.delta_bytes, ())
+            else:
+                given.discard(one.address)
+        for segment in segments:
+            address = _whole(member(segment, "address")) or 0
+            for block in listed(member(segment, "blocks")):
+                size = _whole(member(block, "size")) or 0
+                at = _whole(member(block, "address"))
+                at = address if at is None else at
+                if member(block, "state") in _HELD and at not in given:
+                    yield _Change(begin_us, at, size, self.frames.stack(_frames_of(block)))
+                address += size
+
+    def _write(self, changes: Sequence[_Change]) -> None:
+        """One change after the other, those of a microsecond a nanosecond apart, each in the calls that asked
+        for it."""
+        times: list[int] = []
+        last_us = behind = 0
+        for one in changes:
+            behind = min(behind + 1, _MOST_AT_ONCE) if one.at_us == last_us else 0
+            last_us = one.at_us
+            times.append(one.at_us * _US + behind * _NS)
+        samples = [(one.stack, at, at + 1) for one, at in zip(changes, times, strict=True) if one.stack]
+        if self.events.origin_ps is None:
+            self.events.origin_ps = min(times)
+        self.events.stacks(samples, self.process, 1)
+        total = 0
+        for one, at in zip(changes, times, strict=True):
+            total += one.delta_bytes
+            told = {
+                "Device Type": _CUDA,
+                "Device Id": self.number,
+                "Addr": one.address,
+                "Bytes": one.delta_bytes,
+                "Total Allocated": total,
+            }
+            self.events.instant("[memory]", at, self.process, 1, told)
+
+
+class _Frames:
+    """Names of calls, each made once: a snapshot has the same frames many thousand times."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[Any, Any, Any], str] = {}
+
+    def stack(self, frames: Any) -> Sequence[str]:
+        """Python's calls, the outermost first, as Kineto names them; none where only C++ was followed."""
+        found = []
+        for frame in reversed(listed(frames)):
+            if isinstance(frame, dict):
+                key = (frame.get("filename"), frame.get("line"), frame.get("name"))
+                if str(key[0]).endswith(".py") and all(isinstance(part, str | int) for part in key):
+                    if key not in self._names:
+                        self._names[key] = f"{key[0]}({key[1]}): {key[2]}"
+                    found.append(self._names[key])
+        return found
+
+
+def _frames_of(block: Any) -> Any:
+    """Frames of a block; PyTorch before 2.1 keeps them in a history, the newest first."""
+    if frames := listed(member(block, "frames")):
+        return frames
+    history = listed(member(block, "history"))
+    return member(history[0], "frames") if history else None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None

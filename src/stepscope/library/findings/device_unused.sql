@@ -1,0 +1,55 @@
+-- An accelerator takes no part in the work
+--
+-- question: Which accelerators execute next to nothing while another one of their host works?
+-- reads: device_sum
+-- severity: medium
+-- impact: {device} executes {executions} {executions:op|ops} in {impact_ps}; {busiest} works {times} times as long.
+-- action: Give it a part of each batch (MirroredStrategy, pmap, DistributedDataParallel), or leave it to another job
+--   (CUDA_VISIBLE_DEVICES).
+-- weakened_by: lost, capped, truncated, missing
+-- reasoning: A program takes all accelerators that it sees, and a framework puts ops on the first one unless it is
+--   told otherwise. The others hold memory and are paid for.
+-- formula: times = execution on the busiest device of the host / execution on this one; reported from 100. A device on
+--   which nothing was recorded is not in the recording.
+-- columns:
+--   severity | text | Severity | medium
+--   impact_ps | ps | Executed | durations of what it executed, added up
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   device | text | Device | name of the device
+--   executions | int | Executions | kernels, copies, sets and ops that it executed
+--   busiest | text | Busiest | the device of the host that executed longest
+--   times | int | Times | how many times as long that one executed
+WITH ranked AS (
+  SELECT
+    d.run_id,
+    d.host_id,
+    d.source_id,
+    d.device,
+    d.executions,
+    d.sum_executions_ps,
+    FIRST_VALUE(d.device) OVER w AS busiest,
+    FIRST_VALUE(d.sum_executions_ps) OVER w AS most_ps
+  FROM device_sum AS d
+  WHERE d.place = 'device'
+  WINDOW w AS (
+    PARTITION BY d.run_id, d.host_id
+    ORDER BY d.sum_executions_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+  )
+)
+
+SELECT
+  'medium' AS severity,
+  CAST(r.sum_executions_ps AS BIGINT) AS impact_ps,
+  r.run_id,
+  r.host_id,
+  r.source_id,
+  r.device,
+  CAST(r.executions AS BIGINT) AS executions,
+  r.busiest,
+  CAST(r.most_ps / r.sum_executions_ps AS BIGINT) AS times
+FROM ranked AS r
+WHERE r.sum_executions_ps > 0 AND r.sum_executions_ps * 100 < r.most_ps
+ORDER BY r.run_id NULLS LAST, r.host_id NULLS LAST, r.source_id NULLS LAST, r.device NULLS LAST

@@ -1,0 +1,154 @@
+"""Snapshots of PyTorch's CUDA memory, made as PyTorch makes them, of which every byte is known."""
+
+from __future__ import annotations
+
+import contextlib
+import copyreg
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepscope
+from stepscope import _core
+from stepscope.cli import main
+from stepscope.errors import StepscopeError
+
+KIB = 1024
+NATIVE = {"name": "at::empty_cuda(c10::ArrayRef<long>)", "filename": "??", "line": 0}
+
+
+def frame(file: str, line: int, name: str) -> dict[str, Any]:
+    return {"name": name, "filename": file, "line": line}
+
+
+LOOP = frame("/home/me/train.py", 40, "main")
+FORWARD = [NATIVE, frame("/usr/lib/python3/site-packages/torch/nn/modules/linear.py", 125, "forward"),
+           frame("/home/me/model.py", 12, "forward"), NATIVE, LOOP]  # fmt: skip
+STATE = [NATIVE, frame("/home/me/adam.py", 7, "step"), LOOP]
+COMPILED = [
+    NATIVE,
+    frame("/tmp/torchinductor_me/ab/cabc.py", 88, "call"),
+    frame("/home/me/loss.py", 3, "loss"),
+    LOOP,
+]
+
+
+def change(action: str, at_us: int, address: int, size: int, frames: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": at_us, "frames": frames}
+
+
+def snapshot() -> dict[str, Any]:
+    """4 KiB of an optimizer are there from the start and stay; 1 KiB of before is given back. The program
+    asks for 8 KiB and gives them back, then for 2 KiB, which it keeps. Peak: 4 + 1 + 8."""
+    trace = [
+        change("segment_alloc", 1000, 0, 64 * KIB, FORWARD),
+        change("alloc", 1000, 4096, 8 * KIB, FORWARD),
+        change("free_requested", 1500, 1, 1 * KIB, []),
+        change("free_completed", 1500, 1, 1 * KIB, []),
+        change("free_completed", 1500, 4096, 8 * KIB, []),
+        change("alloc", 2000, 4096, 2 * KIB, COMPILED),
+    ]
+    blocks = [
+        {"address": 0, "size": 4 * KIB, "state": "active_allocated", "frames": STATE},
+        {"address": 4096, "size": 2 * KIB, "state": "active_allocated", "frames": COMPILED},
+        {"address": 6144, "size": 58 * KIB, "state": "inactive", "frames": []},
+    ]
+    segment = {"device": 0, "address": 0, "total_size": 64 * KIB, "stream": 0, "blocks": blocks}
+    return {"segments": [segment], "device_traces": [trace, []], "allocator_settings": {}}
+
+
+def written(path: Path, value: Any, protocol: int = 4) -> Path:
+    path.write_bytes(pickle.dumps(value, protocol))
+    return path
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_who_holds_the_peak(protocol, tmp_path, capsys):
+    path = written(tmp_path / "snapshot.pickle", snapshot(), protocol)
+    assert main(["memory", str(path), "--format", "json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["allocators"]
+    assert told["allocator"] == "cuda:0"
+    assert told["peak_bytes"] == 13 * KIB
+    assert {row["name"]: row["bytes"] for row in told["at_peak"]["by_code"]} == {
+        "/home/me/model.py:12 forward": 8 * KIB,
+        "/home/me/adam.py:7 step": 4 * KIB,
+        "(line not known)": 1 * KIB,
+    }
+    assert [row["code"]["file"] for row in told["never_freed"]] == ["/home/me/adam.py", "/home/me/loss.py"]
+
+
+def test_what_is_held_in_the_end(tmp_path):
+    path = written(tmp_path / "snapshot.pickle", snapshot())
+    with stepscope.open(path, cache=False) as trace:
+        last = trace.query("SELECT args_json FROM instant ORDER BY ts_ps DESC LIMIT 1").rows()
+        calls = trace.query("SELECT DISTINCT name FROM slice ORDER BY name").rows()
+        notes = trace.query("SELECT slug, events FROM source_note WHERE slug = 'memory-before'").rows()
+    assert json.loads(last[0][0])["Total Allocated"] == 6 * KIB
+    assert ("/home/me/loss.py(3): loss",) in calls
+    assert notes == [("memory-before", 2)]
+
+
+def test_times_that_lack_are_told(tmp_path):
+    value = snapshot()
+    value["device_traces"][0][1].pop("time_us")
+    with stepscope.open(written(tmp_path / "old.pickle", value), cache=False) as trace:
+        lost = trace.query("SELECT events_lost FROM source").rows()
+    assert lost == [(1,)]
+
+
+class Runs:
+    """What would run a program when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (print, ("it ran",))
+
+
+def test_nothing_of_a_pickle_is_run(tmp_path, capsys):
+    for value in (Runs(), copyreg.pickle):
+        path = written(tmp_path / "evil.pickle", {"segments": [value]})
+        assert main([str(path)]) == 2
+        told = capsys.readouterr()
+        assert "it ran" not in told.out
+        assert "no pickle of plain values" in told.err
+
+
+VALUES: list[Any] = [
+    None, True, False, 0, 255, 256, 65535, 65536, -1, 2**31 - 1, 2**31, -(2**31), 2**63, -(2**100), 0.1, -0.0,
+    "", "ä" * 300, b"", b"x" * 300, (), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), [], [1], list(range(2000)), {},
+    {"a": 1}, {str(n): n for n in range(2000)}, {1: "x", None: [({},)]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_plain_values_are_what_pickle_makes_of_them(protocol):
+    shared = {"one": [1, 2]}
+    for value in [*VALUES, VALUES, [shared, shared, (shared,)]]:
+        if protocol == 2 and b"c__builtin__" in pickle.dumps(value, 2).replace(b"c_codecs", b"c__builtin__"):
+            continue  # bytes are calls in this protocol
+        found = _core.unpickle(pickle.dumps(value, protocol))
+        assert repr(found) == repr(value)
+    first, second, _ = _core.unpickle(pickle.dumps([shared, shared, (shared,)], protocol))
+    assert first is second
+
+
+def test_damage_ends_in_a_result_or_an_error_of_ours(tmp_path):
+    data = pickle.dumps(snapshot(), 4)
+    path = tmp_path / "damaged.pickle"
+    for at in range(0, len(data), 7):
+        for damaged in (data[:at], data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]):
+            path.write_bytes(damaged)
+            with contextlib.suppress(StepscopeError):  # which says what was seen
+                stepscope.open(path, cache=False).close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\x80\x04", b"\x80\x04(", b"\x80\x04e.", b"\x80\x04h\x00.", b"\x80\x04\x87.",
+     b"\x80\x04}]Ns.", b"\x80\x04X\xff\xff\xff\xff.", b"\x80\x04(0.", b"\x80\x04\x94.", b"\x80\x04Na."],
+)  # fmt: skip
+def test_damaged_pickles_are_refused(data):
+    with pytest.raises(_core.CoreError):
+        _core.unpickle(data)
