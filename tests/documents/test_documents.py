@@ -27,7 +27,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reader(item: Item, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the samples that the item names, as a reader of the page would have it, at 100 columns."""
+    """A folder with the samples that the item names, as a reader of the page has it, 100 columns wide."""
     for sample in SAMPLES.iterdir():
         if sample.name in item.command:
             (tmp_path / sample.name).symlink_to(sample, target_is_directory=sample.is_dir())
