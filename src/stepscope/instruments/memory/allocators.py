@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -14,7 +15,7 @@ from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
 from stepscope.instruments.memory.blocks import Block, Held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
-from stepscope.instruments.memory.peak import Peak, peak
+from stepscope.instruments.memory.peak import Peak, curve, peak
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 
@@ -61,6 +62,11 @@ class Memory:
     """The peak if everything died with its last use."""
     timeline_bytes: int | None
     """The peak that TensorFlow's Timeline would show."""
+
+    @cached_property
+    def curve(self) -> list[tuple[int, int]]:
+        """Bytes held from each time on, in the order of time."""
+        return curve(self.held.blocks, self.held.base_bytes)
 
 
 NEAR_PS = 100_000_000

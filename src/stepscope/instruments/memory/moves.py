@@ -201,7 +201,8 @@ class _Innermost:
         self._next = 0
         self._open: list[_Open] = []
         self._track: int | None = None
-        self._frames: dict[str, CodeLine | None] = {}
+        self._frames: dict[str, tuple[CodeLine | None, bool]] = {}
+        """By name its line, and whether that is the program's own."""
 
     def at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
         """Its name, None between slices; and the innermost line of the program's own around it, or else of
@@ -229,14 +230,14 @@ class _Innermost:
 
     def _opened(self, end_ps: int, name: str) -> _Open:
         outer = self._open[-1] if self._open else None
-        if name not in self._frames:
+        if (frame := self._frames.get(name)) is None:
             call = python_frame.of_pytorch(name)
-            self._frames[name] = CodeLine(*call) if call else None
-        line = self._frames[name]
+            told = CodeLine(*call) if call else None
+            frame = self._frames[name] = told, told is not None and not is_framework(told.file)
+        line, is_own = frame
         if line is None:
             return _Open(end_ps, name, outer.own if outer else None, outer.any if outer else None)
-        own = line if not is_framework(line.file) else outer.own if outer else None
-        return _Open(end_ps, name, own, line)
+        return _Open(end_ps, name, line if is_own else outer.own if outer else None, line)
 
 
 def _whole(text: str | None) -> int | None:
