@@ -33,8 +33,7 @@ class Pool:
     """Bytes that it may still take."""
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """Bytes that an allocator gave (positive) or took back (negative)."""
 
     ts_ps: int
