@@ -8,7 +8,6 @@ from typing import Any
 from stepscope.engines import Reads
 from stepscope.engines.duckdb.native import duckdb
 
-
 _OF_VALUES = frozenset({"range", "generate_series", "unnest", "json_each", "json_tree"})
 """Table functions whose rows are made of their arguments; others may read any table, by a name that they are
 given as text."""

@@ -73,9 +73,11 @@ NEAR_PS = 100_000_000
 """Records of an allocator are in whole microseconds, and freeing takes some: 100 µs do not count."""
 
 
-def find(query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: True) -> list[Memory]:
+def find(
+    query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: True, named: bool = True
+) -> list[Memory]:
     """What is known of each allocator, sources in their order, the one that holds most first. of: whether a
-    run and a host are asked for."""
+    run and a host are asked for. named: False where how much is held suffices, and not for what."""
     found = []
     # Of a thousand sources, most have nothing.
     there = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
@@ -84,7 +86,7 @@ def find(query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: 
         if source_id not in there or not of(run_id, host_id):
             continue
         lives = lifetimes.read(query, source_id)
-        all_moves, complete = moves.read(query, source_id)
+        all_moves, complete = moves.read(query, source_id, named)
         recorded = bool(all_moves)
         helds = pair(all_moves)
         if recorded:

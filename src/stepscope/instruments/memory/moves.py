@@ -61,9 +61,10 @@ class Move(NamedTuple):
     """The state of the allocator after it."""
 
 
-def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
-    """The movements of a source in the order of time, and whether that is all of them."""
-    for one in (_records, _xplane, _kineto):
+def read(query: Query, source_id: int, named: bool = True) -> tuple[list[Move], bool]:
+    """The movements of a source in the order of time, and whether that is all of them. named: says for what
+    they were where that has to be looked for among all slices."""
+    for one in (_records, _xplane, _kineto if named else _unnamed):
         if moves := one(query, source_id):
             return moves, len(moves) < MOST_MOVES
     return [], True
@@ -153,11 +154,16 @@ _KINDS = {
 }
 
 
-def _kineto(query: Query, source_id: int) -> list[Move]:
+def _unnamed(query: Query, source_id: int) -> list[Move]:
+    return _kineto(query, source_id, named=False)
+
+
+def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
     rows = _rows(query, "memory_instants", source_id)
     if not rows:
         return []
-    innermost = _Innermost(query(statement("memory_threads", source_id=source_id)).rows())
+    slices = query(statement("memory_threads", source_id=source_id)).rows() if named else []
+    innermost = _Innermost(slices)
     moves = []
     for ts, track, size, kind, number, address, total in sorted(rows, key=lambda row: (row[1], row[0])):
         delta = _whole(size)
