@@ -218,7 +218,7 @@ class SQLite:
     """stepscope.engines.Engine on SQLite."""
 
     def __init__(self):
-        self.writes, self.whole_runs, self.doubt = False, False, lambda error: error
+        self.writes, self.whole_runs, self.little, self.doubt = False, False, False, lambda error: error
         self._con, self._waiting = sqlite3.connect(":memory:"), {}
         self._con.create_function("FLOOR", 1, math.floor, deterministic=True)
 

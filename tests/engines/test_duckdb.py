@@ -371,6 +371,10 @@ def test_nothing_is_said_at_the_end_of_the_process(closed: bool) -> None:
             Reads(frozenset({"x", "y"}), frozenset({"a", "b"}), False),
         ),
         ("SELECT args_json->>'$.k' FROM x", Reads(frozenset({"x"}), frozenset({"args_json"}), False)),
+        (
+            "SELECT e.key FROM x, json_each(x.a) AS e, range(3), unnest(x.b)",
+            Reads(frozenset({"x"}), frozenset({"key", "a", "b", "e"}), False),
+        ),
         ("SUMMARIZE slice", None),
         ("SELECT 1 FROM query_table('slice')", None),
         ("PIVOT slice ON name", None),

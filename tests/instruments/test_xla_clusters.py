@@ -82,7 +82,8 @@ def test_the_reasons_of_a_log_reach_its_graph(tmp_path: Path, capsys: pytest.Cap
     log = DUMPS / "tf_transformer_auto.reasons.log.gz"
     assert main(["xla", "clusters", str(tmp_path), str(log), "--format", "csv"]) == 0
     shown = capsys.readouterr()
-    assert "9 outside: cannot be compiled" in shown.err
+    assert "29 nodes in 2 clusters, 9 outside\n" in shown.err
+    assert "8 outside: an argument or a result of the graph\n1 outside: cannot be compiled\n" in shown.err
     assert "No registered 'EagerPyFunc'" in shown.out or "EagerPyFunc" in shown.out
 
 

@@ -138,6 +138,8 @@ class Engine(Protocol):
     """Set before attach() for an engine that copies whole tables: what it reads need not stay in memory."""
     whole_runs: bool
     """What it has of a run is that run as a whole: hosts cannot be left out."""
+    little: bool
+    """Set before seal() where all that is to be read is so little that it is not worth sharing out."""
     doubt: Callable[[StepscopeError], StepscopeError]
     """Gives the error to raise when a query fails while it reads."""
 

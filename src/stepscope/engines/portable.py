@@ -131,6 +131,7 @@ class Portable(ABC):
     def __init__(self) -> None:
         self.writes = False
         self.whole_runs = False
+        self.little = False
         self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
         self.relations: dict[str, Relation] = {}
         self.views: dict[str, Statement] = {}

@@ -10,7 +10,7 @@ from stepscope import units
 from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block, Spans
 from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
-from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
+from stepscope.instruments.memory.peak import Holder, code_of, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
 from stepscope.instruments.memory.whatif import WhatIf
 from stepscope.library import statements
@@ -132,7 +132,7 @@ def _parts(
     asked = partial(statements.text, source_id=one.source_id, allocator=one.allocator)
     held = highest(one, _STRETCHES)
     if held and one.peak.bytes and not one.held.is_moment:
-        points = curve(one.held.blocks, one.held.base_bytes)
+        points = one.curve
         span = max(points[-1][0] - points[0][0], 1)
         rows = tuple((span * i // len(held), size) for i, size in enumerate(held))
         chart = Chart("area", "ts_ps", ("bytes",), "Memory held over time")
@@ -363,7 +363,7 @@ def _start(one: Memory) -> int:
 
 def highest(one: Memory, count: int) -> list[int]:
     """The most that was held in each of `count` equal stretches of the recording."""
-    points = curve(one.held.blocks, one.held.base_bytes)
+    points = one.curve
     if not points:
         return []
     begin, end = points[0][0], max(points[-1][0], points[0][0] + 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block
-from stepscope.instruments.memory.peak import code_of, curve, holders, op_of, scope_of
+from stepscope.instruments.memory.peak import code_of, holders, op_of, scope_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
 from stepscope.instruments.memory.whatif import WhatIf
 from stepscope.instruments.pipeline.changes import Change
@@ -202,7 +202,7 @@ def _stage(load: Load, diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _allocator(one: Memory, changes: Sequence[WhatIf], evidence: Sequence[str]) -> dict[str, Any]:
-    points = curve(one.held.blocks, one.held.base_bytes)
+    points = one.curve
     thin = max(len(points) // _POINTS, 1)
     found = one.compared
     pieces = fragmentation(one.held.pools, one.peak.ts_ps)

@@ -24,6 +24,9 @@ T = TypeVar("T")
 _MOST_MENDINGS = 2
 """How often what the cache lost is decoded again for one question; the second time it is kept in memory."""
 
+_LITTLE_BYTES = 1 << 20
+"""Packed, these are some 100,000 events."""
+
 
 class OpenTrace:
     """What stepscope.open() gives; its methods are those of stepscope.session.trace.Trace."""
@@ -175,6 +178,7 @@ class OpenTrace:
             try:
                 engine.doubt = self._tables.doubt
                 engine.writes = writes
+                engine.little = _are_little(self._tables.sources)
                 self._tables.attach(engine)
                 engine.define({view.name: view.statement for view in library.views()})
                 engine.define(self._views)
@@ -190,3 +194,11 @@ class OpenTrace:
         engines, self._engines = list(self._engines.values()), {}
         for engine in engines:
             engine.close()
+
+
+def _are_little(sources: Sequence[Source | SourceRow]) -> bool:
+    """Whether sources have hardly more rows than one thread of an engine takes at once. A lake's rows are in
+    files, whose number counts."""
+    from stepscope.sources.source import Source
+
+    return sum(one.size if isinstance(one, Source) else _LITTLE_BYTES for one in sources) < _LITTLE_BYTES

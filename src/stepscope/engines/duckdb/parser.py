@@ -8,6 +8,16 @@ from typing import Any
 from stepscope.engines import Reads
 from stepscope.engines.duckdb.native import duckdb
 
+_OF_VALUES = frozenset({"range", "generate_series", "unnest", "json_each", "json_tree"})
+"""Table functions whose rows are made of their arguments; others may read any table, by a name that they are
+given as text."""
+
+
+def _function(node: dict[str, Any]) -> str:
+    """The name of the function that a reference to a table calls."""
+    called = node.get("function")
+    return str(called.get("function_name", "")).lower() if isinstance(called, dict) else ""
+
 
 def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
     """What the text of a SELECT names; None for anything but one SELECT that DuckDB can parse."""
@@ -41,7 +51,9 @@ def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
                 qualified.append(names) if len(names) > 1 else columns.update(names)
             elif node.get("class") == "STAR":
                 star = True
-            elif node.get("type") in ("SHOW_REF", "TABLE_FUNCTION"):
+            elif node.get("type") == "SHOW_REF" or (
+                node.get("type") == "TABLE_FUNCTION" and _function(node) not in _OF_VALUES
+            ):
                 return None
             # SELECT t FROM t is the whole row, and a natural join compares every column that both sides have.
             star = star or node.get("ref_type") == "NATURAL"

@@ -108,7 +108,8 @@ def peaks(side: Side) -> dict[str, int]:
     from stepscope.instruments.memory import allocators
 
     found: dict[str, int] = {}
-    for one in allocators.find(side.query, lambda run, host: run == side.run_id and host in side.host_ids):
+    of = lambda run, host: run == side.run_id and host in side.host_ids  # noqa: E731
+    for one in allocators.find(side.query, of, named=False):
         name = f"{one.device} {one.allocator}".strip()
         found[name] = max(found.get(name, 0), one.peak.bytes)
     return found

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -14,7 +15,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
 from stepscope.instruments.memory.blocks import Block, Held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
-from stepscope.instruments.memory.peak import Peak, peak
+from stepscope.instruments.memory.peak import Peak, curve, peak
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 
@@ -62,14 +63,21 @@ class Memory:
     timeline_bytes: int | None
     """The peak that TensorFlow's Timeline would show."""
 
+    @cached_property
+    def curve(self) -> list[tuple[int, int]]:
+        """Bytes held from each time on, in the order of time."""
+        return curve(self.held.blocks, self.held.base_bytes)
+
 
 NEAR_PS = 100_000_000
 """Records of an allocator are in whole microseconds, and freeing takes some: 100 µs do not count."""
 
 
-def find(query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: True) -> list[Memory]:
+def find(
+    query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: True, named: bool = True
+) -> list[Memory]:
     """What is known of each allocator, sources in their order, the one that holds most first. of: whether a
-    run and a host are asked for."""
+    run and a host are asked for. named: False where how much is held suffices, and not for what."""
     found = []
     # Of a thousand sources, most have nothing.
     there = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
@@ -78,7 +86,7 @@ def find(query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: 
         if source_id not in there or not of(run_id, host_id):
             continue
         lives = lifetimes.read(query, source_id)
-        all_moves, complete = moves.read(query, source_id)
+        all_moves, complete = moves.read(query, source_id, named)
         recorded = bool(all_moves)
         helds = pair(all_moves)
         if recorded:

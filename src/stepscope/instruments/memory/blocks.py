@@ -11,7 +11,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory.moves import Move, Pool
 
 
-@dataclass
+@dataclass(slots=True)
 class Block:
     """Bytes held from `born_ps` to `freed_ps`. None: before the recording began, after it ended."""
 
@@ -81,6 +81,33 @@ class Held:
         return self.way in ("stacks", "variables")
 
 
+class _Open:
+    """Blocks that are held, by what tells them apart: nearly always one each."""
+
+    def __init__(self) -> None:
+        self._there: dict[object, Block | deque[Block]] = {}
+
+    def add(self, name: object, block: Block) -> None:
+        """A block more; it is taken after those of its name that are there."""
+        there = self._there.get(name)
+        if there is None:
+            self._there[name] = block
+        elif isinstance(there, Block):
+            self._there[name] = deque((there, block))
+        else:
+            there.append(block)
+
+    def take(self, name: object) -> Block | None:
+        """The oldest block of this name, which is held no more; None when there is none."""
+        there = self._there.pop(name, None)
+        if there is None or isinstance(there, Block):
+            return there
+        found = there.popleft()
+        if there:
+            self._there[name] = there
+        return found
+
+
 def pair(moves: Iterable[Move]) -> list[Held]:
     """The blocks of each allocator, in the order of their allocation.
 
@@ -88,7 +115,7 @@ def pair(moves: Iterable[Move]) -> list[Held]:
     allocated for the same execution. One without an allocation frees what was there before.
     """
     found: dict[tuple[str, str], Held] = {}
-    open_: dict[tuple[str, str], dict[object, deque[Block]]] = defaultdict(lambda: defaultdict(deque))
+    open_: dict[tuple[str, str], _Open] = defaultdict(_Open)
     own: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
         # Kineto and XPlane free from other threads and devices: the allocator alone tells what it is.
@@ -98,7 +125,6 @@ def pair(moves: Iterable[Move]) -> list[Held]:
         name: object = (
             ("run", move.op_run_id, abs(move.delta_bytes)) if move.address is None else move.address
         )
-        queue = open_[key][name]
         if move.delta_bytes > 0:
             block = Block(
                 move.delta_bytes,
@@ -115,9 +141,9 @@ def pair(moves: Iterable[Move]) -> list[Held]:
                 requested_bytes=move.requested_bytes,
             )
             held.blocks.append(block)
-            queue.append(block)
-        elif queue:
-            queue.popleft().freed_ps = move.ts_ps
+            open_[key].add(name, block)
+        elif (freed := open_[key].take(name)) is not None:
+            freed.freed_ps = move.ts_ps
         else:
             held.blocks.append(Block(-move.delta_bytes, None, move.ts_ps, address=move.address))
     for key, held in found.items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block
-from stepscope.instruments.memory.peak import curve, is_held
+from stepscope.instruments.memory.peak import is_held
 from stepscope.library.statements import Query, statement
 
 
@@ -62,7 +62,7 @@ def by_step(found: Sequence[Memory], steps: Windows) -> list[list[StepPeak]]:
 def _peaks(one: Memory, steps: Windows) -> list[StepPeak]:
     if one.held.is_moment:
         return []
-    points = curve(one.held.blocks, one.held.base_bytes)
+    points = one.curve
     times = [ts for ts, _ in points]
     found = []
     for step, begin, end in steps.get(one.source_id, ()):

@@ -33,8 +33,7 @@ class Pool:
     """Bytes that it may still take."""
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """Bytes that an allocator gave (positive) or took back (negative)."""
 
     ts_ps: int
@@ -62,9 +61,10 @@ class Move:
     """The state of the allocator after it."""
 
 
-def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
-    """The movements of a source in the order of time, and whether that is all of them."""
-    for one in (_records, _xplane, _kineto):
+def read(query: Query, source_id: int, named: bool = True) -> tuple[list[Move], bool]:
+    """The movements of a source in the order of time, and whether that is all of them. named: says for what
+    they were where that has to be looked for among all slices."""
+    for one in (_records, _xplane, _kineto if named else _unnamed):
         if moves := one(query, source_id):
             return moves, len(moves) < MOST_MOVES
     return [], True
@@ -154,11 +154,16 @@ _KINDS = {
 }
 
 
-def _kineto(query: Query, source_id: int) -> list[Move]:
+def _unnamed(query: Query, source_id: int) -> list[Move]:
+    return _kineto(query, source_id, named=False)
+
+
+def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
     rows = _rows(query, "memory_instants", source_id)
     if not rows:
         return []
-    innermost = _Innermost(query(statement("memory_threads", source_id=source_id)).rows())
+    slices = query(statement("memory_threads", source_id=source_id)).rows() if named else []
+    innermost = _Innermost(slices)
     moves = []
     for ts, track, size, kind, number, address, total in sorted(rows, key=lambda row: (row[1], row[0])):
         delta = _whole(size)
@@ -201,7 +206,8 @@ class _Innermost:
         self._next = 0
         self._open: list[_Open] = []
         self._track: int | None = None
-        self._frames: dict[str, CodeLine | None] = {}
+        self._frames: dict[str, tuple[CodeLine | None, bool]] = {}
+        """By name its line, and whether that is the program's own."""
 
     def at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
         """Its name, None between slices; and the innermost line of the program's own around it, or else of
@@ -229,14 +235,14 @@ class _Innermost:
 
     def _opened(self, end_ps: int, name: str) -> _Open:
         outer = self._open[-1] if self._open else None
-        if name not in self._frames:
+        if (frame := self._frames.get(name)) is None:
             call = python_frame.of_pytorch(name)
-            self._frames[name] = CodeLine(*call) if call else None
-        line = self._frames[name]
+            told = CodeLine(*call) if call else None
+            frame = self._frames[name] = told, told is not None and not is_framework(told.file)
+        line, is_own = frame
         if line is None:
             return _Open(end_ps, name, outer.own if outer else None, outer.any if outer else None)
-        own = line if not is_framework(line.file) else outer.own if outer else None
-        return _Open(end_ps, name, own, line)
+        return _Open(end_ps, name, line if is_own else outer.own if outer else None, line)
 
 
 def _whole(text: str | None) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from stepscope.instruments.memory.blocks import Block
 
@@ -26,22 +27,23 @@ def curve(blocks: Iterable[Block], base_bytes: int = 0) -> list[tuple[int, int]]
     Of what happens at one time allocations count first: what is shown is what may have been held at once.
     A block that is freed when it is born so counts for that moment.
     """
-    moves: list[tuple[int, int, int]] = []
+    moves: list[tuple[int, int]] = []
+    """Twice the time, and one more for what is freed then."""
     held = base_bytes
     for block in blocks:
         if block.born_ps is None:
             held += block.bytes
         else:
-            moves.append((block.born_ps, 0, block.bytes))
+            moves.append((2 * block.born_ps, block.bytes))
         if block.freed_ps is not None:
-            moves.append((block.freed_ps, 1, -block.bytes))
-    moves.sort(key=lambda move: move[:2])
+            moves.append((2 * block.freed_ps + 1, -block.bytes))
+    moves.sort(key=itemgetter(0))
     points: list[tuple[int, int]] = []
     if moves:
-        points.append((moves[0][0], held))
-    for ts, _, delta in moves:
+        points.append((moves[0][0] // 2, held))
+    for at, delta in moves:
         held += delta
-        points.append((ts, held))
+        points.append((at // 2, held))
     return points
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 from stepscope import strict_json, units
@@ -102,6 +103,8 @@ class _Trie:
         return found[::-1]
 
 
+_MOST_NAMES = 16_384
+"""Names of which is remembered what they tell, while slices are read: a million have some hundred."""
 _ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
 MODULE = "nn.Module: "
 
@@ -177,8 +180,15 @@ def walk(query: Query) -> Nested:
     return Nested(_samples(state), tracks, notes)
 
 
+def _scope(name: str) -> str:
+    """A name as one part of a path."""
+    return name.replace("/", SLASH)
+
+
 def _threads(rows: Rows, state: _Open) -> None:
     paths, stacks = state.paths, state.stacks
+    remembered = lru_cache(_MOST_NAMES)
+    call, place_of, scope = remembered(_call), remembered(python_frame.of_any), remembered(_scope)
     open_: list[tuple[int, int, int, int]] = []
     last = None
     for batch in rows.batches():
@@ -193,11 +203,11 @@ def _threads(rows: Rows, state: _Open) -> None:
                 open_.pop()
             path, stack = open_[-1][2:] if open_ else (0, 0)
             if kind == "frame":
-                stack = stacks.below(stack, _call(name))
+                stack = stacks.below(stack, call(name))
                 if name.startswith(MODULE):
-                    path = paths.below(path, name[len(MODULE) :].replace("/", SLASH))
+                    path = paths.below(path, scope(name[len(MODULE) :]))
             elif kind == "mark":
-                path = paths.below(path, name.replace("/", SLASH))
+                path = paths.below(path, scope(name))
             elif kind == "op":
                 own = stack
                 if op is not None:
@@ -206,8 +216,8 @@ def _threads(rows: Rows, state: _Open) -> None:
                     for part in (f"{module}/{op}" if module else op).split("/"):
                         path = paths.below(path, part)
                 else:
-                    path = paths.below(path, name.replace("/", SLASH))
-                    if (place := python_frame.of_any(name)) is not None:
+                    path = paths.below(path, scope(name))
+                    if (place := place_of(name)) is not None:
                         own = stack = stacks.below(stack, place)
                 if listed and not own:
                     for frame in _listed(listed):
@@ -229,7 +239,7 @@ def _accelerators(rows: Rows, state: _Open) -> int:
             unknown += launch is None
             path, stack, launched = launch or (0, 0, None)
             if path not in state.kinds:
-                path = state.paths.below(path, name.replace("/", SLASH))
+                path = state.paths.below(path, _scope(name))
                 state.kinds[path] = op_type
             step = step if launched is None else launched
             state.add((path, stack, True, device, step), self_ps, ts_ps, whole(size))
