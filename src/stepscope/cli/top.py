@@ -55,8 +55,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.data.write("\n".join(shown).rstrip() + "\n")
             return 0
         height = console.height or len(shown)
-        # From the top, each line to its end: a screen that is erased first flickers. Not by the console, as it
-        # shows such characters instead of passing them on; the lines hold none.
+        # From the top, each line to its end: a screen that is erased first flickers. Not by the console: it
+        # shows such characters and does not pass them on; the lines hold none.
         sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown[: height - 1]) + "\x1b[J")
         sys.stdout.flush()
         if not running:
