@@ -74,10 +74,10 @@ export function scaleOf(unit: string, values: Iterable<Cell | undefined>): Scale
   };
 }
 
-/** Whether no one scale shows three digits of most values: times and sizes a thousand times apart. */
+/** Whether no one scale shows three digits of most values: times and sizes a hundred times apart. */
 export function lieApart(unit: string, values: Iterable<Cell | undefined>): boolean {
   const sizes = [...values].filter(isNumber).map(Math.abs).filter(Boolean);
-  return STEPS.has(unit) && Math.max(...sizes, 0) > 1000 * Math.min(...sizes, Infinity);
+  return STEPS.has(unit) && Math.max(...sizes, 0) > 100 * Math.min(...sizes, Infinity);
 }
 
 /** Scales of the columns of a table. Columns of one kind share theirs unless one is far smaller. */

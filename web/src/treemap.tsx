@@ -14,7 +14,7 @@ const ALONE = 0.7; // a class with this part of the area tells nothing: its boxe
 /** A shade of the colour of its class, alike within a scope: how far hue and brightness are off. */
 export function shadeOf(key: string): { turn: number; bright: number } {
   const hue = Number(hueOf(scopeOf(key) || key));
-  return { turn: (hue % 7) * 14 - 42, bright: 0.94 + (hue % 3) * 0.06 };
+  return { turn: (hue % 5) * 8 - 16, bright: 0.88 + (hue % 4) * 0.06 };
 }
 
 /** Groups as areas by their self time, coloured by class, and shaded by scope where most are of one class.

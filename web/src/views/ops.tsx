@@ -235,6 +235,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
                       {one}
                     </li>
                   ))}
+                {!tree && <li class="quiet">shades of one colour: scopes, or types of op</li>}
               </ul>
               {tree ? (
                 <Flame tree={tree} look={(node) => ofRow(node.kind)} />
