@@ -184,6 +184,13 @@ ERRORS: dict[str, Message] = {
         "What you asked for needs one.",
         "Install the package that the message names, with pip.",
     ),
+    "not-live": Message(
+        "There is no program to watch",
+        "`stepscope top` shows what a program says of itself while it runs. It does so only when it was "
+        "started with `stepscope record --live`, because its steps are then watched to its end.",
+        "Start the program with `stepscope record --live train.py`. `stepscope attach PID` shows the stacks "
+        "of any process.",
+    ),
     "not-text": Message(
         "The format is not text",
         "Parquet, DuckDB and compressed files are not written to stdout, where they would garble a terminal.",
@@ -683,6 +690,12 @@ NOTES: dict[str, Message] = {
         "A pprof profile may have several values for each stack, such as bytes in use and bytes allocated "
         "since the start. stepscope shows one of them: time before memory before counts.",
         "Look at the others with `pprof -sample_index=NAME FILE`.",
+    ),
+    "program-hung": Message(
+        "No step ended for a long time",
+        "`stepscope record --live` saw that no step ended for half a minute or more, and for more than ten "
+        "times what steps take. It wrote down what all threads of Python did then.",
+        "Read the file that is named: the thread that runs the steps is marked.",
     ),
     "programs-unread": Message(
         "Compiled programs could not be read",

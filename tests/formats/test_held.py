@@ -20,7 +20,7 @@ def test_memory_says_who_holds_it(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert allocator["peak_bytes"] == 24 * 2048 + 100
     assert main(["memory", "--no-cache", str(folder)]) == 0
     said = capsys.readouterr().out
-    assert "was held by variables of the program" in said
+    assert "Variables of the program held 48.1 KiB on cpu:0." in said
     assert "kept, train.py:12 main" in said
     assert "The process takes 9 B" in said
 

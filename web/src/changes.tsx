@@ -25,15 +25,17 @@ export const Changes = ({ diff }: { diff: Diff }): JSX.Element => (
     {diff.changes.map((change) => {
       const values = diff.columns.filter((c) => (change.values[c.name] ?? null) !== null);
       return (
-        <div class={change.helps ? "change" : "change unsure"}>
-          <dl class="facts">
-            {values.map((c) => (
-              <div title={plain(c.about || c.title, 400)}>
-                <dt>{plain(c.title, 80)}</dt>
-                <dd>{show(change.values[c.name], c.unit)}</dd>
-              </div>
-            ))}
-          </dl>
+        <div class={`change${change.helps ? "" : " unsure"}${values.length ? "" : " bare"}`}>
+          {values.length > 0 && (
+            <dl class="facts">
+              {values.map((c) => (
+                <div title={plain(c.about || c.title, 400)}>
+                  <dt>{plain(c.title, 80)}</dt>
+                  <dd>{show(change.values[c.name], c.unit)}</dd>
+                </div>
+              ))}
+            </dl>
+          )}
           <div>
             <p>
               <Prose text={change.what} />

@@ -5,8 +5,6 @@ import { counted, duration } from "./format";
 import { plain } from "./plain";
 import type { Placed, Stage } from "./stages";
 
-/** Long pipelines shrink to this part of their size before they scroll. */
-const LEAST = 0.8;
 const BOX = { wide: 164, high: 62, gap: 26, between: 10 };
 
 export interface Spot {
@@ -62,7 +60,7 @@ export function Flow({ placed, labels, worst, step, needs, rate, place }: Option
     <div class="scroll flow-scroll" tabIndex={0} role="group" aria-label="The pipeline as boxes">
       <svg
         class="flow"
-        style={{ maxWidth: `${wide}px`, minWidth: `${Math.round(wide * LEAST)}px` }}
+        style={{ width: `${wide}px` }} // a long one scrolls: smaller text could not be read
         viewBox={`0 0 ${wide} ${high}`}
         role="img"
         aria-label={`${placed.length} stages feed the program`}

@@ -111,7 +111,7 @@ export function Summary({
       <Findings findings={report.findings} />
       <Notes notes={report.notes} />
       {picture && <Open section={picture} />}
-      {folded.length > 0 && <FoldedSections sections={folded} />}
+      {folded.length > 0 && <FoldedSections sections={folded} flames={!linked} />}
       {below}
       {report.next_commands.length > 0 && (
         <details class="section">

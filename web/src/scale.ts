@@ -74,6 +74,12 @@ export function scaleOf(unit: string, values: Iterable<Cell | undefined>): Scale
   };
 }
 
+/** Whether no one scale shows three digits of most values: times and sizes a hundred times apart. */
+export function lieApart(unit: string, values: Iterable<Cell | undefined>): boolean {
+  const sizes = [...values].filter(isNumber).map(Math.abs).filter(Boolean);
+  return STEPS.has(unit) && Math.max(...sizes, 0) > 100 * Math.min(...sizes, Infinity);
+}
+
 /** Scales of the columns of a table. Columns of one kind share theirs unless one is far smaller. */
 export function scalesOf(columns: Column[], rows: Row[]): Scale[] {
   const values = columns.map((c) => rows.map((row) => row[c.name]));

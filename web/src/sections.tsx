@@ -88,9 +88,9 @@ export function Open({ section, level = 2 }: { section: Section; level?: 2 | 3 }
 }
 
 /** A section behind its title, with the first sentence of its answer, or its question, beside it. */
-function Folded({ section, id }: { section: Section; id: string }): JSX.Element {
+function Folded({ section, id, open }: { section: Section; id: string; open: boolean }): JSX.Element {
   return (
-    <details class="section" id={id}>
+    <details class="section" id={id} open={open}>
       <summary>
         <h2>
           <Heading section={section} />
@@ -113,11 +113,25 @@ export const Sections = ({ of }: { of: Report }): JSX.Element => (
   </>
 );
 
-/** The same, each a click away. */
-export const FoldedSections = ({ sections }: { sections: Section[] }): JSX.Element => (
+/** Whether a section, or a part of it, is a flame graph. */
+const isFlame = (section: Section): boolean => Boolean(section.tree?.size) || section.parts.some(isFlame);
+
+/** The same, each a click away. flames: flame graphs are open, as in a file, which has no views. */
+export const FoldedSections = ({
+  sections,
+  flames = false,
+}: {
+  sections: Section[];
+  flames?: boolean;
+}): JSX.Element => (
   <div class="sections">
     {sections.map((section, i) => (
-      <Folded section={section} id={`s${i}`} key={`${section.name} ${section.subject}`} />
+      <Folded
+        section={section}
+        id={`s${i}`}
+        key={`${section.name} ${section.subject}`}
+        open={flames && isFlame(section)}
+      />
     ))}
   </div>
 );

@@ -175,7 +175,11 @@ function Host({
             </button>
           </>
         ) : (
-          hint && "Drag over steps, or use the arrow keys, to see where their time goes."
+          hint && (
+            <span class="on-screen">
+              Drag over steps, or use the arrow keys, to see where their time goes.
+            </span>
+          )
         )}
       </figcaption>
       {(leftOut > 0 || cut.length > 0) && (

@@ -4,7 +4,7 @@ import { size } from "./axis";
 import { ofRow } from "./colours";
 import { counted, shown } from "./format";
 import { plain } from "./plain";
-import { inScale, NOTHING, scalesOf, show } from "./scale";
+import { inScale, lieApart, NOTHING, scalesOf, show } from "./scale";
 import type { Cell, Column, Row, Table } from "./types";
 
 const FIRST = 200; // rows drawn before "show all": a screen needs no more, and drawing thousands takes time
@@ -53,10 +53,10 @@ export function telling(table: Table): { columns: Column[]; alike: string } {
         );
   const kept = columns.filter((c) => !words.includes(c) && !(PLACES.has(c.name) && constant.includes(c)));
   if (!kept.length) return { columns, alike: "" };
-  const said = words.map((c) => {
+  // A column without any value says nothing, and that it does not say it, neither.
+  const said = words.flatMap((c) => {
     const value = rows[0]![c.name] ?? null;
-    const told = value === null ? "has no value" : `= ${plain(shown(value, c.unit), 200)}`;
-    return `${plain(c.title, 80)} ${told}`;
+    return value === null ? [] : [`${plain(c.title, 80)} = ${plain(shown(value, c.unit), 200)}`];
   });
   const where = total <= rows.length ? "In every row" : "In every row shown";
   return { columns: kept, alike: said.length ? `${where}: ${said.join("; ")}.` : "" };
@@ -91,6 +91,8 @@ interface Options {
   first?: number;
   /** Characters of a text in a cell; all of it appears when the mouse rests on it. */
   cell?: number;
+  /** Whether a column whose values lie far apart gives each value its own unit. */
+  apart?: boolean;
   /** Every column, also one that says the same in every row, and a single row as a row. */
   all?: boolean;
   /** What stands at the end of a row, as links to what it is about. */
@@ -105,6 +107,7 @@ export function Grid({
   first = FIRST,
   cell = CELL,
   all: whole = false,
+  apart = false,
   beside,
 }: Options): JSX.Element {
   const [by, setBy] = useState<string | null>(null);
@@ -116,6 +119,18 @@ export function Grid({
     [table, whole],
   );
   const scales = useMemo(() => scalesOf(columns, table.rows), [columns, table]);
+  const far = useMemo(
+    () =>
+      columns.map(
+        (c) =>
+          apart &&
+          lieApart(
+            c.unit,
+            table.rows.map((row) => row[c.name]),
+          ),
+      ),
+    [columns, table, apart],
+  );
   // Of differences, the largest of each column: a bar behind each says how large it is beside that.
   const changes = useMemo(
     () =>
@@ -171,7 +186,7 @@ export function Grid({
                 >
                   <button type="button" onClick={() => order(c)}>
                     {plain(c.title, 80)}
-                    {scales[i]!.symbol && <span class="unit"> {scales[i]!.symbol}</span>}
+                    {scales[i]!.symbol && !far[i] && <span class="unit"> {scales[i]!.symbol}</span>}
                   </button>
                 </th>
               ))}
@@ -187,7 +202,7 @@ export function Grid({
               <tr>
                 {columns.map((c, i) => {
                   const value = row[c.name] ?? null;
-                  const text = inScale(value, scales[i]!);
+                  const text = far[i] ? show(value, c.unit) : inScale(value, scales[i]!);
                   const change = changes[i] && typeof value === "number" ? value / changes[i] : 0;
                   return (
                     <td

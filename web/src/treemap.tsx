@@ -1,59 +1,92 @@
 import type { JSX } from "preact";
-import { ofRow } from "./colours";
-import { duration } from "./format";
-import { type Group, squarified } from "./opgroups";
+import { hueOf, ofRow } from "./colours";
+import { counted, duration } from "./format";
+import { type Group, kernelName, scopeOf, squarified } from "./opgroups";
 import { plain } from "./plain";
 import { show } from "./scale";
 
 const WIDE = 1000;
 const HIGH = 220;
 const MOST = 150; // boxes; the smaller ones could not be told apart
+const LABEL = { wide: 44, high: 16, share: 32 }; // of a box that has room for its name, and for its share
+const ALONE = 0.7; // a class with this part of the area tells nothing: its boxes differ by scope
 
-/** Groups as areas by their self time, coloured by class. A click goes into one. */
+/** A shade of the colour of its class, alike within a scope: how far hue and brightness are off. */
+export function shadeOf(key: string): { turn: number; bright: number } {
+  const hue = Number(hueOf(scopeOf(key) || key));
+  return { turn: (hue % 5) * 8 - 16, bright: 0.88 + (hue % 4) * 0.06 };
+}
+
+/** Groups as areas by their self time, coloured by class, and shaded by scope where most are of one class.
+ * A click goes into one. */
 export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: string) => void }): JSX.Element {
   const cells = squarified(groups.slice(0, MOST), (group) => group.self_ps, WIDE, HIGH);
   const percent = (part: number, whole: number) => `${(100 * part) / whole}%`;
+  const of = new Map<string | null, number>();
+  for (const group of groups) of.set(group.class, (of.get(group.class) ?? 0) + group.self_ps);
+  const [first] = [...of].sort((a, b) => b[1] - a[1]);
+  const whole = groups.reduce((sum, group) => sum + group.self_ps, 0);
+  const shaded = first && first[1] >= ALONE * whole ? first[0] : undefined;
+  const rest = groups.slice(MOST);
+  const left = rest.reduce((sum, group) => sum + group.self_ps, 0);
   return (
-    <svg class="treemap" height={HIGH} role="group" aria-label="self times as areas">
-      {cells.map(({ item, x, y, w, h }) => {
-        const told = [
-          duration(item.self_ps),
-          show(item.share, "ratio"),
-          `${item.slices.toLocaleString("en")}×`,
-        ];
-        const title = `${plain(item.key, 200)}\n${told.join(", ")}`;
-        return (
-          <svg
-            class="box"
-            key={item.key}
-            x={percent(x, WIDE)}
-            y={y}
-            width={percent(w, WIDE)}
-            height={Math.max(h, 0)}
-            tabIndex={0}
-            role="button"
-            aria-label={title}
-            onClick={() => onPick(item.key)}
-            onKeyDown={(e) => {
-              if (e.key === "Enter" || e.key === " ") {
-                e.preventDefault();
-                onPick(item.key);
-              }
-            }}
-          >
-            <title>{title}</title>
-            <rect class={ofRow(item.class)} width="100%" height="100%" />
-            {h > 16 && w > 24 && (
-              <foreignObject width="100%" height="100%">
-                <p>
-                  {plain(item.key.split("/").pop() || item.key, 60)}
-                  {h > 32 && <small>{show(item.share, "ratio")}</small>}
-                </p>
-              </foreignObject>
-            )}
-          </svg>
-        );
-      })}
-    </svg>
+    <>
+      <svg class="treemap" height={HIGH} role="group" aria-label="self times as areas">
+        {cells.map(({ item, x, y, w, h }) => {
+          const told = [
+            duration(item.self_ps),
+            show(item.share, "ratio"),
+            `${item.slices.toLocaleString("en")}×`,
+          ];
+          const title = `${plain(item.key, 200)}\n${told.join(", ")}`;
+          return (
+            <svg
+              class="box"
+              key={item.key}
+              x={percent(x, WIDE)}
+              y={y}
+              width={percent(w, WIDE)}
+              height={Math.max(h, 0)}
+              tabIndex={0}
+              role="button"
+              aria-label={title}
+              onClick={() => onPick(item.key)}
+              onKeyDown={(e) => {
+                if (e.key === "Enter" || e.key === " ") {
+                  e.preventDefault();
+                  onPick(item.key);
+                }
+              }}
+            >
+              <title>{title}</title>
+              <rect
+                class={ofRow(item.class)}
+                width="100%"
+                height="100%"
+                {...(item.class === shaded && {
+                  style: {
+                    "--turn": `${shadeOf(item.key).turn}deg`,
+                    "--bright": String(shadeOf(item.key).bright),
+                  },
+                })}
+              />
+              {h > LABEL.high && w > LABEL.wide && (
+                <foreignObject width="100%" height="100%">
+                  <p>
+                    {plain(kernelName(item.key).split("/").pop() || item.key, 60)}
+                    {h > LABEL.share && <small>{show(item.share, "ratio")}</small>}
+                  </p>
+                </foreignObject>
+              )}
+            </svg>
+          );
+        })}
+      </svg>
+      {left > 0 && (
+        <p class="quiet">
+          The {MOST} largest of {counted(groups.length, "group")}; the others take {duration(left)} together.
+        </p>
+      )}
+    </>
   );
 }

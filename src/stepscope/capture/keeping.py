@@ -92,6 +92,9 @@ def _stored(node: ast.AST, function: str, span: Tuple[int, int]) -> Iterator[Tup
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([child.lineno, *(one.lineno for one in child.decorator_list)])
             inner = f"{function}.{child.name}" if function else child.name
+            for one in ast.walk(child.args):
+                if isinstance(one, ast.arg):
+                    yield (one.arg,), Found(Line(child.lineno, inner, False), first, _last(child))
             yield from _stored(child, inner, (first, _last(child)))
             continue
         if isinstance(child, ast.ClassDef):

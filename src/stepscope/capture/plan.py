@@ -24,6 +24,7 @@ class Plan:
     of one recording; with neither it lasts at least STEPS steps and SECONDS seconds, so that bursts of the
     input show, but after PATIENCE seconds ends with the step that runs. every: a recording each so many
     steps. state: the launcher's folder for notes of processes; None when used from code.
+    live: whether steps are watched on to the end of the program, for whoever looks while it runs.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Plan:
         pieces: Tuple[str, ...] = PIECES,
         state: Optional[str] = None,
         version: str = "",
+        live: bool = False,
     ) -> None:
         unknown = sorted(set(pieces) - set(PIECES))
         if unknown:
@@ -55,6 +57,7 @@ class Plan:
         self.pieces = tuple(pieces)
         self.state = state
         self.version = version
+        self.live = live
 
     @property
     def mode(self) -> str:
@@ -75,6 +78,8 @@ class Plan:
         for name in ("steps", "seconds", "every"):
             if getattr(self, name) is not None:
                 told[name] = getattr(self, name)
+        if self.live:
+            told["live"] = True
         if "steps" not in told and "seconds" not in told:
             told["default"] = {"least_steps": STEPS}
             if self.every is None:

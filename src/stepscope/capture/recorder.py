@@ -15,6 +15,7 @@ from .compilations import Compilations
 from .exits import Exits
 from .folder import Folder
 from .hindsight import WEAK, Hindsight
+from .live import Live
 from .loops import NOWHERE, Site, Sites
 from .machine import Sampler, Shares
 from .memory import NAME as MEMORY
@@ -27,6 +28,8 @@ from .stacks import Stacks
 from .torch_profiler import MOST_GROWN_BYTES
 
 WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after"
+LIVE = "live"
+"""All is written; steps are only counted, for whoever looks while the program runs."""
 IN_DOUBT = "in doubt"
 """All is written, but what comes now may turn out to be the steps."""
 DONE = "done"
@@ -81,6 +84,7 @@ class Recorder:
         self._shares: Optional[Shares] = None
         self._stacks: Optional[Stacks] = None
         self._memory: Optional[Memory] = None
+        self._live: Optional[Live] = None
         self._session: Dict[str, Any] = {}
         self._steps = 0
         self._metadata = 0.0
@@ -249,6 +253,8 @@ class Recorder:
             return
         number = caller.count - 1 if call.number is None else call.number
         span = (begin_ns, call_ns, call.end_ns)
+        if self._live is not None:
+            self._live.stepped(number, begin_ns, call.end_ns)
         if self.state == WAITING:
             if self._session:
                 self._write_step(number, caller, span, False)
@@ -400,6 +406,7 @@ class Recorder:
         folder.save()
         notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
         self._exits.guard()
+        self._watch_live(caller, folder)
         # What came before is the recorder's: no step holds it, and no look at the stacks sees it.
         caller.last_end_ns = self._held_until_ns = self._session["begin_unix_ns"] = now_ns()
         self.profilers.step_begins(caller.count if number is None else number + 1)
@@ -516,9 +523,13 @@ class Recorder:
         self._leave(caller)
 
     def _leave(self, caller: Caller) -> None:
-        """Ends all, but where the mark of the steps was a weak one."""
+        """Ends all, but where the mark of the steps was a weak one, or somebody may look while it runs."""
         if caller.how not in WEAK:
-            self.finish()
+            if self._live is None:
+                self.finish()
+                return
+            self._write_rest(caller)
+            self.state = LIVE
             return
         self._write_rest(caller)
         self._hindsight = Hindsight(caller, self.plan.warmup)
@@ -555,6 +566,7 @@ class Recorder:
             if self.state == DONE:
                 return
             try:
+                self._stop_live()
                 self._finish(cut or "the end of the program")
             except Exception as error:  # noqa: BLE001  the program must end as it would
                 self.failed("the end of the recording", error)
@@ -668,6 +680,25 @@ class Recorder:
                 self.failed(piece.__name__, error)
         self._sampled_ns = now_ns()
         self._charge("sampling_ns", begin)
+
+    def _watch_live(self, caller: Caller, folder: Folder) -> None:
+        """From the first recording on, to the end of the program."""
+        if not self.plan.live or self._live is not None:
+            return
+        assert self.pace.anchor is not None
+        live = Live(lambda: folder.path, caller.name, self.pace.anchor[-1])
+        try:
+            live.start()
+        except Exception as error:  # noqa: BLE001  the program must go on
+            self.failed("what the program does now", error)
+            return
+        self._live = live
+
+    def _stop_live(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            if self._live.failed:
+                self.problem("live.json ends early", self._live.failed, "make room on the disk")
 
     def _look_between(self, caller: Caller) -> None:
         """Looks at memory between two steps: the program may end before the recording does, and what it held

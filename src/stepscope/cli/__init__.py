@@ -40,7 +40,7 @@ VERBS = (
         "serve",
         "open",
     ),
-    *("tfprof", "graph", "xla", "attach", "capture", "mcp", "docs", "cache", "completions", "version"),
+    *("tfprof", "graph", "xla", "attach", "top", "capture", "mcp", "docs", "cache", "completions", "version"),
 )
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
 other modules that are verbs after these."""

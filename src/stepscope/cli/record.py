@@ -107,6 +107,11 @@ def parser() -> Parser:
     length.add_argument("--steps", type=count, metavar="N", help="steps to record (at least 10 and a second)")
     length.add_argument("--seconds", type=seconds, metavar="S", help="seconds to record")
     parser.add_argument("--every", type=count, metavar="N", help="record again every N steps")
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="watch steps to the end of the program, for `stepscope top`; keep slow steps and hangs",
+    )
     for option, _, about in _PIECES:
         parser.add_argument(f"--no-{option}", action="store_true", help=about)
     add_showing(parser, aside=True)
@@ -139,6 +144,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         steps=options.steps,
         seconds=options.seconds,
         every=options.every,
+        live=options.live,
         pieces=tuple(piece for piece in PIECES if piece not in missing),
         version=__version__,
     )

@@ -134,8 +134,8 @@ class _Capture:
 
     def read(self) -> None:
         for name, piece in self._pieces.items():
-            if name == "op_log.pb":
-                continue  # tfprof reads it
+            if name in ("op_log.pb", "live.json", "stacks-on-signal.txt"):
+                continue  # tfprof reads the first, people the others
             try:
                 self._data[name] = piece()
             except Unreadable as error:
@@ -149,6 +149,10 @@ class _Capture:
         self._held()
         self._compilations()
         self._steps()
+        for name in self._data:
+            if name.startswith("hang-"):
+                first = self._data[name][:200].decode("utf-8", "replace").partition("\n")[0]
+                self._note("program-hung", "info", f"{first} {name} has the stacks of all threads.")
         if program := _program(self.told):
             self._note("recorded-program", "info", program, 0)
         if whole(self.told, "ended_unix_ns") is None:

@@ -41,7 +41,7 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     },
     "list_files_once": "list the files once, before training, and give the list to from_tensor_slices "
     "({stage})",
-    "drop_python": "rewrite the Python of {stage} with TensorFlow ops: it holds the interpreter lock",
+    "drop_python": "use TensorFlow ops instead of the Python of {stage}, which holds the interpreter lock",
     "smaller_shuffle": {
         "elements": "shuffle names of files instead of elements, or make the buffer of {stage} smaller",
         "names": "list fewer files with {stage}, or shuffle their names once, before the pipeline: all are "

@@ -319,7 +319,7 @@ def _bounded(one: Judgement) -> str:
 
 def _more(one: Judgement) -> str:
     if one.cause in ("compute", "none"):
-        if one.op_type is None or one.op_share is None:
+        if one.op_type is None or one.op_share is None or one.op_share < _NOTHING:
             return ""
         place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
         return f", {shortened(one.op_type)} for {units.show(one.op_share, 'ratio')} of that time{place}"

@@ -110,9 +110,11 @@ def _place(one: Memory) -> str:
 
 
 def _at_most(one: Memory) -> str:
-    if one.held.is_moment:
-        whose = f" of {one.device}" if one.held.way == "variables" and one.device else ""
-        return f"{_bytes(one.peak.bytes)}{whose} was held {_MOMENTS[one.held.way]}."
+    if one.held.way == "variables":
+        where = f" on {one.device}" if one.device else ""
+        return f"Variables of the program held {_bytes(one.peak.bytes)}{where}."
+    if one.held.way == "stacks":
+        return f"{_bytes(one.peak.bytes)} was held {_MOMENTS[one.held.way]}."
     if one.held.way == "timeline":
         return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}, as TensorFlow's Timeline reckons it."
     return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}."

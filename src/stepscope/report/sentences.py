@@ -27,6 +27,8 @@ def title(told: Mapping[str, Rows]) -> str:
 
 _HOLES = 2
 """Devices' own steps have to fill the window but for this factor, for shares of it to mean anything."""
+_TELLING = 0.01
+"""An op type with a smaller part of the work is not named at the top."""
 _TAKES_PART = 0.1
 """A device takes part where it executes for this part of the time that the one does which executes
 longest."""
@@ -86,12 +88,13 @@ def headline(told: Mapping[str, Rows], judged: int = 0, mean: tuple[int, int] | 
     working = [row for row in working if not row["op_type"].startswith(_FUNCTIONS)] or working
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
-        top = [row for row in working if row["place"] == place][:3]
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
+        top = [row for row in working if row["place"] == place and row["self_ps"] >= _TELLING * whole][:3]
         parts = [
             f"{shortened(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top
         ]
-        yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
+        if parts:
+            yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
 
 
 def _ahead(told: Mapping[str, Rows]) -> bool:

@@ -25,6 +25,7 @@ _MOST_BYTES = 16 << 20
 
 _PIECE = (
     r"(?:op_log\.pb|(?:machine|steps|stacks|memory|compilations)\.ndjson"
+    r"|live\.json|stacks-on-signal\.txt|hang-\d+\.txt"
     r"|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
 )
 _PIECES = re.compile(_PIECE)

@@ -54,7 +54,12 @@ function One({
 }): JSX.Element {
   const one = allocators[number]!;
   const section = report.sections[number];
-  const parts = allocators.length > 1 ? (section?.parts ?? []) : report.sections;
+  const parts =
+    allocators.length > 1
+      ? [...(section?.parts ?? []), ...report.sections.filter((one) => one.name === "process")]
+      : report.sections;
+  // What was held at one moment has no course.
+  const overTime = new Set(one.curve.map((point) => point.ts_ps)).size > 1;
   return (
     <>
       {allocators.length > 1 &&
@@ -65,34 +70,36 @@ function One({
               <Prose text={sentence} />
             </p>
           ))}
-      <section aria-label="Memory over time">
-        <h2>
-          Memory over time{" "}
-          <span class="quiet">
-            {plain([one.allocator, one.device].filter(Boolean).join(" on "), 160)}: at most{" "}
-            {show(one.peak_bytes, "bytes")}
-          </span>
-        </h2>
-        <Loaded<{ rows: Block[] }> from="/api/memory/buffers">
-          {({ rows }) => {
-            const blocks = rows.filter(isOf(one));
-            const shift = blocks[0]?.shift_ps ?? 0;
-            const points = one.curve.map((point) => ({ ts_ps: point.ts_ps + shift, bytes: point.bytes }));
-            if (!points.length && !blocks.length)
-              return <p class="quiet">No moments were recorded: only what was held is known.</p>;
-            return (
-              <Lifetimes
-                key={number}
-                points={points}
-                blocks={blocks}
-                peakPs={one.peak_ps === null ? null : one.peak_ps + shift}
-                peakBytes={one.peak_bytes}
-                linked
-              />
-            );
-          }}
-        </Loaded>
-      </section>
+      {overTime && (
+        <section aria-label="Memory over time">
+          <h2>
+            Memory over time{" "}
+            <span class="quiet">
+              {plain([one.allocator, one.device].filter(Boolean).join(" on "), 160)}: at most{" "}
+              {show(one.peak_bytes, "bytes")}
+            </span>
+          </h2>
+          <Loaded<{ rows: Block[] }> from="/api/memory/buffers">
+            {({ rows }) => {
+              const blocks = rows.filter(isOf(one));
+              const shift = blocks[0]?.shift_ps ?? 0;
+              const points = one.curve.map((point) => ({ ts_ps: point.ts_ps + shift, bytes: point.bytes }));
+              if (!points.length && !blocks.length)
+                return <p class="quiet">No moments were recorded: only what was held is known.</p>;
+              return (
+                <Lifetimes
+                  key={number}
+                  points={points}
+                  blocks={blocks}
+                  peakPs={one.peak_ps === null ? null : one.peak_ps + shift}
+                  peakBytes={one.peak_bytes}
+                  linked
+                />
+              );
+            }}
+          </Loaded>
+        </section>
+      )}
       {parts
         .filter((part) => part.name !== "curve" && part.name !== "why")
         .map((part) => (
@@ -130,8 +137,8 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
           </p>
         ))}
         <p>
-          Allocations are in the profiles of TensorFlow and JAX and in PyTorch's with profile_memory, and
-          TensorFlow's are recorded with
+          The variables that hold arrays, and the memory of the process over time, are recorded for
+          TensorFlow, Keras, JAX and PyTorch with
         </p>
       </Empty>
     );

@@ -208,7 +208,8 @@ function Views({ about }: { about: About }): JSX.Element {
 }
 
 /** A name that leaves room for the numbers beside it; the whole one is its title. */
-const named = (node: Node): string => plain(node.name, Math.max(32, WIDEST - 2 * node.depth));
+const named = (node: Node): string =>
+  node.name === "_TFProfRoot" ? "(all)" : plain(node.name, Math.max(32, WIDEST - 2 * node.depth));
 
 /** A tree without the columns that hold nothing; with all of them when none holds anything. */
 export function filled(tree: Tree): Tree {
@@ -307,7 +308,8 @@ function Folding({ tree }: { tree: Tree }): JSX.Element {
               <th scope="col">Name</th>
               {tree.columns.map((c, i) => (
                 <th scope="col" class="number" title={plain(c.about || c.title, 400)}>
-                  {plain(c.title, 80)} <span class="quiet">{scales[i]!.symbol}</span>
+                  {plain(c.unit === "ps" ? c.title.replace("micros", "time") : c.title, 80)}{" "}
+                  <span class="quiet">{scales[i]!.symbol}</span>
                 </th>
               ))}
               {typed && <th scope="col">Types</th>}

@@ -88,7 +88,7 @@ function Python(): JSX.Element {
             <section class="empty">
               <h2>No stacks of Python</h2>
               <p class="quiet">
-                <Prose text="None were sampled: `stepscope record` samples them." />
+                <Prose text="The recording holds none: `stepscope record` samples them, and PyTorch's profiler has them with `with_stack=True`." />
               </p>
             </section>
           );
@@ -235,6 +235,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
                       {one}
                     </li>
                   ))}
+                {!tree && <li class="quiet">shades of one colour: scopes, or types of op</li>}
               </ul>
               {tree ? (
                 <Flame tree={tree} look={(node) => ofRow(node.kind)} />
@@ -248,6 +249,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
               key={`${by}${place}`}
               table={tableOf(groups, dimension)}
               all
+              apart
               first={50}
               cell={72}
               beside={(row) => (

@@ -34,6 +34,7 @@ interface Outcome {
   stages: { number: number; width: number; service_ps: number }[];
 }
 
+const NOTHING = 0.005; // of a step: what changes less changes nothing
 const WAIT_MS = 120; // a slider is asked about when it rests so long
 
 /** The answer of the server's model to what the sliders say; null while they say what is. */
@@ -76,6 +77,15 @@ const place = (stage: Stage): string => {
   return written ? `${written.file}:${written.line}` : "";
 };
 
+/** What a recording is called by: its folder rather than the one that the profiler made in it. */
+export function recordingOf(path: string): string {
+  const parts = path.split("/");
+  const at = parts.lastIndexOf("plugins");
+  return at > 0
+    ? `${parts[at - 1]} (${parts[parts.length - 1]!.replace(/\.xplane\.pb$/, "")})`
+    : parts.slice(-2).join("/");
+}
+
 /** How many steps in a second a stage could feed. */
 const rate = (servicePs: number): string =>
   servicePs > 0 ? `${(1e12 / servicePs).toLocaleString("en", { maximumSignificantDigits: 3 })} steps/s` : "–";
@@ -109,7 +119,7 @@ function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): J
   const most_threads = Math.max(2 * pipeline.cores, 8, ...placed.map(({ stage }) => stage.width));
   return (
     <div class="scroll">
-      <table class="stages">
+      <table class={outcome ? "stages asked" : "stages"}>
         <thead>
           <tr>
             <th scope="col">Stage</th>
@@ -266,6 +276,11 @@ function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): J
           })}
         </tbody>
       </table>
+      <p class="quiet">
+        From the program back to its sources. The line across the bars is the step
+        {outcome ? ", the bright one the step then" : ""}: a stage that needs as much holds it up. Does: work
+        of all its threads. Queue: how long its function waited for a thread of the pool, over all of them.
+      </p>
     </div>
   );
 }
@@ -305,7 +320,11 @@ function Predicted({
           </div>
           <div>
             <dt>{outcome.step_ps <= outcome.now_ps ? "Saves" : "Costs"}</dt>
-            <dd>{duration(Math.abs(outcome.now_ps - outcome.step_ps))}</dd>
+            <dd>
+              {Math.abs(outcome.now_ps - outcome.step_ps) < NOTHING * outcome.now_ps
+                ? "nothing"
+                : duration(Math.abs(outcome.now_ps - outcome.step_ps))}
+            </dd>
           </div>
           <div>
             <dt>Then limited by</dt>
@@ -321,6 +340,9 @@ function Predicted({
               </rect>
               <line class="whisker" x1={percent(outcome.low)} x2={percent(outcome.high)} y1="16" y2="16" />
             </svg>
+            <small class="quiet">
+              above: now; below: predicted, with its bounds; from 0 to {duration(most)}
+            </small>
           </div>
         </>
       ) : (
@@ -464,7 +486,7 @@ function Shown({ report }: { report: PipelineReport }): JSX.Element {
           <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
             {all.map((one, i) => (
               <option value={i}>
-                {plain(one.path.split("/").slice(-2).join("/"), 60)}: {one.verdict.replaceAll("_", " ")}
+                {plain(recordingOf(one.path), 60)}: {one.verdict.replaceAll("_", " ")}
               </option>
             ))}
           </select>

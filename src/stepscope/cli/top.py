@@ -1,0 +1,64 @@
+"""stepscope top PID|DIR: what a program that is recorded with --live does now, again every second."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+from stepscope.cli.arguments import Parser, seconds
+from stepscope.cli.console import Console
+from stepscope.presenters.plain import plain
+
+ABOUT = "watch a program that runs: its steps, its lines, its memory"
+EPILOG = """Shows a program that was started with `stepscope record --live`, given the folder of its recording
+or the number of the process: how long steps take, the lines that the thread of the steps was in, the memory
+of the process, steps that took far longer than the others, and files with the stacks of all threads, written
+when no step ended for half a minute. SIGUSR2 has these stacks written at once, into stacks-on-signal.txt.
+
+  stepscope record --live -o rec train.py &
+  stepscope top rec
+  stepscope top 4711 --once
+  kill -USR2 4711"""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("top", ABOUT, "stepscope top PID|DIR [options]", EPILOG)
+    parser.add_argument("target", metavar="PID|DIR", help="a process, or the folder of its recording")
+    parser.add_argument("--once", action="store_true", help="show it once, as where there is no terminal")
+    parser.add_argument("--every", type=seconds, default=1.0, metavar="S", help="seconds between looks (1)")
+    parser.add_argument(
+        "--format", choices=("table", "json"), default="table", help="table (as text) or json"
+    )
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Shows the screen until the program has ended, or Ctrl-C."""
+    from stepscope.attach import live
+    from stepscope.report import live as report
+
+    once = options.once or options.format == "json" or not console.is_terminal
+    if not once:
+        sys.stdout.write("\x1b[2J")
+    while True:
+        told = live.read(live.folder_of(options.target))
+        running = told is None or live.is_running(told)
+        if options.format == "json":
+            console.data.write(json.dumps({**(told or {}), "running": running}) + "\n")
+            return 0
+        lines = report.lines(told, running, console.width, time.time_ns())
+        shown = [plain(line, console.width) for line in lines]
+        if once:
+            console.data.write("\n".join(shown).rstrip() + "\n")
+            return 0
+        height = console.height or len(shown)
+        # From the top, each line to its end: a screen that is erased first flickers. Not by the console: it
+        # shows such characters and does not pass them on; the lines hold none.
+        sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown[: height - 1]) + "\x1b[J")
+        sys.stdout.flush()
+        if not running:
+            return 0
+        time.sleep(options.every)

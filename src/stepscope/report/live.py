@@ -1,0 +1,98 @@
+"""What a program that is watched does now, as the lines of a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stepscope import units
+
+_BARS = "▁▂▃▄▅▆▇█"
+_NS = 1000
+"""Picoseconds in a nanosecond."""
+_MOST_SLOW = 5
+
+
+def lines(told: Mapping[str, Any] | None, running: bool, width: int, now_unix_ns: int) -> Iterator[str]:
+    """The screen. told: live.json; None before there is one. running: whether the program runs on."""
+    if told is None:
+        yield "No step has been recorded yet: the program starts, or warms up."
+        return
+    recent = [one for one in _list(told, "recent_ns") if isinstance(one, int) and one >= 0]
+    median = _whole(told, "median_ns")
+    ago = _ago(told, running, now_unix_ns)
+    yield f"{told.get('name') or 'step'}, process {told.get('pid')}: step {_whole(told, 'step'):,}{ago}"
+    if recent:
+        shown = recent[-max(width - 30, 10) :]
+        yield f"Step      {_time(recent[-1])}, the median of the last {len(recent)} is {_time(median)}"
+        yield f"          {_spark(shown)}  0 to {_time(max(shown))}"
+    memory = units.show(_whole(told, "rss_bytes"), "bytes")
+    cores = told.get("cores")
+    busy = f", {cores:.1f} cores busy" if isinstance(cores, (int, float)) else ""
+    yield f"Process   {memory} of memory{busy}"
+    yield ""
+    yield from _places("Lines of the last 10 s", _list(told, "lines"))
+    yield from _slow(_list(told, "slow"), median, now_unix_ns)
+    for name in _list(told, "hangs"):
+        yield f"No step ended for half a minute or more: {name} has the stacks of all threads."
+
+
+def _ago(told: Mapping[str, Any], running: bool, now_unix_ns: int) -> str:
+    if not running:
+        return ", the program has ended"
+    late = max(now_unix_ns - _whole(told, "unix_ns"), 0)
+    since = _whole(told, "since_step_ns") + late
+    if since > max(5 * _whole(told, "median_ns"), 2_000_000_000):
+        return f", which ended {_time(since)} ago"
+    return ""
+
+
+def _places(title: str, found: Sequence[Any]) -> Iterator[str]:
+    known = [one for one in found if isinstance(one, dict)]
+    if not known:
+        return
+    yield title
+    for one in known:
+        share = one.get("share")
+        told = f"{100 * share:5.1f} %" if isinstance(share, (int, float)) else "      "
+        yield f"  {told}  {_place(one)}"
+    yield ""
+
+
+def _slow(found: Sequence[Any], median: int, now_unix_ns: int) -> Iterator[str]:
+    known = [one for one in found if isinstance(one, dict)]
+    if not known:
+        return
+    yield f"Slow steps, of {len(known)} the last" if len(known) > _MOST_SLOW else "Slow steps"
+    for one in known[: -_MOST_SLOW - 1 : -1]:
+        ago = units.show(max(now_unix_ns - _whole(one, "begin_unix_ns"), 0) * _NS, "ps")
+        places = [place for place in _list(one, "lines") if isinstance(place, dict)]
+        where = f", in {_place(places[0])}" if places else ""
+        took = f"{_time(_whole(one, 'took_ns'))}, {one.get('times')} times the median, {ago} ago"
+        yield f"  step {_whole(one, 'step'):,}: {took}{where}"
+    yield ""
+
+
+def _place(one: Mapping[str, Any]) -> str:
+    if not one.get("file"):
+        return "none of the program's"
+    return f"{one['file']}:{one.get('line')} {one.get('function') or ''}".rstrip()
+
+
+def _spark(values: Sequence[int]) -> str:
+    most = max(*values, 1)
+    return "".join(_BARS[min(value * len(_BARS) // most, len(_BARS) - 1)] for value in values)
+
+
+def _list(told: Mapping[str, Any], key: str) -> list[Any]:
+    value = told.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _whole(told: Mapping[str, Any], key: str) -> int:
+    value = told.get(key)
+    return value if isinstance(value, int) and abs(value) < 2**63 else 0
+
+
+def _time(value_ns: int) -> str:
+    return units.show(value_ns * _NS, "ps")
