@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import library
-from stepscope.instruments.step_breakdown import gain, judgement, judging, traced
-from stepscope.instruments.step_breakdown.judgement import Judgement, Part, Place
+from stepscope.instruments.causes import gain, judgement, ranking, traced_calls
+from stepscope.instruments.causes.judgement import Judgement, Part, Place
+from stepscope.instruments.causes.layers import layer_of
 from stepscope.instruments.step_breakdown.labels import LABELS
-from stepscope.instruments.step_breakdown.layers import layer_of
 from stepscope.report import Finding, Table, advice, judged, sentences
 
 MS = 10**9
@@ -288,11 +288,11 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert judged.weighed([finding], [])[0].severity == "high"
 
 
-def timed(number: int, ms: int, compiles: bool, source: int = 0) -> judging.Step:
+def timed(number: int, ms: int, compiles: bool, source: int = 0) -> ranking.Step:
     """A step that computes for a millisecond, and compiles for the rest where it does."""
     sums = {"compute": MS, **({"compile": (ms - 1) * MS} if compiles else {})}
     kind = "compile" if compiles else "train"
-    return judging.Step(number, "r", "h", source, ms * MS, not compiles, kind, "recorder", sums)
+    return ranking.Step(number, "r", "h", source, ms * MS, not compiles, kind, "recorder", sums)
 
 
 @pytest.mark.parametrize(
@@ -307,15 +307,15 @@ def timed(number: int, ms: int, compiles: bool, source: int = 0) -> judging.Step
 )
 def test_steps_that_compile_are_judged_when_they_take_much_of_all(compiling, again):
     steps = [timed(n, 900 if n in compiling else 1, n in compiling) for n in range(10)]
-    assert judging.compiles_again(steps) is again
-    assert len(judging.chosen(steps)) == (10 if again else 10 - len(compiling))
+    assert ranking.compiles_again(steps) is again
+    assert len(ranking.chosen(steps)) == (10 if again else 10 - len(compiling))
 
 
 def test_compiling_that_takes_little_of_all_leaves_the_averages_alone():
     steps = [timed(n, 5 if n in (4, 7) else 40, n in (4, 7)) for n in range(10)]
-    assert not judging.compiles_again(steps)
+    assert not ranking.compiles_again(steps)
     # Each source warms up by itself.
-    assert not judging.compiles_again([timed(0, 900, True, source) for source in range(5)])
+    assert not ranking.compiles_again([timed(0, 900, True, source) for source in range(5)])
 
 
 def test_what_all_steps_do_is_said_before_what_the_averaged_do():
@@ -488,7 +488,7 @@ def test_a_mark_of_the_program_tells_where_its_time_goes():
         (90, 99, ("$time sleep", None, False)),
     ]
     weights = Counter()
-    traced.add_marked(weights, "wait", {(0, 100)}, told)
+    traced_calls.add_marked(weights, "wait", {(0, 100)}, told)
     assert weights == {"prepare": 78, None: 9}
     assert sum(weights.values()) == 87
     found = one("wait", mark="prepare")

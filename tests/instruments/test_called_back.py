@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from stepscope.instruments.step_breakdown import judging, places
-from stepscope.instruments.step_breakdown.judgement import Judgement, Place
+from stepscope.instruments.causes import ranking, sampled_lines
+from stepscope.instruments.causes.judgement import Judgement, Place
 from tests.draw import Tables, draw
 from tests.instruments.step_drawings import asked, parts, rows
-from tests.instruments.test_held_up import EXECUTE, MAIN, SCRIPT_OPS, looked
+from tests.instruments.test_interpreter_lock import EXECUTE, MAIN, SCRIPT_OPS, looked
 
 CALLBACK = ("lib/jax/_src/callback.py", "_FlatCallback.__call__", "library")
 CALLED = ("train.py", "ranked", "program")
@@ -36,7 +36,7 @@ def judgement(tables: Tables) -> Judgement:
     for table, own in rows(tables)._asdict().items():
         for row in own:
             tables.add(table, **{key: value for key, value in row.items() if key != "id"})
-    (one,) = judging.judge(asked(tables))
+    (one,) = ranking.judge(asked(tables))
     return one
 
 
@@ -66,7 +66,7 @@ def test_without_a_sample_the_op_is_told() -> None:
 def test_what_an_op_calls_begins_where_the_framework_calls_it() -> None:
     tables = a_step("p:pure_callback", thread="python", looks=2)
     looked(tables, 12, 14, MAIN, EXECUTE, main=True)
-    (stacks,) = places.sampled(asked(tables), "r", "h").values()
+    (stacks,) = sampled_lines.sampled(asked(tables), "r", "h").values()
     inside = {tuple(one.function for one in path) for path in stacks.called_back.values()}
     assert inside == {(), ("ranked",), ("ranked", "order")}
 

@@ -6,10 +6,10 @@ from argparse import Namespace
 from collections import Counter
 from typing import Any
 
-from stepscope.instruments.step_breakdown import judging, places
-from stepscope.instruments.step_breakdown.along import beside, goes_with
-from stepscope.instruments.step_breakdown.judgement import Place
-from stepscope.instruments.step_breakdown.places import Stacks, chosen, in_loop, within
+from stepscope.instruments.causes import ranking, sampled_lines
+from stepscope.instruments.causes.judgement import Place
+from stepscope.instruments.causes.sampled_lines import Stacks, chosen, in_loop, within
+from stepscope.instruments.causes.side_effects import beside, goes_with
 
 MAIN = Place("train.py", 69, "main")
 
@@ -44,21 +44,21 @@ def test_instructions_without_scopes_are_told_apart_by_their_lines():
         ("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
     ]
     lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
-    top = judging._top_op(lambda _: rows, lines)
+    top = ranking._top_op(lambda _: rows, lines)
     assert (top.op_type, top.share, top.layer_share, top.launched) == ("ynn_fusion", 0.8, 0.95, 0.0)
-    assert judging._top_op(lambda _: rows, {}).layer_share is None
-    assert judging._top_op(lambda _: rows, {"dot.1": "p.py:16"}).layer_share is None
+    assert ranking._top_op(lambda _: rows, {}).layer_share is None
+    assert ranking._top_op(lambda _: rows, {"dot.1": "p.py:16"}).layer_share is None
     scoped = [
         ("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
         ("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
     ]
-    assert judging._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
+    assert ranking._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
     on_device = [("device", "svd", None, f"k{n}", "compute", 20 - n, 30) for n in range(3)]
     on_device += [
         ("device", "gemm", None, "gemm", "compute", 30, 10),
         ("host", "svd", "a", "a", "compute", 9, 7),
     ]
-    top = judging._top_op(lambda _: on_device, {})
+    top = ranking._top_op(lambda _: on_device, {})
     assert (top.op, top.op_type, top.share, top.launched) == ("k0", "svd", 57 / 87, 0.9)
 
 
@@ -130,7 +130,7 @@ def test_a_line_that_waits_for_ops_has_none_of_the_python() -> None:
     stacks = {0: Stacks(frozenset(), {1: wait, 2: load, 3: ()}, {}, frozenset(), {})}
     rows = [(5, 1, "compute", 90), (5, 1, "python", 1), (5, 2, "python", 40), (5, 3, "python", 7)]
     asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
-    took, everything = places._by_time(asked, stacks, "python", [0])
+    took, everything = sampled_lines._by_time(asked, stacks, "python", [0])
     assert took == {wait: 1, load: 40}
     assert everything == {wait: 91, load: 40}
 
@@ -173,8 +173,8 @@ def test_ops_of_functions_that_are_compiled_already_stay():
         ("host", "wrapped_add", "wrapped_add", "wrapped_add", "compute", 30, 2000),
         ("host", "dot", "dot.39", "dot.39", "compute", 10, 10),
     ]
-    assert judging._one_by_one(lambda _: rows, 10) == 0.75
-    assert judging._one_by_one(lambda _: [], 10) == 1.0
+    assert ranking._one_by_one(lambda _: rows, 10) == 0.75
+    assert ranking._one_by_one(lambda _: [], 10) == 1.0
     line = [(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 16)]
     assert beside(line, {7}, "dispatch", 0.75) == {1: 17}
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from stepscope.engines import Statement
-from stepscope.instruments.step_breakdown import places
-from stepscope.instruments.step_breakdown.judgement import Place
-from stepscope.instruments.step_breakdown.layers import forward_of
+from stepscope.instruments.causes import sampled_lines
+from stepscope.instruments.causes.judgement import Place
+from stepscope.instruments.causes.layers import forward_of
 from stepscope.library.statements import Query
 from tests.draw import Tables
 from tests.each import each
@@ -47,7 +47,7 @@ def place_of(op: str, made: dict[str, tuple[int, int | None]]) -> Place | None:
         call: dict[str, Any] = {} if caller is None else {"caller_file": "p.py", "caller_line": caller}
         call |= {} if caller is None else {"caller_function": "network"}
         tables.add("op_line", op_name=name, file="p.py", line=line, function="conv", told_by="log", **call)
-    return places.of_op(asked_of(tables), "r", op)
+    return sampled_lines.of_op(asked_of(tables), "r", op)
 
 
 CONVS = {"stem/Conv2D": (14, 18), "context/Conv2D": (14, 22), "context/kernel/read": (13, 22)}
@@ -96,9 +96,9 @@ def test_the_line_of_what_loads_is_in_threads_beside_the_driving_one() -> None:
     ):
         tables.add("stack_sample", ts_ps=5, weight_ps=weight, cpu_ps=cpu, stack_id=stack_id, is_main=main)
     query = asked_of(tables)
-    found = places.of_loader(query, places.sampled(query, "r", "h"), [0], 0.4)
+    found = sampled_lines.of_loader(query, sampled_lines.sampled(query, "r", "h"), [0], 0.4)
     assert found.place == Place("/p/data.py", 22, "Reviews.__getitem__")
     assert (found.samples, found.there, found.next_best) == (2, 2, 0)
     # It explains 40 of 99; nobody else was sampled.
-    assert places.of_loader(query, places.sampled(query, "r", "h"), [0], 0.5).place is None
-    assert places.of_loader(query, places.sampled(query, "r", "other"), [0], 0.0).place is None
+    assert sampled_lines.of_loader(query, sampled_lines.sampled(query, "r", "h"), [0], 0.5).place is None
+    assert sampled_lines.of_loader(query, sampled_lines.sampled(query, "r", "other"), [0], 0.0).place is None

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from stepscope.engines import Statement
-from stepscope.instruments.step_breakdown import driver, reading, stacks
-from stepscope.instruments.step_breakdown.by_stack import ByStack
+from stepscope.instruments.step_breakdown import driver, part_tables, stack_samples
 from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS
-from stepscope.instruments.step_breakdown.stacks import Look, Sample
+from stepscope.instruments.step_breakdown.stack_samples import Look, Sample
+from stepscope.instruments.step_breakdown.stack_sums import ByStack
 from stepscope.instruments.step_breakdown.sweep import Evidence, Segment, kept, pieces_of, sweep
 from tests.draw import Tables
 from tests.instruments.step_drawings import asked, rows
@@ -121,7 +121,7 @@ def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
     """Cell by cell, counted to the step that began last; of those that began at once, to the first."""
     steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
     samples = [Sample(min(a, b), max(a, b), a, stack, ((None, 1.0),)) for a, b, stack in seen]
-    looks = [Look(one.from_ps, one.to_ps, one.stack_id, None) for one in stacks.disjoint(samples)]
+    looks = [Look(one.from_ps, one.to_ps, one.stack_id, None) for one in stack_samples.disjoint(samples)]
     found = ByStack(steps)
     pieces = pieces_of(sweep(steps, known))
     assert pieces_of(kept(pieces)) == pieces
@@ -143,7 +143,7 @@ def test_parts_add_up(tables):
     sums: dict[int, int] = defaultdict(int)
     seen = {row["name"] for row in tables.rows["slice"]} | {row["op_type"] for row in tables.rows["slice"]}
     ask = asked(tables)
-    for row in reading.rows(ask, ask.stream).step_part:
+    for row in part_tables.rows(ask, ask.stream).step_part:
         assert row["dur_ps"] >= 0
         assert row["hidden_ps"] >= 0
         sums[row["step_id"]] += row["dur_ps"]

@@ -15,7 +15,7 @@ from stepscope.report.parts import Column, Finding, Note, Section, Table
 from stepscope.report.sentences import host_of, shortened
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_breakdown.judgement import Allocating, Judgement, Place, Retrace, Weighed
+    from stepscope.instruments.causes.judgement import Allocating, Judgement, Place, Retrace, Weighed
 
 _TAKES = {
     "input": "waiting for input takes {part}",

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from stepscope import config
 from stepscope.engines import Statement
-from stepscope.instruments.step_breakdown import driver, held_up, placing, stacks
-from stepscope.instruments.step_breakdown.held_up import Ran
+from stepscope.instruments.step_breakdown import driver, interpreter_lock, sample_attribution, stack_samples
+from stepscope.instruments.step_breakdown.interpreter_lock import Ran
 from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
-from stepscope.instruments.step_breakdown.stacks import Look, Sample, Shifts
+from stepscope.instruments.step_breakdown.stack_samples import Look, Sample, Shifts
 from stepscope.instruments.step_breakdown.sweep import Evidence, Interval, Segment
 from stepscope.library.statements import Query, Stream, Value, statement
 
@@ -105,10 +105,10 @@ def of_sources(
     whole = _around(windows.values())
     kinds = {one.source_id: kinds.get(one.source_id, NOTHING) for one in sources}
     threads = _Threads(query, stream, kinds, whole)
-    seen = stacks.of_hosts(query, shifts, windows)
+    seen = stack_samples.of_hosts(query, shifts, windows)
     ran = {source_id: _ran(own) for source_id, own in seen.items()}
     used = {source_id: windows[source_id] for source_id, own in ran.items() if own}
-    loading = stacks.loading(query, shifts, used) if used else {}
+    loading = stack_samples.loading(query, shifts, used) if used else {}
     streams = map(stream, _spans_of(kinds, whole))
     spans = _core.Spans(streams) if any(one.any for one in kinds.values()) else None
     bits = {source_id: [window] for source_id, window in windows.items()}
@@ -119,14 +119,14 @@ def of_sources(
         }
     doing = threads.throughout({source_id: bits[source_id] for source_id in seen})
     placed = {
-        source_id: placing.placed(
+        source_id: sample_attribution.placed(
             own,
             doing.get(source_id, []),
             [] if spans is None else _executing(spans, source_id, bits[source_id]),
         )
         for source_id, own in seen.items()
     }
-    samples = {source_id: stacks.segments(looks) for source_id, looks in placed.items()}
+    samples = {source_id: stack_samples.segments(looks) for source_id, looks in placed.items()}
     for number in range(max(map(len, bits.values()))):
         # With what is near on both sides, so that a gap between two calls is seen whole.
         near = {
@@ -152,7 +152,7 @@ def of_sources(
                 kinds[own].on_devices,
                 found.get("setups", ()),
             )
-            loader = Loader(stacks.merged(loaded) if ran.get(own) else (), ran.get(own, ()))
+            loader = Loader(stack_samples.merged(loaded) if ran.get(own) else (), ran.get(own, ()))
             yield Bit(source, window, told, _near(placed.get(own, ()), window), loader)
 
 
@@ -161,13 +161,15 @@ def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> lis
     found: list[Interval] = []
     for window in windows:
         all_ = spans.within(source_id, *window)
-        found = placing.at_length([*found, *(one for label in EXECUTION for one in all_.get(label, ()))])
+        found = sample_attribution.at_length(
+            [*found, *(one for label in EXECUTION for one in all_.get(label, ()))]
+        )
     return found
 
 
 def _ran(samples: Sequence[Sample]) -> list[Ran]:
     return [
-        held_up.ran(one.from_ps, one.to_ps, one.active_ps, one.queued_ps)
+        interpreter_lock.ran(one.from_ps, one.to_ps, one.active_ps, one.queued_ps)
         for one in samples
         if one.active_ps is not None
     ]
@@ -210,7 +212,7 @@ class _Threads:
         asked = statement("compiled_calls", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
         for source_id, begin, end in query(asked).rows():
             compiled.setdefault(source_id, []).append((begin, end))
-        self._compiled = {source_id: stacks.merged(calls) for source_id, calls in compiled.items()}
+        self._compiled = {source_id: stack_samples.merged(calls) for source_id, calls in compiled.items()}
 
     def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment]]:
         """What the threads of sources do, each within a window; without sources that have no such thread."""

@@ -8,9 +8,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_breakdown import stacks
-from stepscope.instruments.step_breakdown.placing import at_length, placed
-from stepscope.instruments.step_breakdown.stacks import Look, Sample
+from stepscope.instruments.step_breakdown import stack_samples
+from stepscope.instruments.step_breakdown.sample_attribution import at_length, placed
+from stepscope.instruments.step_breakdown.stack_samples import Look, Sample
 from stepscope.instruments.step_breakdown.sweep import Segment
 
 
@@ -115,7 +115,7 @@ _moments = st.lists(st.integers(0, 400), min_size=2, max_size=40, unique=True).m
 
 @given(moments=_moments, edges=_moments, seed=st.randoms(use_true_random=False))
 def test_the_same_time_is_covered_and_nothing_twice(moments, edges, seed) -> None:
-    samples = stacks.disjoint(
+    samples = stack_samples.disjoint(
         [
             Sample(a, b, seed.randint(a, b), number, (("wait", 0.5), (None, 0.5)))
             for number, (a, b) in enumerate(pairwise(moments))

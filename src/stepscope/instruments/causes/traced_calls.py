@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from stepscope.instruments.causes.judgement import Place
+from stepscope.instruments.causes.sampled_lines import Path, chosen
 from stepscope.instruments.python_frame import of_pytorch
 from stepscope.instruments.step_breakdown import driver, labels
-from stepscope.instruments.step_breakdown.judgement import Place
 from stepscope.instruments.step_breakdown.labels import Meaning
-from stepscope.instruments.step_breakdown.places import Path, chosen
 from stepscope.library.statements import Query, statement
 
 MOST_SLICES = 500_000

@@ -7,11 +7,12 @@ from collections import Counter, defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope.instruments.causes import side_effects, traced_calls
+from stepscope.instruments.causes.judgement import Place
+from stepscope.instruments.causes.sampled_lines import Path
+from stepscope.instruments.causes.traced_calls import Name
 from stepscope.instruments.python_frame import of_pytorch
-from stepscope.instruments.step_breakdown import along, labels, traced
-from stepscope.instruments.step_breakdown.judgement import Place
-from stepscope.instruments.step_breakdown.places import Path
-from stepscope.instruments.step_breakdown.traced import Name
+from stepscope.instruments.step_breakdown import labels
 
 PYTHON = "python_function"
 NAMES: tuple[Name, ...] = (
@@ -69,7 +70,7 @@ def shown(weights: Weights) -> dict[str | None, dict[Path, int]]:
 @given(nested())
 def test_each_instant_counts_to_the_innermost_call(slices: list[Slice]) -> None:
     found: Weights = defaultdict(Counter)
-    traced.add(found, slices)
+    traced_calls.add(found, slices)
     assert shown(found) == shown(twin(slices))
 
 
@@ -77,7 +78,7 @@ def test_what_makes_batches_and_what_waits_for_them() -> None:
     """A function that calls the loader only waits; a function that the loader calls makes batches."""
     step, getitem, loader = NAMES[0], NAMES[1], NAMES[2]
     found: Weights = defaultdict(Counter)
-    traced.add(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])
+    traced_calls.add(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])
     made = Place("data.py", 9, "__getitem__")
     assert shown(found) == {
         "python": {(Place("train.py", 3, "step"),): 20},
@@ -99,7 +100,7 @@ def test_calls_of_an_op_count_to_the_function_around_them() -> None:
         (61, 70, op),
         (95, 99, op),
     ]
-    traced.add_calls(found, "aten::_linalg_svd", slices)
+    traced_calls.add_calls(found, "aten::_linalg_svd", slices)
     assert found == {
         (Place("train.py", 3, "step"),): 2,
         (Place("train.py", 30, "evaluate"),): 1,
@@ -119,12 +120,12 @@ def test_what_a_storing_function_copies_and_prepares_goes_with_it() -> None:
         "dispatch": Counter({(TRAINS,): 95, (TRAINS, SAVES): 5}),
     }
     steps = [(7, {"wait": 60, "copy": 30, "python": 12, "dispatch": 50, "compute": 9})]
-    assert along.traced(weights, SAVES, "wait", steps) == {7: 15 + 12}
+    assert side_effects.traced(weights, SAVES, "wait", steps) == {7: 15 + 12}
     # A function that calls the model: whose launches are whose is not known.
-    assert along.traced(weights, TRAINS, "wait", steps) == {}
+    assert side_effects.traced(weights, TRAINS, "wait", steps) == {}
     weights["dispatch"][TRAINS, SAVES] = 20
-    assert along.traced(weights, SAVES, "wait", steps) == {}
+    assert side_effects.traced(weights, SAVES, "wait", steps) == {}
     # One that does mostly other things.
     weights["dispatch"][TRAINS, SAVES] = 0
     weights["python"][TRAINS, SAVES] = 100
-    assert along.traced(weights, SAVES, "wait", steps) == {}
+    assert side_effects.traced(weights, SAVES, "wait", steps) == {}

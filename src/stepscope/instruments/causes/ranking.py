@@ -9,12 +9,9 @@ from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 from stepscope.instruments import laws
-from stepscope.instruments.pipeline.places import function_in
-from stepscope.instruments.pipeline.stages import branch, words, written_as
-from stepscope.instruments.step_breakdown import along, gain, judgement, places, traced
-from stepscope.instruments.step_breakdown.asking import Asked, Asking
-from stepscope.instruments.step_breakdown.gain import Sums
-from stepscope.instruments.step_breakdown.judgement import (
+from stepscope.instruments.causes import gain, judgement, sampled_lines, side_effects, traced_calls
+from stepscope.instruments.causes.gain import Sums
+from stepscope.instruments.causes.judgement import (
     Allocating,
     Contention,
     Judgement,
@@ -22,8 +19,11 @@ from stepscope.instruments.step_breakdown.judgement import (
     Retrace,
     Weighed,
 )
+from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of
+from stepscope.instruments.causes.query_cache import Asked, Asking
+from stepscope.instruments.pipeline.places import function_in
+from stepscope.instruments.pipeline.stages import branch, words, written_as
 from stepscope.instruments.step_breakdown.labels import of_framework
-from stepscope.instruments.step_breakdown.layers import forward_of, is_gradient, layer_of
 from stepscope.library.statements import Query, statement
 
 OF_COMPILED = 3
@@ -149,7 +149,7 @@ def _judged(
     op, op_type, op_share, layer_share = top.op, top.op_type, top.share, top.layer_share
     cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share, contention)
     place: Place | None = None
-    sampled = places.Found(None, None)
+    sampled = sampled_lines.Found(None, None)
     stage = function = spoken = None
     given: Place | None = None
     sources = sorted({step.source_id for step in judged})
@@ -160,7 +160,9 @@ def _judged(
         stage, place, then, spoken, given = _stage(asked)
         # A generator does nothing but Python; of other stages, it has to explain the wait.
         least = 0.0 if (stage or "").partition(" ")[0].endswith("Generator") else share / 2
-        sampled = places.of_loader(query, places.sampled(query, run_id, host_id), sources, least)
+        sampled = sampled_lines.of_loader(
+            query, sampled_lines.sampled(query, run_id, host_id), sources, least
+        )
         if sampled.place is not None:
             sampled = sampled._replace(called_from=place)
             place, in_python = sampled.place, True
@@ -174,39 +176,43 @@ def _judged(
     if caller.ps <= CALLED_BACK * ps_per_step * weighed.steps:
         caller = Caller()
     if of_ops and op is not None:
-        place = places.of_op(query, run_id, op)
+        place = sampled_lines.of_op(query, run_id, op)
         if place is None and cause == "compute" and op_type is not None:
-            place = traced.of_op(query, op_type, sources)
-    stacks: Mapping[int, places.Stacks] = {}
+            place = traced_calls.of_op(query, op_type, sources)
+    stacks: Mapping[int, sampled_lines.Stacks] = {}
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
-        stacks = places.sampled(query, run_id, host_id)
-        sampled = places.Found(None, None)
+        stacks = sampled_lines.sampled(query, run_id, host_id)
+        sampled = sampled_lines.Found(None, None)
         if caller.op_type is not None:
-            sampled = places.of_callbacks(query, stacks, sources)
+            sampled = sampled_lines.of_callbacks(query, stacks, sources)
         if sampled.place is None:
-            sampled = places.of_label(query, stacks, cause, sources)
+            sampled = sampled_lines.of_label(query, stacks, cause, sources)
         if (
             cause == "python"
             and caller.op_type is None
-            and sampled.samples < share / 2 * places.looks(query, stacks, sources)
+            and sampled.samples < share / 2 * sampled_lines.looks(query, stacks, sources)
         ):
             # An op that calls Python runs it on a thread of the framework.
-            inside = places.of_loader(query, stacks, sources, share / 2)
+            inside = sampled_lines.of_loader(query, stacks, sources, share / 2)
             sampled = sampled if inside.place is None else inside._replace(called_from=None)
         place = sampled.place
     elif cause == "compile":
-        stacks = places.sampled(query, run_id, host_id)
+        stacks = sampled_lines.sampled(query, run_id, host_id)
     more: Mapping[int, int] = {}
     if place is None and cause in TRACED and not stacks:
-        weights = traced.by_label(query, sources)
-        place = traced.of_label(weights, cause)
+        weights = traced_calls.by_label(query, sources)
+        place = traced_calls.of_label(weights, cause)
         in_python = cause == "input" and place is not None
         if place is not None:
-            more = along.traced(weights, place, cause, [(step.id, step.sums) for step in judged])
-    mark = traced.marked(query, cause, sources) if place is None and cause in MARKED and not stacks else None
+            more = side_effects.traced(weights, place, cause, [(step.id, step.sums) for step in judged])
+    mark = (
+        traced_calls.marked(query, cause, sources)
+        if place is None and cause in MARKED and not stacks
+        else None
+    )
     one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
     if place is not None and not more:
-        more = along.goes_with(
+        more = side_effects.goes_with(
             query, stacks.values(), place, cause, sources, one_by_one, spent_in=sampled.spent_in
         )
     of_it = judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0

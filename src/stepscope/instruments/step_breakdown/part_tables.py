@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_breakdown import evidence, held_up, session_runs, stacks
-from stepscope.instruments.step_breakdown.by_stack import ByStack
+from stepscope.instruments.step_breakdown import evidence, interpreter_lock, session_runs, stack_samples
 from stepscope.instruments.step_breakdown.evidence import NOTHING, Bit, Kinds, Source, Step
 from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown.stack_sums import ByStack
 from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, Stream, statement
@@ -30,7 +30,7 @@ def rows(query: Query, stream: Stream) -> Found:
     """Rows of the tables step_part and stack_part, source by source."""
     sources = _sources(query)
     ids = [source.source_id for source in sources]
-    shifts = stacks.shifts(query, ids) if sources else {}
+    shifts = stack_samples.shifts(query, ids) if sources else {}
     kinds = {row[0]: Kinds.of(row) for row in query(statement("evidence_kinds")).rows()} if sources else {}
     found = Found([], [])
     for some in _batches(sources, kinds):
@@ -78,7 +78,7 @@ def _rows_of(source: Source, bits: Iterable[Bit]) -> Found:
         if looks or (loader.python and loader.ran):
             seen = pieces_of(pieces)
             if loader.python and loader.ran:
-                seen = list(held_up.handed_over(seen, loader.python, loader.ran))
+                seen = list(interpreter_lock.handed_over(seen, loader.python, loader.ran))
                 pieces = kept(seen)
             by_stack.add(seen, looks)
         totals.add(pieces)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from stepscope.instruments.step_breakdown.labels import Label
-from stepscope.instruments.step_breakdown.stacks import Look, Sample, looks, merged
+from stepscope.instruments.step_breakdown.stack_samples import Look, Sample, looks, merged
 from stepscope.instruments.step_breakdown.sweep import Interval, Segment
 
 TOGETHER_PS = 20 * 10**6

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from statistics import mean, stdev
 from typing import Literal
 
+from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.laws.broken import Broken
-from stepscope.instruments.step_breakdown.gain import Sums
 from stepscope.instruments.step_breakdown.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepscope.instruments.step_breakdown.labels import NUMBER, Label
-from stepscope.instruments.step_breakdown.stacks import Look
+from stepscope.instruments.step_breakdown.stack_samples import Look
 from stepscope.instruments.step_breakdown.sweep import Interval, Piece
 
 Key = tuple[int, int, Label]

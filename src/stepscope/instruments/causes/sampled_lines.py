@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_breakdown import labels, layers
-from stepscope.instruments.step_breakdown import stacks as loading
-from stepscope.instruments.step_breakdown.judgement import Place
+from stepscope.instruments.causes import layers
+from stepscope.instruments.causes.judgement import Place
+from stepscope.instruments.step_breakdown import labels, stack_samples
 from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.library.statements import Query, statement
 
@@ -311,7 +311,7 @@ def _stacks(query: Query, source_id: int) -> Stacks:
         elif parent_id in called_from:
             called_from[stack_id] = called_from[parent_id]
         meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
-    loaders = loading.of_loaders(query, source_id, calling=True)
+    loaders = stack_samples.of_loaders(query, source_id, calling=True)
     called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
     return Stacks(loaders, paths, meanings, frozenset(loops), called_back)
 

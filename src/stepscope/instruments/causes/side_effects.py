@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from stepscope.instruments.step_breakdown.gain import Sums
-from stepscope.instruments.step_breakdown.judgement import Place
-from stepscope.instruments.step_breakdown.places import Path, Stacks, has_all
+from stepscope.instruments.causes.gain import Sums
+from stepscope.instruments.causes.judgement import Place
+from stepscope.instruments.causes.sampled_lines import Path, Stacks, has_all
 from stepscope.library.statements import Query, statement
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_breakdown import labels, places, reading
-from stepscope.instruments.step_breakdown.held_up import STARVED, Ran, handed_over
+from stepscope.instruments.causes import sampled_lines
+from stepscope.instruments.step_breakdown import labels, part_tables
+from stepscope.instruments.step_breakdown.interpreter_lock import STARVED, Ran, handed_over
 from stepscope.instruments.step_breakdown.sweep import Piece
 from tests.draw import UNIT_PS, Tables, draw
 from tests.instruments.step_drawings import asked, parts
@@ -124,27 +125,27 @@ cpu/tf_data_iterator thread :      [f:PyFunc....................]
 def test_the_line_of_a_loader_is_where_its_python_runs():
     tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, ("train.py", "tokens", "program"), cpu=0.1)
     ask = asked(tables)
-    stacks = places.sampled(ask, "r", "h")
-    found = places.of_loader(ask, stacks, [0], 0.5)
+    stacks = sampled_lines.sampled(ask, "r", "h")
+    found = sampled_lines.of_loader(ask, stacks, [0], 0.5)
     assert found == (
-        places.Place("train.py", 7, "tokens"),
-        places.Place("train.py", 7, "rows"),
+        sampled_lines.Place("train.py", 7, "tokens"),
+        sampled_lines.Place("train.py", 7, "rows"),
         1,
         1,
         0,
         None,
     )
-    assert places.of_loader(ask, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
+    assert sampled_lines.of_loader(ask, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
 
 
 def test_what_a_loader_asks_of_the_framework_is_of_its_line():
     """A row that converts a tensor for each number spends its time there; the framework's own does not."""
     numpy = ("tensorflow/python/framework/ops.py", "_EagerTensorBase._numpy", "library")
     ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, numpy, cpu=0.1))
-    found = places.of_loader(ask, places.sampled(ask, "r", "h"), [0], 0.5)
-    assert found.place == places.Place("train.py", 7, "rows")
+    found = sampled_lines.of_loader(ask, sampled_lines.sampled(ask, "r", "h"), [0], 0.5)
+    assert found.place == sampled_lines.Place("train.py", 7, "rows")
     ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, numpy, cpu=0.1))
-    assert places.of_loader(ask, places.sampled(ask, "r", "h"), [0], 0.0).place is None
+    assert sampled_lines.of_loader(ask, sampled_lines.sampled(ask, "r", "h"), [0], 0.0).place is None
 
 
 def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
@@ -153,11 +154,11 @@ def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
     loader = ("torch/utils/data/dataloader.py", "_SingleProcessDataLoaderIter.__next__", "library")
     looked(tables, 1, 43, MAIN, loader, ("data.py", "Faces.__getitem__", "program"), main=True)
     ask = asked(tables)
-    assert {row["label"] for row in reading.rows(ask, ask.stream).step_part} == {"input"}
-    found, called_from, *_ = places.of_label(ask, places.sampled(ask, "r", "h"), "input", [0])
+    assert {row["label"] for row in part_tables.rows(ask, ask.stream).step_part} == {"input"}
+    found, called_from, *_ = sampled_lines.of_label(ask, sampled_lines.sampled(ask, "r", "h"), "input", [0])
     assert (found, called_from) == (
-        places.Place("data.py", 7, "Faces.__getitem__"),
-        places.Place("train.py", 7, "main"),
+        sampled_lines.Place("data.py", 7, "Faces.__getitem__"),
+        sampled_lines.Place("train.py", 7, "main"),
     )
 
 
