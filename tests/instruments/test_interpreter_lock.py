@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.causes import sampled_lines
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.sampled_lines import (
+    LineSearch,
+    StackEvidence,
+    line_of_label,
+    line_of_loader,
+    stacks_of_host,
+)
 from stepscope.instruments.step_breakdown import labels, part_tables
 from stepscope.instruments.step_breakdown.interpreter_lock import STARVED, Ran, handed_over
 from stepscope.instruments.step_breakdown.sweep import Piece
@@ -125,27 +132,25 @@ cpu/tf_data_iterator thread :      [f:PyFunc....................]
 def test_the_line_of_a_loader_is_where_its_python_runs():
     tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, ("train.py", "tokens", "program"), cpu=0.1)
     ask = asked(tables)
-    stacks = sampled_lines.sampled(ask, "r", "h")
-    found = sampled_lines.of_loader(ask, stacks, [0], 0.5)
-    assert found == (
-        sampled_lines.Place("train.py", 7, "tokens"),
-        sampled_lines.Place("train.py", 7, "rows"),
-        1,
-        1,
-        0,
+    stacks = StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0])
+    found = line_of_loader(stacks, 0.5)
+    assert (found.place, found.called_from, found.samples, found.spent_in) == (
+        CodeLine("train.py", 7, "tokens"),
+        CodeLine("train.py", 7, "rows"),
+        (1, 1, 0),
         None,
     )
-    assert sampled_lines.of_loader(ask, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
+    assert line_of_loader(stacks, 0.8).place is None, "it ran for 75 % of the time"
 
 
 def test_what_a_loader_asks_of_the_framework_is_of_its_line():
     """A row that converts a tensor for each number spends its time there; the framework's own does not."""
     numpy = ("tensorflow/python/framework/ops.py", "_EagerTensorBase._numpy", "library")
     ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, numpy, cpu=0.1))
-    found = sampled_lines.of_loader(ask, sampled_lines.sampled(ask, "r", "h"), [0], 0.5)
-    assert found.place == sampled_lines.Place("train.py", 7, "rows")
+    found = line_of_loader(StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0]), 0.5)
+    assert found.place == CodeLine("train.py", 7, "rows")
     ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, numpy, cpu=0.1))
-    assert sampled_lines.of_loader(ask, sampled_lines.sampled(ask, "r", "h"), [0], 0.0).place is None
+    assert line_of_loader(StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0]), 0.0).place is None
 
 
 def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
@@ -155,10 +160,11 @@ def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
     looked(tables, 1, 43, MAIN, loader, ("data.py", "Faces.__getitem__", "program"), main=True)
     ask = asked(tables)
     assert {row["label"] for row in part_tables.rows(ask, ask.stream).step_part} == {"input"}
-    found, called_from, *_ = sampled_lines.of_label(ask, sampled_lines.sampled(ask, "r", "h"), "input", [0])
-    assert (found, called_from) == (
-        sampled_lines.Place("data.py", 7, "Faces.__getitem__"),
-        sampled_lines.Place("train.py", 7, "main"),
+    stacks = StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0])
+    found = line_of_label(stacks, "input", LineSearch())
+    assert (found.place, found.called_from) == (
+        CodeLine("data.py", 7, "Faces.__getitem__"),
+        CodeLine("train.py", 7, "main"),
     )
 
 

@@ -6,65 +6,79 @@ A constant that is made in every step is copied, and Python makes ready what is 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import CallPath, function_of, has_all
 from stepscope.instruments.causes.gain import Sums
-from stepscope.instruments.causes.judgement import Place
-from stepscope.instruments.causes.sampled_lines import Path, Stacks, has_all
-from stepscope.library.statements import Query, statement
+from stepscope.instruments.causes.sampled_lines import StackEvidence
+from stepscope.instruments.causes.thresholds import tuned
+from stepscope.library.statements import statement
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
 """Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
-TAKES = GOES | {"compile"}
-"""Causes that take such labels of their line along. So does compilation: Python traces, and what is launched
-finds no compiled call."""
-MOST_OF_LINE = 0.65
-"""A line goes as a whole when the cause has this part of it, ops apart; else it does other things too."""
-MOST_OF_WAIT = 0.5
-"""The same of a line that waits: what it stores or sends is copied and made ready first."""
-LITTLE = 0.2
-"""When ops run for more than this part of a line's time, it is the model that is called there."""
 
-LITTLE_LAUNCHED = 0.1
-"""A function that launches more than this part of all ops calls the model."""
 
-Row = tuple[int, int, str, int]
+@dataclass(frozen=True)
+class SideEffectThresholds:
+    """When a line goes as a whole."""
+
+    most_of_line: float = tuned(
+        0.65,
+        "a line goes as a whole when the cause has this part of it, ops apart; else it does other things too",
+        low=0,
+        high=0,
+    )
+    ops: float = tuned(
+        0.2, "when ops run for more of a line's time, it is the model that is called there", low=0, high=0
+    )
+    launches: float = tuned(
+        0.1, "a function that launches more than this part of all ops calls the model", low=0, high=0
+    )
+
+
+THRESHOLDS = SideEffectThresholds()
+
+StackPart = tuple[int, int, str, int]
 """A step, a stack, a label, picoseconds."""
 
 
-def goes_with(
-    query: Query,
-    stacks: Iterable[Stacks],
-    place: Place,
+def sampled_effects(
+    evidence: StackEvidence,
+    place: CodeLine,
     cause: str,
-    sources: Sequence[int],
+    most_of_line: float = THRESHOLDS.most_of_line,
     one_by_one: float = 1.0,
-    spent_in: Place | None = None,
+    spent_in: CodeLine | None = None,
 ) -> dict[int, int]:
-    """Picoseconds of each step besides the cause's own that go when a line is mended. stacks: of the host;
-    sources: those that have the steps; one_by_one: which part of the ops is launched one by one; spent_in:
-    the function called in the line that has most of the cause, which stands for the line where that calls all
-    of a step."""
-    if cause not in TAKES:
-        return {}
-    paths = {stack_id: path for one in stacks for stack_id, path in one.paths.items()}
-    rows = query(statement("parts_by_stack", sources=sources)).rows()
+    """Picoseconds of each step besides the cause's own that go when a line is mended. one_by_one: which part
+    of the ops is launched one by one; spent_in: the function called in the line that has most of the cause,
+    which stands for the line where that calls all of a step."""
+    paths = {stack_id: path for one in evidence.stacks.values() for stack_id, path in one.paths.items()}
+    rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
     there = {
         stack_id
         for stack_id, path in paths.items()
-        if any(call == place or (by_function and _alike(call, place)) for call in path)
+        if (_in_function(path, place) if by_function else place in path)
     }
-    others: Counter[Path] = Counter()
+    others: Counter[CallPath] = Counter()
     for _, stack_id, label, dur_ps in rows:
         if label != cause and stack_id in paths:
             others[paths[stack_id]] += dur_ps
     if spent_in is not None and has_all(place, others):
-        there = {stack_id for stack_id, path in paths.items() if any(_alike(call, spent_in) for call in path)}
-    return beside(rows, there, cause, one_by_one)
+        there = {stack_id for stack_id, path in paths.items() if _in_function(path, spent_in)}
+    return effects_of_stacks(rows, there, cause, most_of_line, one_by_one)
 
 
-def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str, one_by_one: float = 1.0) -> dict[int, int]:
+def effects_of_stacks(
+    rows: Iterable[StackPart],
+    stacks: Iterable[int],
+    cause: str,
+    most_of_line: float = THRESHOLDS.most_of_line,
+    one_by_one: float = 1.0,
+) -> dict[int, int]:
     """The same from rows of stack_part. stacks: those that come from the line."""
     there = set(stacks)
     steps: dict[int, Counter[str]] = defaultdict(Counter)
@@ -73,7 +87,7 @@ def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str, one_by_one: f
         if stack_id in there:
             steps[step_id][label] += dur_ps
             whole[label] += dur_ps
-    if not _is_one(whole, cause):
+    if not _goes_as_a_whole(whole, cause, most_of_line):
         return {}
     # Ops that are compiled into one function take what that leaves of each, launching included.
     goes = dict.fromkeys(GOES - {cause}, 1.0) | ({"compute": one_by_one} if cause == "dispatch" else {})
@@ -83,32 +97,36 @@ def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str, one_by_one: f
     }
 
 
-def _alike(call: Place, place: Place) -> bool:
-    return (call.file, call.function) == (place.file, place.function)
+def _in_function(path: CallPath, place: CodeLine) -> bool:
+    return any(function_of(call) == function_of(place) for call in path)
 
 
-def _is_one(whole: Mapping[str, int], cause: str) -> bool:
+def _goes_as_a_whole(whole: Mapping[str, int], cause: str, most_of_line: float) -> bool:
     ops = whole.get("compute", 0)
     rest = sum(whole.values()) - ops
-    least = MOST_OF_WAIT if cause == "wait" else MOST_OF_LINE
-    return whole.get(cause, 0) >= least * rest and ops <= LITTLE * (ops + rest)
+    return whole.get(cause, 0) >= most_of_line * rest and ops <= THRESHOLDS.ops * (ops + rest)
 
 
-def traced(
-    weights: Mapping[str | None, Counter[Path]], place: Place, cause: str, steps: Iterable[tuple[int, Sums]]
+def traced_effects(
+    weights: Mapping[str | None, Counter[CallPath]],
+    place: CodeLine,
+    cause: str,
+    steps: Iterable[tuple[int, Sums]],
+    most_of_line: float = THRESHOLDS.most_of_line,
 ) -> dict[int, int]:
-    """The same where calls of Python were traced. weights: by label and calls, as traced.by_label has them;
-    steps: number and parts of each. Nothing where the model is called from there as well: whose launches are
-    whose, calls do not tell."""
+    """The same where calls of Python were traced. weights: by label and calls, as traced_calls.by_label has
+    them; steps: number and parts of each. Nothing where the model is called from there as well: whose
+    launches are whose, calls do not tell."""
+    if cause not in GOES - {"dispatch"}:
+        return {}
     whole = {
-        label: sum(ps for path, ps in paths.items() if any(_alike(call, place) for call in path))
+        label: sum(ps for path, ps in paths.items() if _in_function(path, place))
         for label, paths in weights.items()
         if label is not None
     }
     launched = sum(weights.get("dispatch", Counter()).values())
-    if cause not in GOES - {"dispatch"} or whole.get("dispatch", 0) > LITTLE_LAUNCHED * launched:
-        return {}
-    if not _is_one(whole, cause):
+    calls_model = whole.get("dispatch", 0) > THRESHOLDS.launches * launched
+    if calls_model or not _goes_as_a_whole(whole, cause, most_of_line):
         return {}
     goes = {
         label: whole.get(label, 0) / sum(weights[label].values())

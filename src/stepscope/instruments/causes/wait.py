@@ -1,0 +1,38 @@
+"""Sleeping and waiting: for locks, files, sockets and checkpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.sampled_lines import LineSearch
+from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+
+
+@dataclass(frozen=True)
+class WaitThresholds(CauseThresholds):
+    """Which line waits, and whether it goes as a whole."""
+
+    of_line: float = tuned(
+        0.55,
+        "a line is followed into what it calls while it has this part of the waiting: other calls, of a "
+        "framework, block as well, while ops run",
+        low=0,
+        high=0,
+    )
+    most_of_line: float = tuned(
+        0.5,
+        "a line that waits goes as a whole when waiting has this part of it: what it stores is copied first",
+        low=0,
+        high=0,
+    )
+
+
+class WaitCause(LineCause):
+    """Sleeping and waiting."""
+
+    name = "wait"
+    marked = True
+    thresholds: WaitThresholds = WaitThresholds()
+    search = LineSearch(most_of=thresholds.of_line, functions_too=True)
+    most_of_line = thresholds.most_of_line
