@@ -122,12 +122,12 @@ def test_what_a_storing_function_copies_and_prepares_goes_with_it() -> None:
         "dispatch": Counter({(TRAINS,): 95, (TRAINS, SAVES): 5}),
     }
     steps = [(7, {"wait": 60, "copy": 30, "python": 12, "dispatch": 50, "compute": 9})]
-    assert traced_effects(weights, SAVES, "wait", steps, WaitCause.most_of_line) == {7: 15 + 12}
+    assert traced_effects(weights, SAVES, "wait", steps, WaitCause().most_of_line) == {7: 15 + 12}
     # A function that calls the model: whose launches are whose is not known.
-    assert traced_effects(weights, TRAINS, "wait", steps, WaitCause.most_of_line) == {}
+    assert traced_effects(weights, TRAINS, "wait", steps, WaitCause().most_of_line) == {}
     weights["dispatch"][TRAINS, SAVES] = 20
-    assert traced_effects(weights, SAVES, "wait", steps, WaitCause.most_of_line) == {}
+    assert traced_effects(weights, SAVES, "wait", steps, WaitCause().most_of_line) == {}
     # One that does mostly other things.
     weights["dispatch"][TRAINS, SAVES] = 0
     weights["python"][TRAINS, SAVES] = 100
-    assert traced_effects(weights, SAVES, "wait", steps, WaitCause.most_of_line) == {}
+    assert traced_effects(weights, SAVES, "wait", steps, WaitCause().most_of_line) == {}

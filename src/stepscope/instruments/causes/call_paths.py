@@ -21,15 +21,10 @@ Call = tuple[CodeLine | None, CodeLine | None]
 class CallThresholds:
     """How far a call is followed into what it calls."""
 
-    of_line: float = tuned(
-        0.8, "a line is followed into what it calls while it has this part of the time", low=0, high=0
-    )
-    of_function: float = tuned(0.6, "the same of a function, whatever its lines", low=0, high=0)
+    of_line: float = tuned(0.8, "a line is followed into what it calls while it has this part of the time")
+    of_function: float = tuned(0.6, "the same of a function, whatever its lines")
     all_of_it: float = tuned(
-        0.9,
-        "a line with this part of all that a thread does tells nothing apart: the loop is further inside",
-        low=0,
-        high=0,
+        0.9, "a line with this part of all that a thread does tells nothing apart: the loop is further inside"
     )
 
 

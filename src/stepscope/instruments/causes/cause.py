@@ -66,12 +66,20 @@ class LineCause(Cause):
     """A cause that is a line of the program: samples of stacks tell it, else the calls that were traced."""
 
     name: ClassVar[Label]
-    search: ClassVar[LineSearch] = LineSearch()
     marked: ClassVar[bool] = False
     """It is what the program itself does, which its own marks tell apart where nothing tells the line."""
-    most_of_line: float = SIDE_EFFECTS.most_of_line
     takes_along: ClassVar[bool] = True
     """Other labels of its line go with it."""
+
+    @property
+    def search(self) -> LineSearch:
+        """How its line is found among samples."""
+        return LineSearch()
+
+    @property
+    def most_of_line(self) -> float:
+        """The part of a line from which on it goes as a whole."""
+        return SIDE_EFFECTS.most_of_line
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """Its line."""

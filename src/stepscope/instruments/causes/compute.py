@@ -20,10 +20,8 @@ from stepscope.library.statements import Query, statement
 class ComputeThresholds(CauseThresholds):
     """When ops of one kind stand out."""
 
-    one_op: float = tuned(
-        0.4, "a type of op stands out when it takes this part of the time of all ops", low=0, high=0
-    )
-    one_layer: float = tuned(0.7, "so does a layer, forward and backward, beside others", low=0, high=0)
+    one_op: float = tuned(0.4, "a type of op stands out when it takes this part of the time of all ops")
+    one_layer: float = tuned(0.7, "so does a layer, forward and backward, beside others")
 
     def standing_out(self, one_op: float | None, one_layer: float | None) -> float:
         """What the type of op or the layer that stands out takes of the time of all ops: of the two that

@@ -18,16 +18,12 @@ from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
 class ConfidenceThresholds:
     """What weakens an answer."""
 
-    few_steps: int = tuned(5, "fewer steps weaken an answer", low=0, high=0)
-    few_samples: int = tuned(10, "fewer samples of a line weaken an answer", low=0, high=0)
-    errors: float = tuned(
-        2.0, "what leads by less than so many standard errors may lead by chance", low=0, high=0
-    )
-    sure_share: float = tuned(0.5, "a cause with this part of a step is sure", low=0, high=0)
-    sure_unknown: float = tuned(0.15, "where less than this part of a step is unknown", low=0, high=0)
-    medium_unknown: float = tuned(
-        0.3, "from this part on, what is unknown makes an answer weak", low=0, high=0
-    )
+    few_steps: int = tuned(5, "fewer steps weaken an answer")
+    few_samples: int = tuned(10, "fewer samples of a line weaken an answer")
+    errors: float = tuned(2.0, "what leads by less than so many standard errors may lead by chance")
+    sure_share: float = tuned(0.5, "a cause with this part of a step is sure")
+    sure_unknown: float = tuned(0.15, "where less than this part of a step is unknown")
+    medium_unknown: float = tuned(0.3, "from this part on, what is unknown makes an answer weak")
 
 
 THRESHOLDS = ConfidenceThresholds()

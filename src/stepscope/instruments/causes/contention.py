@@ -12,7 +12,7 @@ from stepscope.instruments.causes.thresholds import tuned
 class ContentionThresholds:
     """When a machine is too busy to tell launching from waiting for cores."""
 
-    busy: float = tuned(1.0, "threads that wait for a core, for each that runs", low=0, high=0)
+    busy: float = tuned(1.0, "threads that wait for a core, for each that runs")
 
 
 THRESHOLDS = ContentionThresholds()

@@ -19,7 +19,11 @@ class CopyCause(LineCause):
     """Copying and converting. A call that moves data also launches, as its stack shows alone."""
 
     name = "copy"
-    search = LineSearch(stands_in="dispatch", of_loop=True, functions_too=True)
+
+    @property
+    def search(self) -> LineSearch:
+        """By lines of the loop of steps."""
+        return LineSearch(stands_in="dispatch", of_loop=True, functions_too=True)
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The line, and which copies the cores of devices wait for."""

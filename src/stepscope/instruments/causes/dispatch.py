@@ -24,17 +24,12 @@ class DispatchThresholds(CauseThresholds):
         0.35,
         "a label is what limits a step from this part of it on: some launching belongs to every op, and a "
         "profiler makes it longer",
-        low=0,
-        high=0,
     )
     of_function: float = tuned(
-        0.8, "what is to be compiled is the function that has this part of the launching", low=0, high=0
+        0.8, "what is to be compiled is the function that has this part of the launching"
     )
     compiled_runs: int = tuned(
-        3,
-        "an op of a compiled function has a name of its own, which runs no more often than this in a step",
-        low=0,
-        high=0,
+        3, "an op of a compiled function has a name of its own, which runs no more often than this in a step"
     )
 
 
@@ -43,7 +38,11 @@ class DispatchCause(LineCause):
 
     name = "dispatch"
     thresholds: DispatchThresholds = DispatchThresholds()
-    search = LineSearch(stands_in="copy", by_function=True, most_of=thresholds.of_function)
+
+    @property
+    def search(self) -> LineSearch:
+        """By functions: where many small calls are the cause, no line is."""
+        return LineSearch(stands_in="copy", by_function=True, most_of=self.thresholds.of_function)
 
     def stands_out(self, part: Part, contention: Contention | None) -> bool:
         """By what it would take had it not waited for cores: what makes it wait, such as the input's threads,

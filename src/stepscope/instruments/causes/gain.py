@@ -22,29 +22,19 @@ class GainThresholds:
     event_ps: int = tuned(
         10**6,
         "what an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX",
-        low=0,
-        high=0,
     )
     compiled_op_ps: int = tuned(
         7 * 10**5,
         "what an op takes that is launched from within a compiled function instead: 0.6 to 0.8 us in steps, "
         "0.2 (scalars) to 1.8 us (small matrix products) alone, by TensorFlow's executor and XLA for CPU",
-        low=0,
-        high=0,
     )
     least_ratio: float = tuned(
-        0.4,
-        "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons",
-        low=0,
-        high=0,
+        0.4, "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons"
     )
     beside_call: float = tuned(
-        0.8,
-        "the cause lies beside the call when so much of it fits there: medians do not add up",
-        low=0,
-        high=0,
+        0.8, "the cause lies beside the call when so much of it fits there: medians do not add up"
     )
-    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", low=0, high=0)
+    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing")
 
 
 THRESHOLDS = GainThresholds()

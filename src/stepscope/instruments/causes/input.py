@@ -26,14 +26,9 @@ class InputThresholds(CauseThresholds):
         0.5,
         "Python that a loader runs explains the wait when it takes this part of it; a generator does nothing "
         "else",
-        low=0,
-        high=0,
     )
     made: float = tuned(
-        0.5,
-        "the program's own Python makes the batches where it has this part of the loader's traced time",
-        low=0,
-        high=0,
+        0.5, "the program's own Python makes the batches where it has this part of the loader's traced time"
     )
 
 

@@ -18,15 +18,11 @@ from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
 class PythonThresholds(CauseThresholds):
     """Whose Python it is."""
 
-    called_back: float = tuned(
-        0.5, "Python is that of ops which call it when they take this part of it", low=0, high=0
-    )
+    called_back: float = tuned(0.5, "Python is that of ops which call it when they take this part of it")
     sampled: float = tuned(
         0.5,
         "Python runs on a thread of the framework when the driving thread's samples see less than this part "
         "of it",
-        low=0,
-        high=0,
     )
 
 
@@ -46,7 +42,11 @@ class PythonCause(LineCause):
     name = "python"
     marked = True
     thresholds: PythonThresholds = PythonThresholds()
-    search = LineSearch(of_loop=True)
+
+    @property
+    def search(self) -> LineSearch:
+        """By lines of the loop of steps."""
+        return LineSearch(of_loop=True)
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The line, and the op that calls it where one does."""

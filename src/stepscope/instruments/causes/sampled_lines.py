@@ -21,9 +21,7 @@ from stepscope.library.statements import Query, statement
 class SampleThresholds:
     """What samples of stacks can tell."""
 
-    few: int = tuned(
-        5, "so few samples of other things say nothing of where all of them come from", low=0, high=0
-    )
+    few: int = tuned(5, "so few samples of other things say nothing of where all of them come from")
 
 
 THRESHOLDS = SampleThresholds()

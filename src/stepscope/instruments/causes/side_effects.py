@@ -27,15 +27,9 @@ class SideEffectThresholds:
     most_of_line: float = tuned(
         0.65,
         "a line goes as a whole when the cause has this part of it, ops apart; else it does other things too",
-        low=0,
-        high=0,
     )
-    ops: float = tuned(
-        0.2, "when ops run for more of a line's time, it is the model that is called there", low=0, high=0
-    )
-    launches: float = tuned(
-        0.1, "a function that launches more than this part of all ops calls the model", low=0, high=0
-    )
+    ops: float = tuned(0.2, "when ops run for more of a line's time, it is the model that is called there")
+    launches: float = tuned(0.1, "a function that launches more than this part of all ops calls the model")
 
 
 THRESHOLDS = SideEffectThresholds()
@@ -48,7 +42,7 @@ def sampled_effects(
     evidence: StackEvidence,
     place: CodeLine,
     cause: str,
-    most_of_line: float = THRESHOLDS.most_of_line,
+    most_of_line: float | None = None,
     one_by_one: float = 1.0,
     spent_in: CodeLine | None = None,
 ) -> dict[int, int]:
@@ -76,7 +70,7 @@ def effects_of_stacks(
     rows: Iterable[StackPart],
     stacks: Iterable[int],
     cause: str,
-    most_of_line: float = THRESHOLDS.most_of_line,
+    most_of_line: float | None = None,
     one_by_one: float = 1.0,
 ) -> dict[int, int]:
     """The same from rows of stack_part. stacks: those that come from the line."""
@@ -101,10 +95,11 @@ def _in_function(path: CallPath, place: CodeLine) -> bool:
     return any(function_of(call) == function_of(place) for call in path)
 
 
-def _goes_as_a_whole(whole: Mapping[str, int], cause: str, most_of_line: float) -> bool:
+def _goes_as_a_whole(whole: Mapping[str, int], cause: str, most_of_line: float | None) -> bool:
+    least = THRESHOLDS.most_of_line if most_of_line is None else most_of_line
     ops = whole.get("compute", 0)
     rest = sum(whole.values()) - ops
-    return whole.get(cause, 0) >= most_of_line * rest and ops <= THRESHOLDS.ops * (ops + rest)
+    return whole.get(cause, 0) >= least * rest and ops <= THRESHOLDS.ops * (ops + rest)
 
 
 def traced_effects(
@@ -112,7 +107,7 @@ def traced_effects(
     place: CodeLine,
     cause: str,
     steps: Iterable[tuple[int, Sums]],
-    most_of_line: float = THRESHOLDS.most_of_line,
+    most_of_line: float | None = None,
 ) -> dict[int, int]:
     """The same where calls of Python were traced. weights: by label and calls, as traced_calls.by_label has
     them; steps: number and parts of each. Nothing where the model is called from there as well: whose

@@ -8,15 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 _Number = TypeVar("_Number", int, float)
 
+CULPRITS = "programs with a known culprit (benchmarks/culprits)"
+MEASURED = "measured alone, on two cores"
 
-def tuned(value: _Number, means: str, *, low: float, high: float, by: tuple[str, ...] = ()) -> _Number:
-    """A field of a dataclass of thresholds. low, high: between which values the answers about all recordings
-    stay the same; by: recordings whose answers change outside of these, to which the value was fitted."""
-    found: Any = field(default=value, metadata={"means": means, "low": low, "high": high, "by": by})
+
+def tuned(
+    value: _Number,
+    means: str,
+    *,
+    fitted_on: str = CULPRITS,
+    slack: tuple[float, float] = (0.0, inf),
+    by: tuple[str, ...] = (),
+) -> _Number:
+    """A field of a dataclass of thresholds.
+
+    fitted_on: the recordings that it was chosen by. slack: between which values no answer about a recording
+    in tests/samples changes. by: the recordings whose answers change first.
+    """
+    known = {"means": means, "fitted_on": fitted_on, "slack": slack, "by": by}
+    found: Any = field(default=value, metadata=known)
     return found  # type: ignore[no-any-return]
 
 
@@ -26,18 +41,22 @@ class Threshold(NamedTuple):
     name: str
     value: float
     means: str
-    low: float
-    high: float
+    fitted_on: str
+    slack: tuple[float, float]
     by: tuple[str, ...]
+
+    def range(self) -> str:
+        """The slack in words."""
+        low, high = self.slack
+        if low <= 0:
+            return "any value" if high == inf else f"up to {high:,.3g}"
+        return f"from {low:,.3g}" if high == inf else f"{low:,.3g} to {high:,.3g}"
 
 
 def thresholds_of(group: Any) -> Iterator[Threshold]:
     """The thresholds of an instance of such a dataclass."""
     for one in fields(group):
-        known = one.metadata
-        yield Threshold(
-            one.name, getattr(group, one.name), known["means"], known["low"], known["high"], known["by"]
-        )
+        yield Threshold(one.name, getattr(group, one.name), **one.metadata)
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,4 @@ class CauseThresholds:
         0.25,
         "a label is what limits a step from this part of it on, even where compute takes more: it can be had "
         "without changing the model",
-        low=0,
-        high=0,
     )

@@ -17,10 +17,7 @@ class CompileThresholds(CauseThresholds):
     """When compiling is a habit, and is judged with the steps that averages leave out."""
 
     again: int = tuned(
-        2,
-        "so many steps that compile, after one of their source that does not, are no warm-up",
-        low=0,
-        high=0,
+        2, "so many steps that compile, after one of their source that does not, are no warm-up"
     )
 
 

@@ -22,14 +22,9 @@ class TracedThresholds:
     """How much traced calls have to tell, and how many are looked at."""
 
     slices: int = tuned(
-        500_000,
-        "of the first steps, so many slices are looked at: steps are alike, and each slice is a row",
-        low=0,
-        high=0,
+        500_000, "of the first steps, so many slices are looked at: steps are alike, and each slice is a row"
     )
-    in_mark: float = tuned(
-        0.6, "a mark is where a label's time goes when it has this part of it", low=0, high=0
-    )
+    in_mark: float = tuned(0.6, "a mark is where a label's time goes when it has this part of it")
 
 
 THRESHOLDS = TracedThresholds()

@@ -15,10 +15,7 @@ class UnknownThresholds(CauseThresholds):
     """When the cause is not known either."""
 
     stands_out: float = tuned(
-        0.4,
-        "when nothing is known of this part, the cause is not known either, unless a label has more",
-        low=0,
-        high=0,
+        0.4, "when nothing is known of this part, the cause is not known either, unless a label has more"
     )
 
 

@@ -17,14 +17,10 @@ class WaitThresholds(CauseThresholds):
         0.55,
         "a line is followed into what it calls while it has this part of the waiting: other calls, of a "
         "framework, block as well, while ops run",
-        low=0,
-        high=0,
     )
     most_of_line: float = tuned(
         0.5,
         "a line that waits goes as a whole when waiting has this part of it: what it stores is copied first",
-        low=0,
-        high=0,
     )
 
 
@@ -34,5 +30,13 @@ class WaitCause(LineCause):
     name = "wait"
     marked = True
     thresholds: WaitThresholds = WaitThresholds()
-    search = LineSearch(most_of=thresholds.of_line, functions_too=True)
-    most_of_line = thresholds.most_of_line
+
+    @property
+    def search(self) -> LineSearch:
+        """By lines, else by the function that has them."""
+        return LineSearch(most_of=self.thresholds.of_line, functions_too=True)
+
+    @property
+    def most_of_line(self) -> float:
+        """The part of a line that waits from which on it goes as a whole."""
+        return self.thresholds.most_of_line
