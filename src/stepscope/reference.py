@@ -128,9 +128,8 @@ _ABOUT = {
     ),
     "causes": (
         "Causes",
-        "What can limit a step, and the thresholds by which that is judged. The slack of a threshold is the "
-        "range in which no answer about a recording in `tests/samples` changes; beyond it, those named change "
-        "first.",
+        "What can limit a step, and the thresholds by which that is judged. Within the slack of one, no "
+        "answer about a recording in `tests/samples` changes; beyond it, those named change first.",
     ),
     "laws": (
         "Laws",
