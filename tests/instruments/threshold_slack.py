@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from math import nan
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,35 +82,38 @@ def recordings(paths: Sequence[Path]) -> Iterator[CachedRecording]:
             yield found
 
 
+def changed_by(group: Any, name: str, value: float, known: Sequence[CachedRecording]) -> set[str]:
+    """The recordings that are judged otherwise when a threshold has another value."""
+    before = getattr(group, name)
+    object.__setattr__(group, name, type(before)(value))  # frozen for everyone else
+    try:
+        return {one.name for one in known if one.changes()}
+    finally:
+        object.__setattr__(group, name, before)
+
+
 def bound(group: Any, name: str, up: bool, known: Sequence[CachedRecording]) -> tuple[float, set[str]]:
-    """The last value on one side by which nothing changes, and what changes beyond; nan when nothing does."""
-    value = getattr(group, name)
-
-    def changed(at: float) -> set[str]:
-        object.__setattr__(group, name, type(value)(at))  # frozen for everyone else
-        try:
-            return {one.name for one in known if one.changes()}
-        finally:
-            object.__setattr__(group, name, value)
-
-    last = float(value)
+    """The last value on one side by which nothing changes, and what changes beyond."""
+    value = last = float(getattr(group, name))
     for factor in FACTORS:
         if up and not factor:
             break
         at = value / factor if up else value * factor
-        if not changed(at):
+        if not changed_by(group, name, at, known):
             last = at
             continue
         for _ in range(HALVINGS):
             middle = (last + at) / 2
-            last, at = (last, middle) if changed(middle) else (middle, at)
-        return last, changed(at)
-    return nan, set()
+            last, at = (last, middle) if changed_by(group, name, middle, known) else (middle, at)
+        return last, changed_by(group, name, at, known)
+    return (inf if up else 0.0), set()
 
 
 def main(paths: Sequence[str]) -> None:
     """Prints a line for each threshold."""
-    known = list(recordings([Path(path) for path in paths] or sorted(SAMPLES.glob("*/*"))))
+    known = list(
+        recordings([Path(path) for path in paths] or sorted([*SAMPLES.glob("*/*"), *SAMPLES.glob("*")]))
+    )
     print(f"{len(known)} recordings")
     for entry in catalogue.causes():
         for threshold in entry.thresholds:

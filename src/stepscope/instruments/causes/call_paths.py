@@ -21,10 +21,23 @@ Call = tuple[CodeLine | None, CodeLine | None]
 class CallThresholds:
     """How far a call is followed into what it calls."""
 
-    of_line: float = tuned(0.8, "a line is followed into what it calls while it has this part of the time")
-    of_function: float = tuned(0.6, "the same of a function, whatever its lines")
+    of_line: float = tuned(
+        0.8,
+        "a line is followed into what it calls while it has this part of the time",
+        slack=(0.0, 1.0),
+        by=("capture/python_loop",),
+    )
+    of_function: float = tuned(
+        0.6,
+        "the same of a function, whatever its lines",
+        slack=(0.0, 1.0),
+        by=("capture/python_loop", "gpu/torch_uploads.json.gz"),
+    )
     all_of_it: float = tuned(
-        0.9, "a line with this part of all that a thread does tells nothing apart: the loop is further inside"
+        0.9,
+        "a line with this part of all that a thread does tells nothing apart: the loop is further inside",
+        slack=(0.585, 1.0),
+        by=("capture/python_loop",),
     )
 
 

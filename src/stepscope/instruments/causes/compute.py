@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 from stepscope.code_lines import CodeLine
@@ -20,8 +21,21 @@ from stepscope.library.statements import Query, statement
 class ComputeThresholds(CauseThresholds):
     """When ops of one kind stand out."""
 
-    one_op: float = tuned(0.4, "a type of op stands out when it takes this part of the time of all ops")
-    one_layer: float = tuned(0.7, "so does a layer, forward and backward, beside others")
+    stands_out: float = 0.0
+    """Ops are what a step is for: they limit it where nothing else does."""
+
+    one_op: float = tuned(
+        0.4,
+        "a type of op stands out when it takes this part of the time of all ops",
+        slack=(0.37, 0.453),
+        by=("tf1/resnet32", "chrome/phases.json"),
+    )
+    one_layer: float = tuned(
+        0.7,
+        "so does a layer, forward and backward, beside others",
+        slack=(0.667, inf),
+        by=("run_metadata/xla_cluster.pb",),
+    )
 
     def standing_out(self, one_op: float | None, one_layer: float | None) -> float:
         """What the type of op or the layer that stands out takes of the time of all ops: of the two that

@@ -13,7 +13,7 @@ from stepscope.instruments.causes.judgement import Explanation, Part
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.side_effects import sampled_effects
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import DRAWN, CauseThresholds, tuned
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,16 @@ class DispatchThresholds(CauseThresholds):
         0.35,
         "a label is what limits a step from this part of it on: some launching belongs to every op, and a "
         "profiler makes it longer",
+        slack=(0.175, 0.471),
+        by=("tf_data/list_files_shuffle_once.xplane.pb.gz", "xplane/tf1_session.xplane.pb.gz"),
     )
     of_function: float = tuned(
         0.8, "what is to be compiled is the function that has this part of the launching"
     )
     compiled_runs: int = tuned(
-        3, "an op of a compiled function has a name of its own, which runs no more often than this in a step"
+        3,
+        "an op of a compiled function has a name of its own, which runs no more often than this in a step",
+        fitted_on=DRAWN,
     )
 
 

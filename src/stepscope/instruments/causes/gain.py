@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from stepscope.instruments.causes.thresholds import tuned
+from stepscope.instruments.causes.thresholds import MEASURED, tuned
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 
 
@@ -22,11 +22,13 @@ class GainThresholds:
     event_ps: int = tuned(
         10**6,
         "what an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX",
+        fitted_on=MEASURED,
     )
     compiled_op_ps: int = tuned(
         7 * 10**5,
         "what an op takes that is launched from within a compiled function instead: 0.6 to 0.8 us in steps, "
         "0.2 (scalars) to 1.8 us (small matrix products) alone, by TensorFlow's executor and XLA for CPU",
+        fitted_on=MEASURED,
     )
     least_ratio: float = tuned(
         0.4, "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons"

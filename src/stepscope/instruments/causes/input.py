@@ -13,7 +13,7 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import line_of_loader
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import branch, words, written_as
 
@@ -22,13 +22,18 @@ from stepscope.instruments.pipeline.stages import branch, words, written_as
 class InputThresholds(CauseThresholds):
     """When the program's own Python explains the wait."""
 
+    stands_out: float = tuned(
+        0.25, STANDS_OUT, slack=(0.248, 0.289), by=("profiler_hook", "tf_guide/files_in_order.xplane.pb.gz")
+    )
     loader: float = tuned(
         0.5,
         "Python that a loader runs explains the wait when it takes this part of it; a generator does nothing "
         "else",
     )
     made: float = tuned(
-        0.5, "the program's own Python makes the batches where it has this part of the loader's traced time"
+        0.5,
+        "the program's own Python makes the batches where it has this part of the loader's traced time",
+        fitted_on="gpu/torch_uploads.json.gz",
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from stepscope.instruments.causes.gain import Sums
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import DRAWN, STANDS_OUT, CauseThresholds, tuned
 from stepscope.library.statements import Query, statement
 
 
@@ -16,8 +17,11 @@ from stepscope.library.statements import Query, statement
 class CompileThresholds(CauseThresholds):
     """When compiling is a habit, and is judged with the steps that averages leave out."""
 
+    stands_out: float = tuned(0.25, STANDS_OUT, slack=(0.019, inf), by=("run_metadata/xla_cluster.pb",))
     again: int = tuned(
-        2, "so many steps that compile, after one of their source that does not, are no warm-up"
+        2,
+        "so many steps that compile, after one of their source that does not, are no warm-up",
+        fitted_on=DRAWN,
     )
 
 

@@ -7,10 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, innermost_call
-from stepscope.instruments.causes.thresholds import tuned
+from stepscope.instruments.causes.thresholds import DRAWN, tuned
 from stepscope.instruments.python_frame import of_pytorch
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import Meaning
@@ -22,9 +23,16 @@ class TracedThresholds:
     """How much traced calls have to tell, and how many are looked at."""
 
     slices: int = tuned(
-        500_000, "of the first steps, so many slices are looked at: steps are alike, and each slice is a row"
+        500_000,
+        "of the first steps, so many slices are looked at: steps are alike, and each slice is a row",
+        slack=(7_810, inf),
+        by=("gpu/torch_svd.json.gz",),
     )
-    in_mark: float = tuned(0.6, "a mark is where a label's time goes when it has this part of it")
+    in_mark: float = tuned(
+        0.6,
+        "a mark is where a label's time goes when it has this part of it",
+        fitted_on=DRAWN,
+    )
 
 
 THRESHOLDS = TracedThresholds()

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.sampled_lines import LineSearch
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
 
 
 @dataclass(frozen=True)
 class WaitThresholds(CauseThresholds):
     """Which line waits, and whether it goes as a whole."""
 
+    stands_out: float = tuned(
+        0.25, STANDS_OUT, slack=(0.008, 0.831), by=("tf1/unfed.tar.xz", "chrome/jax.trace.json.gz")
+    )
     of_line: float = tuned(
         0.55,
         "a line is followed into what it calls while it has this part of the waiting: other calls, of a "
