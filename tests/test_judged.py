@@ -17,7 +17,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import confidence, gain, ranking, traced_calls
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.contention import Contention
-from stepscope.instruments.causes.judgement import Judgement, Part, Weighed, parts_of
+from stepscope.instruments.causes.judgement import Judgement, LabelShare, Weighed, parts_of
 from stepscope.instruments.causes.layers import layer_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.step_breakdown.labels import LABELS
@@ -28,8 +28,8 @@ US = 10**6
 MAIN = CodeLine("train.py", 69, "main")
 
 
-def parts(**shares: float) -> list[Part]:
-    found = [Part(label, round(share * 100 * MS), share) for label, share in shares.items()]
+def parts(**shares: float) -> list[LabelShare]:
+    found = [LabelShare(label, round(share * 100 * MS), share) for label, share in shares.items()]
     return sorted(found, key=lambda part: -part.share)
 
 

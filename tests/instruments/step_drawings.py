@@ -14,7 +14,7 @@ def asked(tables: Tables) -> Asked:
     return Asked(tables.shared())
 
 
-def rows(tables: Tables) -> part_tables.Found:
+def rows(tables: Tables) -> part_tables.PartRows:
     ask = asked(tables)
     return part_tables.rows(ask, ask.stream)
 

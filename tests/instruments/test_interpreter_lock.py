@@ -14,8 +14,8 @@ from stepscope.instruments.causes.sampled_lines import (
     stacks_of_host,
 )
 from stepscope.instruments.step_breakdown import labels, part_tables
-from stepscope.instruments.step_breakdown.interpreter_lock import STARVED, Ran, handed_over
-from stepscope.instruments.step_breakdown.sweep import Piece
+from stepscope.instruments.step_breakdown.interpreter_lock import STARVED, ProcessorTime, count_lock_waits
+from stepscope.instruments.step_breakdown.sweep import StepPiece
 from tests.draw import UNIT_PS, Tables, draw
 from tests.instruments.step_drawings import asked, parts
 
@@ -186,9 +186,9 @@ _edges = st.sets(st.integers(0, 40), max_size=10).map(
     st.floats(0, 1),
 )
 def test_no_time_is_lost_and_only_launching_beside_the_loader_changes(said, loading, spans, cpu):
-    made = [Piece(5 * n, 5 * n + 5, label, ("input",)) for n, label in enumerate(said)]
-    ran = [Ran(begin, end, round(cpu * (end - begin))) for begin, end in spans]
-    found = list(handed_over(made, loading, ran))
+    made = [StepPiece(5 * n, 5 * n + 5, label, ("input",)) for n, label in enumerate(said)]
+    ran = [ProcessorTime(begin, end, round(cpu * (end - begin))) for begin, end in spans]
+    found = list(count_lock_waits(made, loading, ran))
     at = 0
     for piece in found:
         assert piece.from_ps == at < piece.to_ps

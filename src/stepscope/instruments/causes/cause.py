@@ -11,7 +11,7 @@ from stepscope.instruments.causes import gain, traced_calls
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import CauseName, Explanation, Part
+from stepscope.instruments.causes.judgement import CauseName, Explanation, LabelShare
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_label
 from stepscope.instruments.causes.side_effects import THRESHOLDS as SIDE_EFFECTS
 from stepscope.instruments.causes.side_effects import sampled_effects, traced_effects
@@ -37,7 +37,7 @@ class Cause:
     name: ClassVar[CauseName]
     thresholds: CauseThresholds = CauseThresholds()
 
-    def stands_out(self, part: Part, contention: Contention | None) -> bool:
+    def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
         """Whether a label takes enough of a mean step to be what limits it."""
         return part.share >= self.thresholds.stands_out
 

@@ -9,7 +9,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import Explanation, Part
+from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.side_effects import sampled_effects
@@ -48,7 +48,7 @@ class DispatchCause(LineCause):
         """By functions: where many small calls are the cause, no line is."""
         return LineSearch(stands_in="copy", by_function=True, most_of=self.thresholds.of_function)
 
-    def stands_out(self, part: Part, contention: Contention | None) -> bool:
+    def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
         """By what it would take had it not waited for cores: what makes it wait, such as the input's threads,
         is another cause."""
         real = 1.0 if contention is None else contention.launching

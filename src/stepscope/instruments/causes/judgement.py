@@ -55,7 +55,7 @@ class Allocating:
 
 
 @dataclass(frozen=True)
-class Part:
+class LabelShare:
     """What one label takes of a mean step."""
 
     label: Label
@@ -67,7 +67,7 @@ class Part:
 class Weighed:
     """What labels take of the steps that are judged, and so what limits them."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[LabelShare, ...]
     """All labels that took any time, the longest first."""
     cause: CauseName
     """As far as labels alone tell: never `compute`, which is said of one type of op."""
@@ -164,12 +164,12 @@ class Judgement(Explanation, Weighed):
     """Laws that do not hold of what it was decided by."""
 
     @property
-    def causes(self) -> tuple[Part, ...]:
+    def causes(self) -> tuple[LabelShare, ...]:
         """The parts that hold more than LISTED_FROM of a step."""
         return tuple(part for part in self.parts if part.share > LISTED_FROM)
 
 
-def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
+def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[LabelShare, ...]:
     """What labels take of a mean step, the longest first. steps: duration and parts of each."""
     whole = sum(dur_ps for dur_ps, _ in steps)
     if not whole:
@@ -179,5 +179,5 @@ def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
         for label, ps in parts.items():
             sums[label] = sums.get(label, 0) + ps
     totals = [(label, sums[label]) for label in LABELS if sums.get(label)]
-    found = [Part(label, total // len(steps), total / whole) for label, total in totals]
+    found = [LabelShare(label, total // len(steps), total / whole) for label, total in totals]
     return tuple(sorted(found, key=lambda part: (-part.share, LABELS.index(part.label))))

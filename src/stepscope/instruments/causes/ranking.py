@@ -12,7 +12,7 @@ from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, UNKNOWN
 from stepscope.instruments.causes.confidence import confidence_of, weaknesses
 from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import CauseName, Judgement, Part, Weighed, parts_of
+from stepscope.instruments.causes.judgement import CauseName, Judgement, LabelShare, Weighed, parts_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, timed_steps
 from stepscope.library.statements import Query
@@ -62,7 +62,7 @@ def _values(found: Any) -> dict[str, Any]:
 
 
 def cause_of(
-    parts: Sequence[Part],
+    parts: Sequence[LabelShare],
     one_op: float | None,
     one_layer: float | None = None,
     contention: Contention | None = None,
@@ -71,8 +71,8 @@ def cause_of(
     that stands out, else ops. parts: the longest first; one_op: what the type of op that takes most takes of
     all; one_layer: the same of a layer."""
     of_label = {part.label: part for part in parts}
-    compute = of_label.get("compute", Part("compute", 0, 0.0))
-    unknown = of_label.get("unknown", Part("unknown", 0, 0.0))
+    compute = of_label.get("compute", LabelShare("compute", 0, 0.0))
+    unknown = of_label.get("unknown", LabelShare("unknown", 0, 0.0))
     if UNKNOWN.hides_the_rest(parts):
         return "unknown", unknown.share, unknown.ps_per_step
     for part in parts:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stepscope.instruments.causes.cause import Cause
-from stepscope.instruments.causes.judgement import Part
+from stepscope.instruments.causes.judgement import LabelShare
 from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
 
 
@@ -28,7 +28,7 @@ class UnknownCause(Cause):
     name = "unknown"
     thresholds = UnknownThresholds()
 
-    def hides_the_rest(self, parts: Sequence[Part]) -> bool:
+    def hides_the_rest(self, parts: Sequence[LabelShare]) -> bool:
         """Whether more is unknown than of any label known, and enough for any cause to hide in it."""
         share = {part.label: part.share for part in parts}
         known = max((part for label, part in share.items() if label != self.name), default=0.0)
