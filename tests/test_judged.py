@@ -13,19 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import library
-from stepscope.instruments.step_breakdown import gain, judgement, judging, traced
-from stepscope.instruments.step_breakdown.judgement import Judgement, Part, Place
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import confidence, gain, ranking, traced_calls
+from stepscope.instruments.causes.all_causes import COMPUTE
+from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.judgement import Judgement, LabelShare, Weighed, parts_of
+from stepscope.instruments.causes.layers import layer_of
+from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.step_breakdown.labels import LABELS
-from stepscope.instruments.step_breakdown.layers import layer_of
 from stepscope.report import Finding, Table, advice, judged, sentences
 
 MS = 10**9
 US = 10**6
-MAIN = Place("train.py", 69, "main")
+MAIN = CodeLine("train.py", 69, "main")
 
 
-def parts(**shares: float) -> list[Part]:
-    found = [Part(label, round(share * 100 * MS), share) for label, share in shares.items()]
+def parts(**shares: float) -> list[LabelShare]:
+    found = [LabelShare(label, round(share * 100 * MS), share) for label, share in shares.items()]
     return sorted(found, key=lambda part: -part.share)
 
 
@@ -46,7 +50,7 @@ def parts(**shares: float) -> list[Part]:
     ],
 )
 def test_the_cause(shares, one_op, cause):
-    assert judgement.cause_of(parts(**shares), one_op)[0] == cause
+    assert ranking.cause_of(parts(**shares), one_op)[0] == cause
 
 
 def test_a_layer_that_takes_most_stands_out():
@@ -56,8 +60,8 @@ def test_a_layer_that_takes_most_stands_out():
     assert {layer_of(name) for name in names} == {"context"}
     assert layer_of("MatMul") is None
     assert layer_of("gradients/MatMul_grad/MatMul") is None
-    assert judgement.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.8)[0] == "compute"
-    assert judgement.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.6)[0] == "none"
+    assert ranking.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.8)[0] == "compute"
+    assert ranking.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.6)[0] == "none"
 
 
 @given(
@@ -68,9 +72,9 @@ def test_a_layer_that_takes_most_stands_out():
 def test_a_step_without_its_cause_is_no_longer(drawn):
     """What is left is the mean of the steps without the cause; the bounds hold it between them."""
     steps = [(sum(sums.values()), sums) for sums in drawn]
-    found = judgement.parts_of(steps)
+    found = parts_of(steps)
     assert sum(part.share for part in found) == pytest.approx(1)
-    cause, share, _ = judgement.cause_of(found, None)
+    cause, share, _ = ranking.cause_of(found, None)
     assert 0 <= share <= 1
     left, low, high = gain.without(steps, cause)
     assert low <= left <= high
@@ -82,9 +86,9 @@ def test_a_step_without_its_cause_is_no_longer(drawn):
 
 def test_of_compute_only_what_stands_out_goes():
     steps = [(100, {"compute": 80, "dispatch": 20})] * 5
-    assert judgement.standing_out(0.5, None) == 0.5
-    assert judgement.standing_out(0.5, 0.75) == 0.75
-    assert judgement.standing_out(0.3, 0.6) == 0.0
+    assert COMPUTE.thresholds.standing_out(0.5, None) == 0.5
+    assert COMPUTE.thresholds.standing_out(0.5, 0.75) == 0.75
+    assert COMPUTE.thresholds.standing_out(0.3, 0.6) == 0.0
     assert gain.without(steps, "compute", None, 0.75) == (40, 40, 40)
     assert gain.without(steps, "none", None, 0.75) == (100, 100, 100)
 
@@ -126,9 +130,9 @@ def test_a_call_beside_most_of_the_cause_tells_as_well():
 
 def test_without_other_programs_what_is_left_may_take_as_little_as_its_threads_ran():
     asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
-    busy = judgement.Contention(0.5, 1.5)
+    busy = Contention(0.5, 1.5)
     assert gain.without(asleep, "wait", None, had_cores=busy.had_cores) == (40 * US, 10 * US, 40 * US)
-    assert judgement.Contention(0.0, 0.0).had_cores == 1.0
+    assert Contention(0.0, 0.0).had_cores == 1.0
 
 
 def test_ops_that_are_launched_from_a_compiled_function_stay():
@@ -158,7 +162,7 @@ def one(cause: str, **more) -> Judgement:
     [
         (one("input"), "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms)."),
         (
-            one("input", stage="Filter (FilterDataset:3)", place=Place("/a/train.py", 36, "make")),
+            one("input", stage="Filter (FilterDataset:3)", place=CodeLine("/a/train.py", 36, "make")),
             "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms); Filter (FilterDataset:3) "
             "in train.py:36 `make` holds it up.",
         ),
@@ -167,14 +171,14 @@ def one(cause: str, **more) -> Judgement:
                 "input",
                 stage="Map (MapDataset:3)",
                 spoken=".map",
-                place=Place("/a/clips.py", 39, "make"),
-                given=Place("/a/clips.py", 26, "Clips.load_clip"),
+                place=CodeLine("/a/clips.py", 39, "make"),
+                given=CodeLine("/a/clips.py", 26, "Clips.load_clip"),
             ),
             "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms); `load_clip` in clips.py:26 "
             "holds it up, called by .map in clips.py:39.",
         ),
         (
-            one("python", place=Place("train.py", 31, "Tokens.f1")),
+            one("python", place=CodeLine("train.py", 31, "Tokens.f1")),
             "No op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does, in "
             "train.py:31 `f1`.",
         ),
@@ -288,11 +292,11 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert judged.weighed([finding], [])[0].severity == "high"
 
 
-def timed(number: int, ms: int, compiles: bool, source: int = 0) -> judging.Step:
+def timed(number: int, ms: int, compiles: bool, source: int = 0) -> TimedStep:
     """A step that computes for a millisecond, and compiles for the rest where it does."""
     sums = {"compute": MS, **({"compile": (ms - 1) * MS} if compiles else {})}
     kind = "compile" if compiles else "train"
-    return judging.Step(number, "r", "h", source, ms * MS, not compiles, kind, "recorder", sums)
+    return TimedStep(number, "r", "h", source, ms * MS, not compiles, kind, "recorder", sums)
 
 
 @pytest.mark.parametrize(
@@ -307,20 +311,20 @@ def timed(number: int, ms: int, compiles: bool, source: int = 0) -> judging.Step
 )
 def test_steps_that_compile_are_judged_when_they_take_much_of_all(compiling, again):
     steps = [timed(n, 900 if n in compiling else 1, n in compiling) for n in range(10)]
-    assert judging.compiles_again(steps) is again
-    assert len(judging.chosen(steps)) == (10 if again else 10 - len(compiling))
+    assert compiles_again(steps) is again
+    assert len(judged_steps(steps)) == (10 if again else 10 - len(compiling))
 
 
 def test_compiling_that_takes_little_of_all_leaves_the_averages_alone():
     steps = [timed(n, 5 if n in (4, 7) else 40, n in (4, 7)) for n in range(10)]
-    assert not judging.compiles_again(steps)
+    assert not compiles_again(steps)
     # Each source warms up by itself.
-    assert not judging.compiles_again([timed(0, 900, True, source) for source in range(5)])
+    assert not compiles_again([timed(0, 900, True, source) for source in range(5)])
 
 
 def test_what_all_steps_do_is_said_before_what_the_averaged_do():
-    others = judgement.Weighed(tuple(parts(compute=0.67, dispatch=0.33)), "none", 7, 4 * MS, False)
-    place = Place("train.py", 28, "main")
+    others = Weighed(tuple(parts(compute=0.67, dispatch=0.33)), "none", 7, 4 * MS, False)
+    place = CodeLine("train.py", 28, "main")
     found = one(
         "compile", steps=10, function="update", compiling=2, place=place, others=others, left_ps=4 * MS
     )
@@ -413,7 +417,7 @@ WAITS, COMPUTES = {"wait": 0.9, "compute": 0.1}, {"compute": 1.0}
     ],
 )
 def test_few_steps_weaken_an_answer(steps, cause, few):
-    assert judgement.weaknesses(steps, cause, None) == (["few-steps"] if few else [])
+    assert confidence.weaknesses(steps, cause, None) == (["few-steps"] if few else [])
 
 
 @pytest.mark.parametrize(
@@ -422,7 +426,7 @@ def test_few_steps_weaken_an_answer(steps, cause, few):
 )
 def test_few_samples_weaken_an_answer(samples, few):
     steps = steps_of(*[{"python": 0.6, "compute": 0.4}] * 9)
-    assert judgement.weaknesses(steps, "python", samples) == (["few-samples"] if few else [])
+    assert confidence.weaknesses(steps, "python", samples) == (["few-samples"] if few else [])
 
 
 @given(
@@ -433,8 +437,8 @@ def test_few_samples_weaken_an_answer(samples, few):
 )
 def test_confidence_falls_with_what_is_few(share, unknown, steps, weak):
     order = ("low", "medium", "high")
-    sure = judgement.confidence_of(share, unknown, steps)
-    less = judgement.confidence_of(share, unknown, steps, sorted(weak))
+    sure = confidence.confidence_of(share, unknown, steps)
+    less = confidence.confidence_of(share, unknown, steps, sorted(weak))
     assert order.index(less) <= order.index(sure)
     assert not weak or less != "high"
 
@@ -451,12 +455,12 @@ def test_confidence_falls_with_what_is_few(share, unknown, steps, weak):
     ],
 )
 def test_a_busy_machine_is_no_launching(running, waiting, ran, queued, cause, weak):
-    contention = judgement.Contention(running, waiting, ran, queued)
-    found = judgement.cause_of(parts(dispatch=0.41, compute=0.58), None, None, contention)
+    contention = Contention(running, waiting, ran, queued)
+    found = ranking.cause_of(parts(dispatch=0.41, compute=0.58), None, None, contention)
     assert found[0] == cause
     steps = steps_of(*[{"dispatch": 0.41, "compute": 0.58}] * 30)
     assert [
-        one for one in judgement.weaknesses(steps, found[0], None, contention) if one != "few-steps"
+        one for one in confidence.weaknesses(steps, found[0], None, contention) if one != "few-steps"
     ] == weak
     said = judged.sentences([one(found[0], contention=contention)], False)
     assert (
@@ -467,10 +471,10 @@ def test_a_busy_machine_is_no_launching(running, waiting, ran, queued, cause, we
 def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step():
     """Another program has the cores for two thirds of the time: what launches op by op does so all the same,
     and what waits for the threads of the input does not."""
-    eager = judgement.Contention(0.3, 0.6, 0.33, 0.6)
-    assert judgement.cause_of(parts(dispatch=0.9, python=0.1), None, None, eager)[0] == "dispatch"
-    fed = judgement.Contention(0.66, 2.54, 0.11, 0.53)
-    assert judgement.cause_of(parts(dispatch=0.51, input=0.45), None, None, fed)[0] == "input"
+    eager = Contention(0.3, 0.6, 0.33, 0.6)
+    assert ranking.cause_of(parts(dispatch=0.9, python=0.1), None, None, eager)[0] == "dispatch"
+    fed = Contention(0.66, 2.54, 0.11, 0.53)
+    assert ranking.cause_of(parts(dispatch=0.51, input=0.45), None, None, fed)[0] == "input"
     assert fed.launching == pytest.approx(0.11 + 0.36 * 0.66 / 3.2)
 
 
@@ -488,7 +492,7 @@ def test_a_mark_of_the_program_tells_where_its_time_goes():
         (90, 99, ("$time sleep", None, False)),
     ]
     weights = Counter()
-    traced.add_marked(weights, "wait", {(0, 100)}, told)
+    traced_calls.add_marked(weights, "wait", {(0, 100)}, told)
     assert weights == {"prepare": 78, None: 9}
     assert sum(weights.values()) == 87
     found = one("wait", mark="prepare")

@@ -4,7 +4,7 @@ import json
 import sys
 
 import stepscope
-from stepscope.instruments.step_breakdown import judging
+from stepscope.instruments.causes import ranking
 
 ROWS = {
     "slices": "SELECT COUNT(*) FROM slice",
@@ -20,7 +20,7 @@ ROWS = {
 }
 with stepscope.open(sys.argv[1]) as trace:
     found = {name: trace.query(sql).rows()[0][0] for name, sql in ROWS.items()}
-    judged = judging.judge(trace.query)
+    judged = ranking.judge(trace.query)
     notes = trace.query(
         "SELECT detail FROM source_note WHERE effect IN ('recorder', 'lost', 'missing') ORDER BY detail"
     ).rows()

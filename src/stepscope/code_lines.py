@@ -17,7 +17,7 @@ class CodeLine:
     """A line of the program."""
 
     file: str
-    line: int
+    line: int | None
     function: str | None
 
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from stepscope import library
 from stepscope.errors import UsageError
+from stepscope.instruments.causes import catalogue
 from stepscope.instruments.laws import Law, all_laws
 from stepscope.lake.schema import Table, schema
 from stepscope.library import compiled
 from stepscope.messages import ERRORS, NOTES, Message
 
-CHAPTERS = ("tables", "views", "analyses", "findings", "laws", "messages")
+CHAPTERS = ("tables", "views", "analyses", "findings", "causes", "laws", "messages")
 """Each is a page."""
 PAGES = ("findings",)
 """Chapters of which each entry has a page of its own, in a folder called like the chapter."""
@@ -42,6 +43,7 @@ def entries() -> tuple[Entry, ...]:
         *_library("analyses", "analysis"),
         *_library("findings", "finding"),
         *(Entry("findings", one.slug, f"{one.title}.", _compiled(one)) for one in compiled.KINDS.values()),
+        *(Entry("causes", cause.name, cause.about, _cause(cause)) for cause in catalogue.causes()),
         *(Entry("laws", name, law.HOLDS, _law(law)) for name, law in all_laws().items()),
         *(Entry("messages", slug, m.title, _message(m, "error")) for slug, m in sorted(ERRORS.items())),
         *(Entry("messages", slug, m.title, _message(m, "note")) for slug, m in sorted(NOTES.items())),
@@ -124,6 +126,11 @@ _ABOUT = {
         "Findings",
         "Questions that have rows only when something is wrong. The summary shows them with their action.",
     ),
+    "causes": (
+        "Causes",
+        "What can limit a step, and the thresholds by which that is judged. Within the slack of one, no "
+        "answer about a recording in `tests/samples` changes; beyond it, those named change first.",
+    ),
     "laws": (
         "Laws",
         "What must hold before a sentence is printed. Where one fails, the sentence says so, and no more "
@@ -205,6 +212,15 @@ def _compiled(one: compiled.Definition) -> str:
         _markdown_table(("column", "unit", "meaning"), [("`value`", unit, _cell(f"{title}: {about}"))]),
     )
     return "\n\n".join(parts)
+
+
+def _cause(cause: catalogue.CatalogueEntry) -> str:
+    rows = (
+        (f"`{one.name}`", f"{one.value:,}", _cell(one.means), one.fitted_on, one.range(), ", ".join(one.by))
+        for one in cause.thresholds
+    )
+    titles = ("threshold", "value", "meaning", "fitted on", "slack", "changes first")
+    return f"{cause.about}\n\n{_markdown_table(titles, rows)}"
 
 
 def _message(message: Message, kind: str) -> str:

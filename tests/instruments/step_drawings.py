@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from stepscope.instruments.step_breakdown import reading
+from stepscope.instruments.step_breakdown import part_tables
 from tests.asked import Asked
 from tests.draw import UNIT_PS, Tables, draw
 
@@ -14,9 +14,9 @@ def asked(tables: Tables) -> Asked:
     return Asked(tables.shared())
 
 
-def rows(tables: Tables) -> reading.Found:
+def rows(tables: Tables) -> part_tables.PartRows:
     ask = asked(tables)
-    return reading.rows(ask, ask.stream)
+    return part_tables.rows(ask, ask.stream)
 
 
 def parts(tables: Tables) -> dict[int, dict[str, float]]:

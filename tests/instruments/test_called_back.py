@@ -6,11 +6,13 @@ from itertools import product
 
 import pytest
 
-from stepscope.instruments.step_breakdown import judging, places
-from stepscope.instruments.step_breakdown.judgement import Judgement, Place
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import ranking
+from stepscope.instruments.causes.judgement import Judgement
+from stepscope.instruments.causes.sampled_lines import stacks_of_host
 from tests.draw import Tables, draw
 from tests.instruments.step_drawings import asked, parts, rows
-from tests.instruments.test_held_up import EXECUTE, MAIN, SCRIPT_OPS, looked
+from tests.instruments.test_interpreter_lock import EXECUTE, MAIN, SCRIPT_OPS, looked
 
 CALLBACK = ("lib/jax/_src/callback.py", "_FlatCallback.__call__", "library")
 CALLED = ("train.py", "ranked", "program")
@@ -36,7 +38,7 @@ def judgement(tables: Tables) -> Judgement:
     for table, own in rows(tables)._asdict().items():
         for row in own:
             tables.add(table, **{key: value for key, value in row.items() if key != "id"})
-    (one,) = judging.judge(asked(tables))
+    (one,) = ranking.judge(asked(tables))
     return one
 
 
@@ -53,8 +55,8 @@ def test_the_place_is_in_what_the_op_calls(op: str, thread: str) -> None:
     assert parts(tables)[0]["python"] >= 28
     found = judgement(tables)
     assert (found.cause, found.op_type) == ("python", op.partition(":")[2])
-    assert found.place == Place("train.py", 7, "order")
-    assert found.called_from == Place("train.py", 7, "ranked")
+    assert found.place == CodeLine("train.py", 7, "order")
+    assert found.called_from == CodeLine("train.py", 7, "ranked")
     assert found.op == "p"
 
 
@@ -66,7 +68,7 @@ def test_without_a_sample_the_op_is_told() -> None:
 def test_what_an_op_calls_begins_where_the_framework_calls_it() -> None:
     tables = a_step("p:pure_callback", thread="python", looks=2)
     looked(tables, 12, 14, MAIN, EXECUTE, main=True)
-    (stacks,) = places.sampled(asked(tables), "r", "h").values()
+    (stacks,) = stacks_of_host(asked(tables), "r", "h").values()
     inside = {tuple(one.function for one in path) for path in stacks.called_back.values()}
     assert inside == {(), ("ranked",), ("ranked", "order")}
 
@@ -82,5 +84,5 @@ cpu/python thread :                                                   [p:PyFunc]
     looked(tables, 51, 60, MAIN, EXECUTE, SCRIPT_OPS, CALLED, main=True, cpu=1.0)
     found = judgement(tables)
     assert (found.cause, found.op_type) == ("python", None)
-    assert found.place == Place("train.py", 7, "order")
-    assert found.called_from == Place("train.py", 7, "main")
+    assert found.place == CodeLine("train.py", 7, "order")
+    assert found.called_from == CodeLine("train.py", 7, "main")

@@ -6,34 +6,38 @@ from argparse import Namespace
 from collections import Counter
 from typing import Any
 
-from stepscope.instruments.step_breakdown import judging, places
-from stepscope.instruments.step_breakdown.along import beside, goes_with
-from stepscope.instruments.step_breakdown.judgement import Place
-from stepscope.instruments.step_breakdown.places import Stacks, chosen, in_loop, within
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import innermost_call, innermost_function, loop_line
+from stepscope.instruments.causes.dispatch import DispatchCause
+from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
+from stepscope.instruments.causes.side_effects import effects_of_stacks, sampled_effects
+from stepscope.instruments.causes.top_op import top_op_of
 
-MAIN = Place("train.py", 69, "main")
+MAIN = CodeLine("train.py", 69, "main")
 
 
 def test_the_line_that_has_most_of_the_time():
     """Followed inward while one line has it; a loop in a function is called from one line."""
-    weights = Counter({(MAIN, Place("train.py", line, "points")): 10 for line in range(30, 36)})
-    assert chosen(weights) == (MAIN, None)
-    assert chosen(weights, functions_too=True) == (Place("train.py", 35, "points"), MAIN)
-    weights = Counter({(MAIN, Place("train.py", 9, "read"), Place("train.py", 18, "take")): 9, (MAIN,): 1})
-    assert chosen(weights) == (Place("train.py", 18, "take"), Place("train.py", 9, "read"))
+    weights = Counter({(MAIN, CodeLine("train.py", line, "points")): 10 for line in range(30, 36)})
+    assert innermost_call(weights) == (MAIN, None)
+    assert innermost_call(weights, functions_too=True) == (CodeLine("train.py", 35, "points"), MAIN)
+    weights = Counter(
+        {(MAIN, CodeLine("train.py", 9, "read"), CodeLine("train.py", 18, "take")): 9, (MAIN,): 1}
+    )
+    assert innermost_call(weights) == (CodeLine("train.py", 18, "take"), CodeLine("train.py", 9, "read"))
 
 
 def test_a_loop_that_calls_one_function_says_nothing():
     """All steps come from its line: which of them is Python, and which a call of the framework, is inside."""
-    loop, step = ("train.py", "main"), Place("train.py", 40, "step")
-    noted, update = Place("train.py", 33, "noted"), Place("train.py", 41, "step")
+    loop, step = ("train.py", "main"), CodeLine("train.py", 40, "step")
+    noted, update = CodeLine("train.py", 33, "noted"), CodeLine("train.py", 41, "step")
     asked = Counter({(MAIN, step, noted): 90, (MAIN, step): 5})
-    assert in_loop(asked, asked + Counter({(MAIN, update): 60}), {loop}) == (step, MAIN)
+    assert loop_line(asked, asked + Counter({(MAIN, update): 60}), {loop}) == (step, MAIN)
     # Where the loop calls the framework itself, its line is the one.
-    other = Place("train.py", 70, "main")
-    assert in_loop(asked, asked + Counter({(other,): 60}), {loop}) == (MAIN, None)
-    assert in_loop(asked, asked, {loop}) == (MAIN, None)
-    assert in_loop(Counter(), Counter({(MAIN,): 60}), {loop}) is None
+    other = CodeLine("train.py", 70, "main")
+    assert loop_line(asked, asked + Counter({(other,): 60}), {loop}) == (MAIN, None)
+    assert loop_line(asked, asked, {loop}) == (MAIN, None)
+    assert loop_line(Counter(), Counter({(MAIN,): 60}), {loop}) is None
 
 
 def test_instructions_without_scopes_are_told_apart_by_their_lines():
@@ -44,63 +48,69 @@ def test_instructions_without_scopes_are_told_apart_by_their_lines():
         ("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
     ]
     lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
-    top = judging._top_op(lambda _: rows, lines)
+    top = top_op_of(rows, lines)
     assert (top.op_type, top.share, top.layer_share, top.launched) == ("ynn_fusion", 0.8, 0.95, 0.0)
-    assert judging._top_op(lambda _: rows, {}).layer_share is None
-    assert judging._top_op(lambda _: rows, {"dot.1": "p.py:16"}).layer_share is None
+    assert top_op_of(rows, {}).layer_share is None
+    assert top_op_of(rows, {"dot.1": "p.py:16"}).layer_share is None
     scoped = [
         ("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
         ("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
     ]
-    assert judging._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
+    assert top_op_of(scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
     on_device = [("device", "svd", None, f"k{n}", "compute", 20 - n, 30) for n in range(3)]
     on_device += [
         ("device", "gemm", None, "gemm", "compute", 30, 10),
         ("host", "svd", "a", "a", "compute", 9, 7),
     ]
-    top = judging._top_op(lambda _: on_device, {})
+    top = top_op_of(on_device, {})
     assert (top.op, top.op_type, top.share, top.launched) == ("k0", "svd", 57 / 87, 0.9)
 
 
 def test_many_small_calls_are_a_function_and_no_line():
-    weights = Counter({(MAIN, Place("train.py", line, "step")): line for line in range(30, 36)})
-    assert chosen(weights, by_function=True) == (Place("train.py", 35, "step"), MAIN)
-    assert chosen(Counter()) == (None, None)
+    weights = Counter({(MAIN, CodeLine("train.py", line, "step")): line for line in range(30, 36)})
+    assert innermost_call(weights, by_function=True) == (CodeLine("train.py", 35, "step"), MAIN)
+    assert innermost_call(Counter()) == (None, None)
 
 
 def test_python_is_told_by_the_line_of_the_loop():
     """Not by the line within a loop of Python at which threads take turns."""
-    top = Place("train.py", 90, "<module>")
-    step = (top, Place("train.py", 60, "main"))
-    python = Counter({(top, MAIN, Place("train.py", 31, "points")): 50})
-    assert in_loop(python, python + Counter({step: 40})) == (MAIN, top)
-    fit = (top, Place("train.py", 70, "main"))
-    assert in_loop(Counter({(*fit, MAIN): 50}), Counter({(*fit, MAIN): 50, fit: 40})) is None
-    assert in_loop(Counter(), Counter()) is None
+    top = CodeLine("train.py", 90, "<module>")
+    step = (top, CodeLine("train.py", 60, "main"))
+    python = Counter({(top, MAIN, CodeLine("train.py", 31, "points")): 50})
+    assert loop_line(python, python + Counter({step: 40})) == (MAIN, top)
+    fit = (top, CodeLine("train.py", 70, "main"))
+    assert loop_line(Counter({(*fit, MAIN): 50}), Counter({(*fit, MAIN): 50, fit: 40})) is None
+    assert loop_line(Counter(), Counter()) is None
 
 
 def test_a_line_of_the_loop_names_what_it_calls() -> None:
-    call, audit = Place("p.py", 28, "<module>"), Place("p.py", 22, "audit")
-    spent = Counter({(call, audit, Place("p.py", line, "fingerprint")): line for line in (17, 18)})
-    assert within(call, spent) == Place("p.py", 18, "fingerprint")
+    call, audit = CodeLine("p.py", 28, "<module>"), CodeLine("p.py", 22, "audit")
+    spent = Counter({(call, audit, CodeLine("p.py", line, "fingerprint")): line for line in (17, 18)})
+    assert innermost_function(call, spent) == CodeLine("p.py", 18, "fingerprint")
     # Two functions share the time: the one that calls both has it.
-    shared = Counter({(call, audit, Place("p.py", 9, name)): 10 for name in ("first", "second")})
-    assert within(call, shared) == audit
+    shared = Counter({(call, audit, CodeLine("p.py", 9, name)): 10 for name in ("first", "second")})
+    assert innermost_function(call, shared) == audit
     # The line itself computes, or calls a little.
-    assert within(call, Counter({(call,): 60, (call, audit): 40})) is None
-    assert within(call, Counter({(audit,): 60})) is None
+    assert innermost_function(call, Counter({(call,): 60, (call, audit): 40})) is None
+    assert innermost_function(call, Counter({(audit,): 60})) is None
 
 
 def test_where_the_loop_of_steps_is_known_its_line_is_named_however_little_else_was_seen() -> None:
-    top, load, helper = Place("p.py", 85, "<module>"), Place("p.py", 76, "main"), Place("p.py", 32, "load")
-    inner = Place("p.py", 21, "jitter")
-    python = Counter({(top, load, helper): 40, (top, load, Place("p.py", 31, "load"), inner): 50})
-    everything = python + Counter({(top, Place("p.py", 78, "main")): 5})
-    assert in_loop(python, everything, {("p.py", "main")}) == (load, top)
+    top, load, helper = (
+        CodeLine("p.py", 85, "<module>"),
+        CodeLine("p.py", 76, "main"),
+        CodeLine("p.py", 32, "load"),
+    )
+    inner = CodeLine("p.py", 21, "jitter")
+    python = Counter({(top, load, helper): 40, (top, load, CodeLine("p.py", 31, "load"), inner): 50})
+    everything = python + Counter({(top, CodeLine("p.py", 78, "main")): 5})
+    assert loop_line(python, everything, {("p.py", "main")}) == (load, top)
     # Nobody knows: 95 of 100 come from line 76, so that the loop may be further inside.
-    assert in_loop(python, everything) != (load, top)
+    assert loop_line(python, everything) != (load, top)
     # What does not pass through the loop, as a callback that the framework calls, is not said of it.
-    assert in_loop(Counter({(helper,): 90, (load,): 10}), Counter({(helper,): 100}), {("p.py", "main")}) != (
+    assert loop_line(
+        Counter({(helper,): 90, (load,): 10}), Counter({(helper,): 100}), {("p.py", "main")}
+    ) != (
         load,
         None,
     )
@@ -108,29 +118,33 @@ def test_where_the_loop_of_steps_is_known_its_line_is_named_however_little_else_
 
 def test_a_few_samples_of_other_things_do_not_lead_further_inside() -> None:
     """Both lie in the line that the loop calls; four of five lie elsewhere in a longer recording."""
-    top, load, helper = Place("p.py", 85, "<module>"), Place("p.py", 76, "main"), Place("p.py", 32, "load")
+    top, load, helper = (
+        CodeLine("p.py", 85, "<module>"),
+        CodeLine("p.py", 76, "main"),
+        CodeLine("p.py", 32, "load"),
+    )
     python = Counter({(top, load, helper): 40})
-    everything = python + Counter({(top, load, Place("p.py", 31, "load")): 10})
+    everything = python + Counter({(top, load, CodeLine("p.py", 31, "load")): 10})
     loops = {("p.py", "main")}
-    assert in_loop(python, everything, loops) == (helper, load)
-    assert in_loop(python, everything, loops, few=True) == (load, top)
+    assert loop_line(python, everything, loops) == (helper, load)
+    assert loop_line(python, everything, loops, few=True) == (load, top)
 
 
 def test_launching_is_of_the_function_that_has_all_of_it() -> None:
     """The model's call has two parts of three; what is to be compiled is the step, with the gradients."""
-    step = Place("p.py", 39, "train_step")
-    weights = Counter({(MAIN, step): 33, (MAIN, step, Place("p.py", 24, "__call__")): 67})
-    assert chosen(weights, by_function=True) == (Place("p.py", 24, "__call__"), step)
-    assert chosen(weights, by_function=True, most_of=0.8) == (step, MAIN)
+    step = CodeLine("p.py", 39, "train_step")
+    weights = Counter({(MAIN, step): 33, (MAIN, step, CodeLine("p.py", 24, "__call__")): 67})
+    assert innermost_call(weights, by_function=True) == (CodeLine("p.py", 24, "__call__"), step)
+    assert innermost_call(weights, by_function=True, most_of=0.8) == (step, MAIN)
 
 
 def test_a_line_that_waits_for_ops_has_none_of_the_python() -> None:
     """block_until_ready is no Python: its stack looks like that of the line, and ops run meanwhile."""
-    wait, load = (MAIN, Place("p.py", 78, "main")), (MAIN, Place("p.py", 76, "main"))
-    stacks = {0: Stacks(frozenset(), {1: wait, 2: load, 3: ()}, {}, frozenset(), {})}
+    wait, load = (MAIN, CodeLine("p.py", 78, "main")), (MAIN, CodeLine("p.py", 76, "main"))
+    stacks = {0: SampledStacks(frozenset(), {1: wait, 2: load, 3: ()}, {}, frozenset(), {})}
     rows = [(5, 1, "compute", 90), (5, 1, "python", 1), (5, 2, "python", 40), (5, 3, "python", 7)]
     asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
-    took, everything = places._by_time(asked, stacks, "python", [0])
+    took, everything = StackEvidence(asked, stacks, [0]).times("python")
     assert took == {wait: 1, load: 40}
     assert everything == {wait: 91, load: 40}
 
@@ -145,26 +159,26 @@ ROWS = [
 
 
 def test_what_else_comes_from_a_line_goes_with_it():
-    assert beside(ROWS, {7}, "copy") == {1: 15, 2: 0}
+    assert effects_of_stacks(ROWS, {7}, "copy") == {1: 15, 2: 0}
     # Nothing is known to come from elsewhere, and ops never go with a line.
-    assert beside(ROWS, set(), "copy") == {}
-    assert beside([(1, 7, "copy", 80), (1, 7, "compute", 10)], {7}, "copy") == {1: 0}
+    assert effects_of_stacks(ROWS, set(), "copy") == {}
+    assert effects_of_stacks([(1, 7, "copy", 80), (1, 7, "compute", 10)], {7}, "copy") == {1: 0}
 
 
 def test_a_line_that_calls_the_model_stays():
     """Two parts of three are the cause's, but ops run for a third of the time."""
     rows = [(1, 7, "python", 60), (1, 7, "dispatch", 20), (1, 7, "compute", 40)]
-    assert beside(rows, {7}, "python") == {}
-    assert beside(rows[:2], {7}, "python") == {1: 20}
-    assert beside([(1, 7, "python", 60), (1, 7, "dispatch", 40)], {7}, "python") == {}
+    assert effects_of_stacks(rows, {7}, "python") == {}
+    assert effects_of_stacks(rows[:2], {7}, "python") == {1: 20}
+    assert effects_of_stacks([(1, 7, "python", 60), (1, 7, "dispatch", 40)], {7}, "python") == {}
 
 
 def test_ops_that_are_launched_one_by_one_go_with_their_launching():
     """Small ones: what compiling them leaves of each is counted elsewhere. Big ones are the model."""
-    assert beside([(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 15)], {7}, "dispatch") == {
-        1: 20
-    }
-    assert beside([(1, 7, "dispatch", 70), (1, 7, "compute", 30)], {7}, "dispatch") == {}
+    assert effects_of_stacks(
+        [(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 15)], {7}, "dispatch"
+    ) == {1: 20}
+    assert effects_of_stacks([(1, 7, "dispatch", 70), (1, 7, "compute", 30)], {7}, "dispatch") == {}
 
 
 def test_ops_of_functions_that_are_compiled_already_stay():
@@ -173,42 +187,41 @@ def test_ops_of_functions_that_are_compiled_already_stay():
         ("host", "wrapped_add", "wrapped_add", "wrapped_add", "compute", 30, 2000),
         ("host", "dot", "dot.39", "dot.39", "compute", 10, 10),
     ]
-    assert judging._one_by_one(lambda _: rows, 10) == 0.75
-    assert judging._one_by_one(lambda _: [], 10) == 1.0
+    assert DispatchCause().launched_one_by_one(rows, 10) == 0.75
+    assert DispatchCause().launched_one_by_one([], 10) == 1.0
     line = [(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 16)]
-    assert beside(line, {7}, "dispatch", 0.75) == {1: 17}
+    assert effects_of_stacks(line, {7}, "dispatch", one_by_one=0.75) == {1: 17}
 
 
 def test_of_launching_all_lines_of_a_function_go():
-    function = Place("train.py", 34, "update")
-    stacks = [
-        Stacks(frozenset(), {1: (MAIN, Place("train.py", 30, "update")), 2: (MAIN,)}, {}, frozenset(), {})
-    ]
+    function = CodeLine("train.py", 34, "update")
+    paths = {1: (MAIN, CodeLine("train.py", 30, "update")), 2: (MAIN,)}
+    stacks = {0: SampledStacks(frozenset(), paths, {}, frozenset(), {})}
     rows = [(5, 1, "dispatch", 80), (5, 1, "copy", 9), (5, 2, "copy", 7)]
     asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
-    assert goes_with(asked, stacks, function, "dispatch", [0]) == {5: 9}
-    assert goes_with(asked, stacks, function, "copy", [0]) == {}
+    assert sampled_effects(StackEvidence(asked, stacks, [0]), function, "dispatch") == {5: 9}
+    assert sampled_effects(StackEvidence(asked, stacks, [0]), function, "copy") == {}
 
 
 def test_a_line_that_calls_all_of_a_step_takes_along_what_its_function_does():
     """The loop calls `step`, and `step` calls all: launching outside of `batch` has nothing to do with it."""
-    step, batch = Place("train.py", 8, "step"), Place("train.py", 3, "batch")
+    step, batch = CodeLine("train.py", 8, "step"), CodeLine("train.py", 3, "batch")
     paths = {
         1: (MAIN, step, batch),
-        2: (MAIN, Place("train.py", 9, "step")),
-        3: (Place("train.py", 70, "main"),),
+        2: (MAIN, CodeLine("train.py", 9, "step")),
+        3: (CodeLine("train.py", 70, "main"),),
     }
-    stacks = [Stacks(frozenset(), paths, {}, frozenset(), {})]
+    stacks = {0: SampledStacks(frozenset(), paths, {}, frozenset(), {})}
     rows = [(5, 1, "python", 80), (5, 1, "copy", 4), (5, 2, "dispatch", 9)]
     asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
-    assert goes_with(asked, stacks, MAIN, "python", [0]) == {5: 13}
-    assert goes_with(asked, stacks, MAIN, "python", [0], spent_in=batch) == {5: 4}
+    assert sampled_effects(StackEvidence(asked, stacks, [0]), MAIN, "python") == {5: 13}
+    assert sampled_effects(StackEvidence(asked, stacks, [0]), MAIN, "python", spent_in=batch) == {5: 4}
     # The loop has another line as well, so this one is told from it.
     rows.append((5, 3, "dispatch", 40))
-    assert goes_with(asked, stacks, MAIN, "python", [0], spent_in=batch) == {5: 13}
+    assert sampled_effects(StackEvidence(asked, stacks, [0]), MAIN, "python", spent_in=batch) == {5: 13}
 
 
 def test_what_traces_or_compiles_takes_python_of_its_line_along():
     """A call that compiles runs Python around the compiler; one that is compiled already does not."""
     line = [(1, 7, "compile", 900), (1, 7, "python", 50), (1, 7, "compute", 30), (1, 8, "python", 20)]
-    assert beside(line, [7], "compile") == {1: 50}
+    assert effects_of_stacks(line, [7], "compile") == {1: 50}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import stepscope
-from stepscope.instruments.step_breakdown import judging, labels
+from stepscope.instruments.causes import ranking
+from stepscope.instruments.step_breakdown import labels
 
 GPU = Path(__file__).parent.parent / "samples" / "gpu"
 MS = 1_000_000_000
@@ -15,7 +16,7 @@ def test_staging_an_array_is_copying() -> None:
     """The program's thread waits in the call that needs the array, while threads of the runtime stage it.
     With the array on the device a step takes 1.85 ms."""
     with stepscope.open(GPU / "jax_uploads.xplane.pb.gz") as trace:
-        (found,) = judging.judge(trace.query)
+        (found,) = ranking.judge(trace.query)
     assert found.cause == "copy"
     assert found.share > 0.9
     assert abs(found.left_ps - 1.85 * MS) < 0.25 * 1.85 * MS
@@ -23,7 +24,7 @@ def test_staging_an_array_is_copying() -> None:
 
 def test_kernels_of_a_cuda_graph_go_by_their_own_names() -> None:
     with stepscope.open(GPU / "jax_graph.xplane.pb.gz") as trace:
-        (found,) = judging.judge(trace.query)
+        (found,) = ranking.judge(trace.query)
         types = trace.query(
             "SELECT o.op_type, SUM(o.dur_ps) AS all_ps FROM op_slice AS o WHERE o.place = 'device' "
             "GROUP BY 1 ORDER BY 2 DESC"
@@ -38,7 +39,7 @@ def test_kernels_of_a_cuda_graph_go_by_their_own_names() -> None:
 def test_calls_of_python_tell_the_place() -> None:
     """PyTorch traces them where it is asked for stacks; the table is moved in `step` itself."""
     with stepscope.open(GPU / "torch_uploads.json.gz") as trace:
-        (found,) = judging.judge(trace.query)
+        (found,) = ranking.judge(trace.query)
     assert found.cause == "copy"
     assert found.place is not None
     assert (found.place.file, found.place.function) == ("th.py", "step")
@@ -48,7 +49,7 @@ def test_an_op_of_many_kernels_stands_out_with_the_function_that_calls_it() -> N
     """svdvals runs kernels of three kinds, none of which takes 40 % by itself; launching them goes, too.
     Without them a step takes 6.75 ms."""
     with stepscope.open(GPU / "torch_svd.json.gz") as trace:
-        (found,) = judging.judge(trace.query)
+        (found,) = ranking.judge(trace.query)
     assert (found.cause, found.op_type) == ("compute", "aten::_linalg_svd")
     assert found.op is not None
     assert "gesvdbj" in found.op

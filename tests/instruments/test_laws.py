@@ -14,9 +14,9 @@ import pytest
 import stepscope
 from stepscope import reference
 from stepscope.instruments import device_steps, laws
+from stepscope.instruments.causes import ranking
+from stepscope.instruments.causes.judgement import Judgement, LabelShare
 from stepscope.instruments.laws import bytes_over_time, parts_add_up, what_remains
-from stepscope.instruments.step_breakdown import judging
-from stepscope.instruments.step_breakdown.judgement import Judgement, Part
 from stepscope.instruments.step_evidence import Mark
 from stepscope.report import summary
 from tests import corpus
@@ -180,7 +180,7 @@ def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
 
 
 def judgement(**more: Any) -> Judgement:
-    parts = (Part("dispatch", 600, 0.6), Part("compute", 400, 0.4))
+    parts = (LabelShare("dispatch", 600, 0.6), LabelShare("compute", 400, 0.4))
     facts = {"run_id": "r", "host_id": "h", "cause": "dispatch", "steps": 9, "mean_ps": 1000, "parts": parts}
     facts |= {"whole_capture": False, "share": 0.6, "ps_per_step": 600, "confidence": "high"}
     return Judgement(**{**facts, "left_ps": 400, "low_ps": 300, "high_ps": 500, **more})
@@ -245,7 +245,7 @@ def test_every_law_says_what_holds_and_who_keeps_it():
 def check(path: Path) -> None:
     """What must hold of the answers about any recording."""
     with stepscope.open(path, cache=False) as trace:
-        judged = judging.judge(trace.query)
+        judged = ranking.judge(trace.query)
         report = summary.build(trace)
     for one in judged:
         slack = len(one.parts) + 1 + one.mean_ps / 10**6

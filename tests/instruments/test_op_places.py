@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from stepscope.code_lines import CodeLine
 from stepscope.engines import Statement
-from stepscope.instruments.step_breakdown import places
-from stepscope.instruments.step_breakdown.judgement import Place
-from stepscope.instruments.step_breakdown.layers import forward_of
+from stepscope.instruments.causes.compute import line_of_op
+from stepscope.instruments.causes.layers import forward_of
+from stepscope.instruments.causes.sampled_lines import StackEvidence, line_of_loader, stacks_of_host
 from stepscope.library.statements import Query
 from tests.draw import Tables
 from tests.each import each
@@ -40,34 +41,34 @@ def asked_of(tables: Tables) -> Query:
     return query
 
 
-def place_of(op: str, made: dict[str, tuple[int, int | None]]) -> Place | None:
+def place_of(op: str, made: dict[str, tuple[int, int | None]]) -> CodeLine | None:
     """made: by op, the line of the helper `conv`, and that of its call in `network`."""
     tables = Tables()
     for name, (line, caller) in made.items():
         call: dict[str, Any] = {} if caller is None else {"caller_file": "p.py", "caller_line": caller}
         call |= {} if caller is None else {"caller_function": "network"}
         tables.add("op_line", op_name=name, file="p.py", line=line, function="conv", told_by="log", **call)
-    return places.of_op(asked_of(tables), "r", op)
+    return line_of_op(asked_of(tables), "r", op)
 
 
 CONVS = {"stem/Conv2D": (14, 18), "context/Conv2D": (14, 22), "context/kernel/read": (13, 22)}
 
 
 def test_a_helper_that_makes_several_layers_is_not_the_place() -> None:
-    assert place_of("context/Conv2D", CONVS) == Place("p.py", 22, "network")
+    assert place_of("context/Conv2D", CONVS) == CodeLine("p.py", 22, "network")
     # One call in a loop makes all layers: the line of the helper tells as much.
     looped = {name: (line, 20) for name, (line, _) in CONVS.items()}
-    assert place_of("context/Conv2D", looped) == Place("p.py", 14, "conv")
-    assert place_of("context/Conv2D", {"context/Conv2D": (14, 22)}) == Place("p.py", 14, "conv")
-    assert place_of("context/Conv2D", {"context/Conv2D": (14, None), "stem/Conv2D": (14, None)}) == Place(
+    assert place_of("context/Conv2D", looped) == CodeLine("p.py", 14, "conv")
+    assert place_of("context/Conv2D", {"context/Conv2D": (14, 22)}) == CodeLine("p.py", 14, "conv")
+    assert place_of("context/Conv2D", {"context/Conv2D": (14, None), "stem/Conv2D": (14, None)}) == CodeLine(
         "p.py", 14, "conv"
     )
 
 
 def test_a_gradient_belongs_to_the_line_of_its_op() -> None:
     gradient = "gradients/context/Conv2D_grad/Conv2DBackpropInput"
-    assert place_of(gradient, {**CONVS, gradient: (41, None)}) == Place("p.py", 22, "network")
-    assert place_of(gradient, {gradient: (41, None)}) == Place("p.py", 41, "conv")
+    assert place_of(gradient, {**CONVS, gradient: (41, None)}) == CodeLine("p.py", 22, "network")
+    assert place_of(gradient, {gradient: (41, None)}) == CodeLine("p.py", 41, "conv")
     assert place_of("other", CONVS) is None
 
 
@@ -96,9 +97,9 @@ def test_the_line_of_what_loads_is_in_threads_beside_the_driving_one() -> None:
     ):
         tables.add("stack_sample", ts_ps=5, weight_ps=weight, cpu_ps=cpu, stack_id=stack_id, is_main=main)
     query = asked_of(tables)
-    found = places.of_loader(query, places.sampled(query, "r", "h"), [0], 0.4)
-    assert found.place == Place("/p/data.py", 22, "Reviews.__getitem__")
-    assert (found.samples, found.there, found.next_best) == (2, 2, 0)
+    found = line_of_loader(StackEvidence(query, stacks_of_host(query, "r", "h"), [0]), 0.4)
+    assert found.place == CodeLine("/p/data.py", 22, "Reviews.__getitem__")
+    assert found.samples == (2, 2, 0)
     # It explains 40 of 99; nobody else was sampled.
-    assert places.of_loader(query, places.sampled(query, "r", "h"), [0], 0.5).place is None
-    assert places.of_loader(query, places.sampled(query, "r", "other"), [0], 0.0).place is None
+    assert line_of_loader(StackEvidence(query, stacks_of_host(query, "r", "h"), [0]), 0.5).place is None
+    assert line_of_loader(StackEvidence(query, stacks_of_host(query, "r", "other"), [0]), 0.0).place is None

@@ -261,7 +261,7 @@ cpu/pool   thread :   [a:dot][wait....]   [b:copy][wait...]
 
 def test_converting_is_copying_when_it_takes_long():
     """A constant of a few numbers belongs to the launch of its op."""
-    kinds = driver.kinds([(1, "TFE_Py_Execute", None, False), (2, "tf.constant", None, False)])
+    kinds = driver.slice_meanings([(1, "TFE_Py_Execute", None, False), (2, "tf.constant", None, False)])
     slices = pyarrow.table(
         {
             "begin_ps": [0, 0, labels.LONG_PS],
@@ -282,7 +282,7 @@ def test_converting_is_copying_when_it_takes_long():
 
 def test_threads_that_are_read_together_are_told_apart():
     """Each has the slices of its own stretch of time; one of them may have none."""
-    kinds = driver.kinds([(1, "TFE_Py_Execute", None, False), (2, "$time sleep", None, False)])
+    kinds = driver.slice_meanings([(1, "TFE_Py_Execute", None, False), (2, "$time sleep", None, False)])
     slices = pyarrow.table(
         {
             "track_id": [5, 5, 6, 6, 8],

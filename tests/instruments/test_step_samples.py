@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_breakdown import labels, stacks
+from stepscope.instruments.step_breakdown import labels, stack_samples
 from stepscope.instruments.step_breakdown.labels import LABELS
-from stepscope.instruments.step_breakdown.stacks import Sample
+from stepscope.instruments.step_breakdown.stack_samples import DriverSample
 from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.lake.schema import schema
 from tests.draw import UNIT_PS, draw
@@ -78,15 +78,15 @@ cpu/pool   thread :     [a:MatMul]
 
 def test_samples_reach_to_the_next_at_most():
     samples = [
-        Sample(5, 9, 7, 1, (("wait", 1.0),)),
-        Sample(0, 6, 6, 2, (("python", 1.0),)),
-        Sample(9, 10, 9, 3, (("wait", 1.0),)),
-        Sample(12, 16, 12, 4, ((None, 0.5), ("python", 0.5))),
+        DriverSample(5, 9, 7, 1, (("wait", 1.0),)),
+        DriverSample(0, 6, 6, 2, (("python", 1.0),)),
+        DriverSample(9, 10, 9, 3, (("wait", 1.0),)),
+        DriverSample(12, 16, 12, 4, ((None, 0.5), ("python", 0.5))),
     ]
-    found = stacks.disjoint(samples)
+    found = stack_samples.disjoint(samples)
     assert [one[:4] for one in found] == [(0, 5, 4, 2), (5, 9, 7, 1), (9, 10, 9, 3), (12, 16, 12, 4)]
-    looks = [look for one in found for look in stacks.looks(one, one.from_ps, one.to_ps)]
-    assert stacks.segments(looks) == [
+    looks = [look for one in found for look in stack_samples.spans_of(one, one.from_ps, one.to_ps)]
+    assert stack_samples.segments(looks) == [
         Segment(0, 5, "python"),
         Segment(5, 10, "wait"),
         Segment(14, 16, "python"),
@@ -95,7 +95,7 @@ def test_samples_reach_to_the_next_at_most():
 
 def test_no_samples_no_stacks():
     ask = asked(draw("cpu/a thread : [b]"))
-    shifts = stacks.shifts(ask, [0])
+    shifts = stack_samples.shifts(ask, [0])
     assert shifts == {}
-    assert stacks.of_hosts(ask, shifts, {0: (0, 9)}) == {}
-    assert stacks.loading(ask, shifts, {0: (0, 9)}) == {0: []}
+    assert stack_samples.driver_samples(ask, shifts, {0: (0, 9)}) == {}
+    assert stack_samples.loader_intervals(ask, shifts, {0: (0, 9)}) == {0: []}

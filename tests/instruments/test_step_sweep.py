@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from stepscope.engines import Statement
-from stepscope.instruments.step_breakdown import driver, reading, stacks
-from stepscope.instruments.step_breakdown.by_stack import ByStack
+from stepscope.instruments.step_breakdown import driver, part_tables, stack_samples
 from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS
-from stepscope.instruments.step_breakdown.stacks import Look, Sample
-from stepscope.instruments.step_breakdown.sweep import Evidence, Segment, kept, pieces_of, sweep
+from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan
+from stepscope.instruments.step_breakdown.stack_sums import StackSums
+from stepscope.instruments.step_breakdown.sweep import Segment, SpanEvidence, kept, pieces_of, sweep
 from tests.draw import Tables
 from tests.instruments.step_drawings import asked, rows
 from tests.library.worlds import worlds
@@ -51,8 +51,8 @@ def test_short_copies_between_calls_are_launching(stacks, slices):
 
 
 @st.composite
-def evidence(draw: st.DrawFn) -> Evidence:
-    return Evidence(
+def evidence(draw: st.DrawFn) -> SpanEvidence:
+    return SpanEvidence(
         {label: draw(_intervals) for label in draw(st.sets(st.sampled_from(EXECUTION), max_size=4))},
         draw(_intervals),
         draw(_intervals),
@@ -64,7 +64,7 @@ def evidence(draw: st.DrawFn) -> Evidence:
     )
 
 
-def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
+def at_cell(known: SpanEvidence, cell: int) -> tuple[str, set[str]]:
     """The label of the time from cell to cell + 1, by asking one thing after the other."""
 
     def within(spans) -> bool:
@@ -120,9 +120,11 @@ _looks = st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN), st.integ
 def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
     """Cell by cell, counted to the step that began last; of those that began at once, to the first."""
     steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
-    samples = [Sample(min(a, b), max(a, b), a, stack, ((None, 1.0),)) for a, b, stack in seen]
-    looks = [Look(one.from_ps, one.to_ps, one.stack_id, None) for one in stacks.disjoint(samples)]
-    found = ByStack(steps)
+    samples = [DriverSample(min(a, b), max(a, b), a, stack, ((None, 1.0),)) for a, b, stack in seen]
+    looks = [
+        SampleSpan(one.from_ps, one.to_ps, one.stack_id, None) for one in stack_samples.disjoint(samples)
+    ]
+    found = StackSums(steps)
     pieces = pieces_of(sweep(steps, known))
     assert pieces_of(kept(pieces)) == pieces
     found.add(pieces, looks)
@@ -143,7 +145,7 @@ def test_parts_add_up(tables):
     sums: dict[int, int] = defaultdict(int)
     seen = {row["name"] for row in tables.rows["slice"]} | {row["op_type"] for row in tables.rows["slice"]}
     ask = asked(tables)
-    for row in reading.rows(ask, ask.stream).step_part:
+    for row in part_tables.rows(ask, ask.stream).step_part:
         assert row["dur_ps"] >= 0
         assert row["hidden_ps"] >= 0
         sums[row["step_id"]] += row["dur_ps"]

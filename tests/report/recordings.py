@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.instruments.step_breakdown import reading
+from stepscope.instruments.step_breakdown import part_tables
 from tests.asked import Asked
 from tests.draw import Tables, draw
 from tests.report import made_recordings
@@ -113,7 +113,7 @@ def derived(tables: Tables) -> Tables:
 
     asked = Asked(CONNECTION)
     if not tables.rows["step_part"]:
-        for table, rows in reading.rows(asked, asked.stream)._asdict().items():
+        for table, rows in part_tables.rows(asked, asked.stream)._asdict().items():
             for row in rows:
                 tables.add(table, **{key: value for key, value in row.items() if key != "id"})
     return tables

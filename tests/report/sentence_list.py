@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import library
-from stepscope.instruments.step_breakdown import judging
+from stepscope.instruments.causes import ranking
 from stepscope.report import build, judged
 from stepscope.report.advice import findings_of
 from stepscope.report.parts import ask
@@ -60,7 +60,7 @@ def brief() -> Iterator[str]:
 def _judgement(_: str, tables: Tables) -> Iterator[str]:
     """What limits a step, and what speaks for it."""
     tables.fill(CONNECTION)
-    found = judging.judge(FakeTrace(CONNECTION).query)
+    found = ranking.judge(FakeTrace(CONNECTION).query)
     yield from judged.sentences(found, False)
     for answer in judged.document(found, ())["answers"]:
         yield from (f"because: {reason}" for reason in answer["because"])
@@ -71,7 +71,7 @@ def _runs() -> str:
     found = []
     for name, tables in recordings.judged():
         tables.fill(CONNECTION)
-        found += [replace(one, run_id=name) for one in judging.judge(FakeTrace(CONNECTION).query)]
+        found += [replace(one, run_id=name) for one in ranking.judge(FakeTrace(CONNECTION).query)]
     return "".join(f"- {line}\n" for line in judged.sentences(found, True))
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import units
 from stepscope.exporters import crossings
@@ -65,59 +65,72 @@ def lay_out(trace: Trace, more: Mapping[int, tuple[int, int]] | None = None) -> 
 
     more: first and last moment of what else will be shown of a source.
     """
-    spans = {row[0]: (row[1], row[2]) for row in trace.query(statement("event_spans")).rows()}
-    for source, (first, last) in (more or {}).items():
-        start, end = spans.get(source, (first, last))
-        spans[source] = (min(start, first), max(end, last))
-    origins: dict[int, int] = {
-        source: begin
-        for source, _, _, begin in trace.query(statement("source_clocks")).rows()
-        if begin is not None
-    }
-    rows = [row[:5] for row in trace.query(statement("sources")).rows()]
-    rows = [row for row in rows if row[0] in spans]
-    base = min((origins[row[0]] for row in rows if row[0] in origins), default=None)
-    shifts: dict[int, int] = {}
-    if base is not None:
-        shifts = {row[0]: (origins[row[0]] - base) * 1000 for row in rows if row[0] in origins}
-    end = max((spans[source][1] + shift for source, shift in shifts.items()), default=None)
-    loose: list[int] = []
-    for source, *_ in rows:
-        if source not in shifts:
-            loose.append(source)
-            shifts[source] = 0 if end is None else end - spans[source][0]
-            end = spans[source][1] + shifts[source]
-    by = {row[0]: ("order" if row[0] in loose else "time_of_day", None) for row in rows}
+    spans = _spans(trace, more or {})
+    rows = [row[:5] for row in trace.query(statement("sources")).rows() if row[0] in spans]
+    shifts, base = _by_time_of_day(trace, [row[0] for row in rows], spans)
     if len(rows) > 1 and (aligned := trace.query(statement("aligned_sources")).rows()):
-        shifts = {source: shift for source, _, shift, _, _ in aligned if source in spans}
-        by = {source: (placed_by, residual) for source, _, _, placed_by, residual in aligned}
-        loose = [source for source, known, *_ in aligned if not known]
-        base = base if any(row[0] not in loose for row in rows) else None
-    low = min((spans[source][0] + shift for source, shift in shifts.items()), default=0)
+        shifts = {
+            source: _Shift(shift, placed_by, bool(known), residual)
+            for source, known, shift, placed_by, residual in aligned
+            if source in spans
+        }
+        base = base if any(shifts[row[0]].known for row in rows) else None
+    low = min((spans[source][0] + shift.ps for source, shift in shifts.items()), default=0)
     origin_us = max(0, -(low // _US_PS))  # Perfetto leaves out what lies before 0
     base = None if base is None else base - origin_us * 1000
-    shifts = {source: shift + origin_us * _US_PS for source, shift in shifts.items()}
-    labels = distinguish([row[3] for row in rows])
-    places = tuple(
-        Place(
-            source,
-            run,
-            host,
-            path,
-            form,
-            label,
-            source not in loose,
-            shifts[source],
-            *spans[source],
-            *by[source],
-        )
-        for (source, run, host, path, form), label in zip(rows, labels, strict=True)
-    )
-    places = tuple(sorted(places, key=lambda place: (not place.known, place.start_ps + place.shift_ps)))
-    return Layout(places, base, origin_us, (*_notes(places), *_crossings(trace)))
+    places = []
+    for (source, run, host, path, form), label in zip(rows, distinguish([r[3] for r in rows]), strict=True):
+        at = shifts[source]
+        shift_ps = at.ps + origin_us * _US_PS
+        where = (at.known, shift_ps, *spans[source], at.placed_by, at.residual_ps)
+        places.append(Place(source, run, host, path, form, label, *where))
+    places.sort(key=lambda place: (not place.known, place.start_ps + place.shift_ps))
+    return Layout(tuple(places), base, origin_us, (*_notes(places), *_crossings(trace)))
 
 
-def _notes(places: tuple[Place, ...]) -> list[str]:
+class _Shift(NamedTuple):
+    """What to add to the times of a source."""
+
+    ps: int
+    placed_by: str
+    known: bool = True
+    """A fact says when it began."""
+    residual_ps: int | None = None
+
+
+def _spans(trace: Trace, more: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    """First and last moment of what is shown of each source."""
+    spans = {row[0]: (row[1], row[2]) for row in trace.query(statement("event_spans")).rows()}
+    for source, (first, last) in more.items():
+        start, end = spans.get(source, (first, last))
+        spans[source] = (min(start, first), max(end, last))
+    return spans
+
+
+def _by_time_of_day(
+    trace: Trace, sources: Sequence[int], spans: Mapping[int, tuple[int, int]]
+) -> tuple[dict[int, _Shift], int | None]:
+    """Sources as their captures know the time of day, the others after these, one after another; and the Unix
+    time of 0 in nanoseconds, where any knows it."""
+    own = set(sources)
+    clocks = trace.query(statement("source_clocks")).rows()
+    origins = {source: begin for source, _, _, begin in clocks if begin is not None and source in own}
+    base = min(origins.values(), default=None)
+    shifts = {
+        source: _Shift((begin - base) * 1000, "time_of_day")
+        for source, begin in origins.items()
+        if base is not None
+    }
+    end = max((spans[source][1] + shift.ps for source, shift in shifts.items()), default=None)
+    for source in sources:
+        if source not in shifts:
+            ps = 0 if end is None else end - spans[source][0]
+            shifts[source] = _Shift(ps, "order", known=False)
+            end = spans[source][1] + ps
+    return shifts, base
+
+
+def _notes(places: Sequence[Place]) -> list[str]:
     notes = []
     together = [place for place in places if place.placed_by == "collectives"]
     if together:

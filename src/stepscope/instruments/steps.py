@@ -56,38 +56,91 @@ def recover(store: Store, known: Known, told: Sequence[tuple[int, int, int, bool
     nanoseconds and whether it was traced; used where nothing in the recording delimits steps. Of runs that
     were traced in full, it says that others were recorded.
     """
-    facts = store.facts
     beside, told = (told, ()) if known.apart else ((), told)
+    marks = _marks(store)
+    facts = store.facts
+    span = (
+        _Span(facts.get("origin_unix_ns"), facts["start_ps"], facts["end_ps"]) if _is_timed(facts) else None
+    )
+    recorded = [] if span is None else _recorded(told, span, marks.host)
+    steps = _exported(facts.get("meta", {})) or _measured(
+        find(marks.host, marks.tracks), marks.devices, marks.rows, marks.host
+    )
+    if steps and steps[0].recovered_from in _CALLS:
+        steps = _counted(steps, recorded)
+    if known.sessions:
+        # The marks are the decoder's own: one for each StepStats, named after its tag.
+        alone = [Step(step.name, step.number, step.ts_ps, step.end_ps, "file") for step in steps]
+        steps = numbered(classify(alone, compiling(marks.host)))
+    if not steps and span is not None:
+        steps = recorded or _undelimited(store, known, marks)
+    if steps and all(step.recovered_from == "file" for step in steps):
+        steps = _own_runs(store, steps)
+        if any(traced for *_, traced in beside):
+            steps = [step._replace(averaged=False, reason=_IN_FULL) for step in steps]
+    _keep(store, steps)
+
+
+class _Span(NamedTuple):
+    """The time of a recording, and the Unix time of its origin."""
+
+    origin_unix_ns: int | None
+    start_ps: int
+    end_ps: int
+
+
+class _Marks(NamedTuple):
+    """The marks of a store, by what made them."""
+
+    host: list[Mark]
+    devices: list[Mark]
+    sources: list[Mark]
+    """Nodes that runs of a graph begin with."""
+    tracks: dict[int, str]
+    """Names of all tracks."""
+    rows: dict[int, str]
+    """Names of those that devices have their marks on."""
+
+
+def _is_timed(facts: Mapping[str, Any]) -> bool:
+    return facts.get("start_ps") is not None and facts.get("end_ps") is not None
+
+
+def _marks(store: Store) -> _Marks:
     marks = [_mark(row) for row in _rows(store, "marker")]
     sources = [mark for mark in marks if mark.name == SOURCE_OP]
     marks = [mark for mark in marks if mark.name != SOURCE_OP]
     named = _rows(store, "track") if marks else []
-    tracks = {row["id"]: row["name"] or "" for row in named}
-    shown = {row["id"]: row["name"] for row in named if row["kind"] == "derived"}
-    rows = {track: name for track, name in shown.items() if name in (STEPS, PROGRAMS)}
-    of_device = [mark for mark in marks if mark.track_id in rows]
-    marks = [mark for mark in marks if mark.track_id not in rows]
-    start, end = facts.get("start_ps"), facts.get("end_ps")
-    steps = _exported(facts.get("meta", {})) or _measured(find(marks, tracks), of_device, rows, marks)
-    if steps and steps[0].recovered_from in _CALLS and start is not None and end is not None:
-        steps = _counted(steps, _recorded(told, facts.get("origin_unix_ns"), start, end, marks))
-    if known.sessions:
-        # The marks are the decoder's own: one for each StepStats, named after its tag.
-        alone = [Step(step.name, step.number, step.ts_ps, step.end_ps, "file") for step in steps]
-        steps = numbered(classify(alone, compiling(marks)))
-    if not steps and start is not None and end is not None:
-        steps = _recorded(told, facts.get("origin_unix_ns"), start, end, marks)
-    if not steps and start is not None and end is not None:
-        # Moments such as the end of the recorder's own window stretch nothing.
-        if facts.get("slices_start_ps") is not None:
-            start, end = facts["slices_start_ps"], facts["slices_end_ps"]
-        steps = _merged(store, sources) or [_one_step(known, start, end, marks)]
-        if steps[0].recovered_from == "whole_capture":
-            _note(store, "no-steps", "nothing in the recording shows where a step begins")
-    if steps and all(step.recovered_from == "file" for step in steps):
-        steps = _own_runs(store, steps)
-        if any(recorded for *_, recorded in beside):
-            steps = [step._replace(averaged=False, reason=_IN_FULL) for step in steps]
+    rows = {
+        row["id"]: row["name"]
+        for row in named
+        if row["kind"] == "derived" and row["name"] in (STEPS, PROGRAMS)
+    }
+    return _Marks(
+        [mark for mark in marks if mark.track_id not in rows],
+        [mark for mark in marks if mark.track_id in rows],
+        sources,
+        {row["id"]: row["name"] or "" for row in named},
+        rows,
+    )
+
+
+def _undelimited(store: Store, known: Known, marks: _Marks) -> list[Step]:
+    """The steps of a recording with nothing that delimits them: the sessions it was merged from, or one."""
+    facts = store.facts
+    start, end = facts["start_ps"], facts["end_ps"]
+    # Moments such as the end of the recorder's own window stretch nothing.
+    if facts.get("slices_start_ps") is not None:
+        start, end = facts["slices_start_ps"], facts["slices_end_ps"]
+    steps = _merged(store, marks.sources)
+    steps = steps or [_one_step(known, start, end, marks.host)]
+    if steps[0].recovered_from == "whole_capture":
+        _note(store, "no-steps", "nothing in the recording shows where a step begins")
+    return steps
+
+
+def _keep(store: Store, steps: Sequence[Step]) -> None:
+    """Writes the steps into a store, and their numbers beside its slices."""
     store.replace(
         "step_stored",
         {
@@ -124,15 +177,10 @@ _INSIDE = 0.6
 """A step that the recorder saw was recorded when this part of it lies within the recording."""
 
 
-def _recorded(
-    told: Sequence[tuple[int, int, int, bool]],
-    origin_unix_ns: int | None,
-    start: int,
-    end: int,
-    marks: Sequence[Mark],
-) -> list[Step]:
+def _recorded(told: Sequence[tuple[int, int, int, bool]], span: _Span, marks: Sequence[Mark]) -> list[Step]:
     """The recorder's steps in the recording, cut to it, named after the call that takes longest in them."""
-    if origin_unix_ns is None:
+    origin_unix_ns, start, end = span
+    if origin_unix_ns is None or not told:
         return []
     steps: list[Step] = []
     first = min(start, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from stepscope.presenters.bars import bars
 from stepscope.presenters.cells import Grid, cells, shorten_cells
@@ -11,6 +12,7 @@ from stepscope.report import Chart, Table
 
 Paint = Callable[[str, str], str]
 """Gives text a style."""
+_Cell = TypeVar("_Cell")
 
 STYLES = {
     "title": "1",
@@ -57,51 +59,66 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
     texts = [[plain(scales[i].cell(v), 400) for i, v in enumerate(row)] for row in table.rows]
     headings = zip(table.columns, scales, strict=True)
     titles = [f"{shorten_cells(plain(c.title, 80), _HEADING)} {s.symbol}".strip() for c, s in headings]
-    right = [c.unit not in ("text", "bool") for c in table.columns]
     natural = [max(cells(t), *(cells(row[i]) for row in texts)) for i, t in enumerate(titles)]
-
-    is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
-    label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
-    widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(natural)]
-    shortest = _SHORTEST_BAR + 2 if is_bar else 0
-    kept = _kept(table, chart, label, widths, room - shortest, natural[label])
-    spare = room - sum(widths[i] + 2 for i in kept) - 2
-    bar = min(_SHORTEST_BAR, spare) if is_bar and spare >= 6 else 0
-    spare -= bar + 2 if bar else -2
-    for i in kept:  # what is left goes to names that would be cut, then to the bar
-        more = max(min(natural[i] - widths[i], spare), 0)
-        widths[i], spare = widths[i] + more, spare - more
-    bar += max(min(_BAR - bar, spare), 0) if bar else 0
-    drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
-
+    columns = _Columns(table, chart, natural, room)
+    drawn = bars(table, chart, columns.bar) if chart is not None and columns.bar else [[] for _ in table.rows]
     hot = next((i for i, c in enumerate(table.columns) if c.unit == "ratio"), -1)
-
-    # The bar is one more column, behind the label.
-    grid = Grid(
-        [w for i in kept for w in ([widths[i], bar] if bar and i == label else [widths[i]])],
-        [r for i in kept for r in ([right[i], False] if bar and i == label else [right[i]])],
-    )
-
-    def line(row: Sequence[str], style: str, heat: str, parts: Sequence[tuple[str, str]]) -> str:
-        shown: list[tuple[str, str | None]] = []
-        for i in kept:
-            shown.append((row[i], heat if heat and i == hot else style))
-            if bar and i == label:
-                shown.append(("".join(part for _, part in parts), None))
-
-        def look(column: int, text: str) -> str:
-            found = shown[column][1]
-            if found is None:
-                return "".join(paint(kind or heat, part) for kind, part in parts)
-            return paint(found, text)
-
-        return grid.row([text for text, _ in shown], look)
-
-    lines = [line(titles, "dim", "", [])]
+    lines = [columns.line(titles, paint, "dim")]
     for values, row, parts in zip(table.rows, texts, drawn, strict=True):
         heat = _heat(values[hot]) if chart is not None and chart.kind == "bar" and hot >= 0 else ""
-        lines.append(line(row, "", heat, parts))
+        lines.append(columns.line(row, paint, "", heat, hot, parts))
     return lines
+
+
+class _Columns:
+    """The columns that are shown, with their widths; the bar is one more, behind the label."""
+
+    def __init__(self, table: Table, chart: Chart | None, natural: Sequence[int], room: int) -> None:
+        """natural: how wide each would be were nothing cut; room: cells of a whole row."""
+        self.label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
+        right = [c.unit not in ("text", "bool") for c in table.columns]
+        is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
+        widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(natural)]
+        shortest = _SHORTEST_BAR + 2 if is_bar else 0
+        self.kept = _kept(table, chart, self.label, widths, room - shortest, natural[self.label])
+        spare = room - sum(widths[i] + 2 for i in self.kept) - 2
+        bar = min(_SHORTEST_BAR, spare) if is_bar and spare >= 6 else 0
+        spare -= bar + 2 if bar else -2
+        for i in self.kept:  # what is left goes to names that would be cut, then to the bar
+            more = max(min(natural[i] - widths[i], spare), 0)
+            widths[i], spare = widths[i] + more, spare - more
+        self.bar = bar + max(min(_BAR - bar, spare), 0) if bar else 0
+        self._grid = Grid(
+            self._with_bar([widths[i] for i in self.kept], self.bar),
+            self._with_bar([right[i] for i in self.kept], False),
+        )
+
+    def _with_bar(self, columns: list[_Cell], bar: _Cell) -> list[_Cell]:
+        """What the columns have, and what the bar has behind the label."""
+        if self.bar:
+            columns.insert(self.kept.index(self.label) + 1, bar)
+        return columns
+
+    def line(
+        self,
+        row: Sequence[str],
+        paint: Paint,
+        style: str,
+        heat: str = "",
+        hot: int = -1,
+        parts: Sequence[tuple[str, str]] = (),
+    ) -> str:
+        """A row in a style. heat: the style of its column `hot` and of its bar; parts: of the bar, each with
+        a style of its own."""
+        styles = self._with_bar([heat if heat and i == hot else style for i in self.kept], "bar")
+        drawn = "".join(part for _, part in parts)
+
+        def look(column: int, text: str) -> str:
+            if styles[column] == "bar":
+                return "".join(paint(kind or heat, part) for kind, part in parts)
+            return paint(styles[column], text)
+
+        return self._grid.row(self._with_bar([row[i] for i in self.kept], drawn), look)
 
 
 def _kept(

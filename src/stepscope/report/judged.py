@@ -15,7 +15,8 @@ from stepscope.report.parts import Column, Finding, Note, Section, Table
 from stepscope.report.sentences import host_of, shortened
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_breakdown.judgement import Allocating, Judgement, Place, Retrace, Weighed
+    from stepscope.code_lines import CodeLine
+    from stepscope.instruments.causes.judgement import Allocating, Judgement, Retrace, Weighed
 
 _TAKES = {
     "input": "waiting for input takes {part}",
@@ -390,7 +391,7 @@ def _holding_up(one: Judgement) -> str:
     return f"`{_plain(function.function)}` in {_line(function)} holds it up{called}"
 
 
-def _line(place: Place) -> str:
+def _line(place: CodeLine) -> str:
     name = place.file.rpartition("/")[2]
     return name if place.line is None else f"{name}:{place.line}"
 
@@ -445,7 +446,7 @@ def _new(one: Retrace) -> str:
     return f"{said} ({one.was}, then {one.became})"
 
 
-def _at(place: Place) -> str:
+def _at(place: CodeLine) -> str:
     return _line(place) + (f" `{_plain(place.function)}`" if place.function else "")
 
 
@@ -518,7 +519,7 @@ def _retraced(one: Retrace | None) -> dict[str, Any] | None:
     }
 
 
-def _place(place: Place | None) -> dict[str, Any] | None:
+def _place(place: CodeLine | None) -> dict[str, Any] | None:
     if place is None:
         return None
     function = None if place.function is None else _plain(place.function)

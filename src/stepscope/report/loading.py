@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stepscope import units
-from stepscope.instruments.pipeline.loaders import Line, Loader, Loading
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.pipeline.loaders import Loader, Loading
 
 _TOLD = ("num_workers", "batch_size", "prefetch_factor", "pin_memory", "persistent_workers")
 _LITTLE = 0.05
@@ -50,6 +51,6 @@ def _made(loader: Loader) -> Iterator[str]:
         yield f"Its elements are those of {loader.dataset}, whose code is not the program's."
 
 
-def _at(line: Line) -> str:
+def _at(line: CodeLine) -> str:
     function = f" `{line.function}`" if line.function else ""
     return f"{line.file}:{line.line}{function}"

@@ -208,88 +208,112 @@ def _variable_of(block: Block) -> str:
 
 def sentences(one: Memory) -> list[str]:
     """What there is to know of the figures, in words."""
-    said = []
+    return [
+        *_recorded(one),
+        *_held_before(one),
+        *_at_the_peak(one),
+        *_not_freed(one),
+        *_unknown_lines(one),
+        *_against_the_graph(one),
+    ]
+
+
+def _recorded(one: Memory) -> Iterator[str]:
+    """What the figures come from."""
     if not one.recorded:
-        said.append(
+        yield (
             "No allocations were recorded, so each tensor is assumed to live from its producer to its last "
             "reader in the executed graph, and nothing else to be held."
         )
     if one.held.way == "sizes":
-        said.append("The recording has sizes by category over time; it does not show single tensors.")
+        yield "The recording has sizes by category over time; it does not show single tensors."
     if one.held.way == "stacks":
-        said.append("A profile shows one moment: not what was held before, nor what was freed by then.")
+        yield "A profile shows one moment: not what was held before, nor what was freed by then."
     if one.held.way == "variables":
-        said.append(
+        yield (
             "This is what the program's variables held between two steps, at that look of the recorder at "
             "which it was most. Within a step more may be held, by ops and by autograd."
         )
     if one.held.spans is not None:
-        said += _of_timeline(one.held.spans)
+        yield from _of_timeline(one.held.spans)
     if not one.complete:
-        said.append(
-            "Only the first allocations were read and the recording has more: the peak may come later."
-        )
+        yield "Only the first allocations were read and the recording has more: the peak may come later."
+
+
+def _held_before(one: Memory) -> Iterator[str]:
+    """What was held when the recording began, and whether all that was held adds up."""
     first = _start(one) if one.held.way == "sizes" else None
     before = one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps == first)
-    if one.held.is_moment:
-        pass
-    elif before:
-        said.append(f"{_bytes(before)} was already held when the recording began.")
+    if before and not one.held.is_moment:
+        yield f"{_bytes(before)} was already held when the recording began."
     elif one.recorded and not one.held.totals and one.held.way == "events":
-        said.append(
-            "What was held before the step (variables, constants) was not recorded and is not counted."
-        )
+        yield "What was held before the step (variables, constants) was not recorded and is not counted."
     if one.held.contradictions:
-        said.append(
+        yield (
             f"{one.held.contradictions:,} of {units.count(one.held.totals, 'event')} "
             f"{units.agree(one.held.contradictions, 'contradicts', 'contradict')} the blocks: the allocator "
             "reports another total than they add up to, so events are missing."
         )
+
+
+def _at_the_peak(one: Memory) -> Iterator[str]:
+    """What memory is used for, and what of it is lost to rounding and to fragments."""
     if parts := by_kind(one):
         when = "By kind" if one.held.is_moment else "At the peak"
-        said.append(f"{when}: {', '.join(parts)}.")
+        yield f"{when}: {', '.join(parts)}."
     if rounded := rounded_up(one.peak.blocks):
-        said.append(f"At the peak, blocks are {_bytes(rounded)} larger than the program asked for.")
+        yield f"At the peak, blocks are {_bytes(rounded)} larger than the program asked for."
     pieces = fragmentation(one.held.pools, one.peak.ts_ps)
     if pieces is not None and pieces.most:
         at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
-        said.append(
+        yield (
             f"Free memory is fragmented: {at_peak}at most {units.show(pieces.most, 'ratio')} (at"
             f" {_ps(pieces.most_ps - _start(one))}) of what the allocator had free was outside its largest"
             " piece."
         )
+
+
+def _not_freed(one: Memory) -> Iterator[str]:
+    """What the recording does not see freed."""
     if one.never_freed and one.recorded:
         size = sum(block.bytes for block in one.never_freed)
         largest = one.never_freed[0]
-        said.append(
+        yield (
             f"{units.count(len(one.never_freed), 'block')} ({_bytes(size)}) "
             f"{units.agree(len(one.never_freed), 'was', 'were')} not freed within the recording; "
             f"the largest is {tensor_of(largest)}."
         )
+
+
+def _unknown_lines(one: Memory) -> Iterator[str]:
+    """What would tell the lines of the program, where nothing does."""
     ops = [block for block in one.peak.blocks if block.op_name is not None]
     if ops and all(block.code is None for block in ops):
-        said.append(
+        yield (
             "The lines of the program that made these ops are unknown: `stepscope record` writes an op log, "
             "which is also read where one lies beside the recording (tfprof_log); torch.profiler records the "
             "lines with with_stack=True."
         )
+
+
+def _against_the_graph(one: Memory) -> Iterator[str]:
+    """What the executed graph says of the same tensors."""
     if (found := one.compared) is not None and found.compared:
         late = "" if found.median_late_ps is None else f" (the median delay is {_ps(found.median_late_ps)})"
         was = units.agree(found.within, "was", "were")
-        said.append(
+        yield (
             f"The executed graph shows when each tensor could be freed: {found.within:,} of "
             f"{units.count(found.compared, 'recorded tensor')} "
             f"{was} freed within 100 µs of the last reader{late}."
         )
         if found.later:
             names = ", ".join(_late(block) for block in found.later[:2])
-            said.append(f"Held longer than the graph needs: {names}.")
+            yield f"Held longer than the graph needs: {names}."
     if one.graph_peak is not None and one.timeline_bytes is not None:
-        said.append(
+        yield (
             f"From the graph alone the peak would be {_bytes(one.graph_peak.bytes)}; TensorFlow's Timeline, "
             f"which ignores shared memory and counts constants, would show {_bytes(one.timeline_bytes)}."
         )
-    return said
 
 
 def _of_timeline(spans: Spans) -> list[str]:

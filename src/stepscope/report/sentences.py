@@ -41,57 +41,78 @@ def headline(told: Mapping[str, Rows], judged: int = 0, mean: tuple[int, int] | 
     if judged > 1:
         return
     steps = [row for row in told["step_times"] if row["averaged"]]
-    several = several_runs(told)
     hosts = told["runs_and_hosts"]
     several_hosts = len({row["host_id"] for row in hosts}) > 1
     if hosts and not any(row["sources"] for row in hosts):
         yield _without_time(hosts)
     elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
         yield "Nothing was recorded: there are no events, so where the time went is unknown."
-    if steps:
-        main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
-        whose = f" of {main['run_id']}" if several else ""
-        whose += _on(main) if several_hosts else " of the host" if _ahead(told) else ""
-        if mean is not None and (mean[0] != main["steps"] or abs(mean[1] - main["mean_ps"]) > 1):
-            # Steps of several kinds, or those that averages leave out, were judged together.
-            main = {**main, "kind": "unknown", "steps": mean[0], "mean_ps": mean[1]}
-        average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
-        sentence = (
-            f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
-        )
-        yield sentence + "."
+    main = _main_steps(steps, mean)
+    if main is not None:
+        yield _mean_step(told, main, several_hosts)
+    yield from _least_busy(told, main, several_hosts)
+    yield from _most_work(told)
+
+
+def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | None:
+    """The steps with most of the time, by as many and as long ones as were judged; None where there are
+    none."""
+    main = max(steps, key=lambda row: row["steps"] * row["mean_ps"], default=None)
+    if main is None or mean is None:
+        return main
+    if mean[0] == main["steps"] and abs(mean[1] - main["mean_ps"]) <= 1:
+        return main
+    # Steps of several kinds, or those that averages leave out, were judged together.
+    return {**main, "kind": "unknown", "steps": mean[0], "mean_ps": mean[1]}
+
+
+def _mean_step(told: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool) -> str:
+    """How long a step takes."""
+    whose = f" of {main['run_id']}" if several_runs(told) else ""
+    whose += _on(main) if several_hosts else " of the host" if _ahead(told) else ""
+    average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
+    return f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}."
+
+
+def _least_busy(
+    told: Mapping[str, Rows], main: Mapping[str, Any] | None, several_hosts: bool
+) -> Iterable[str]:
+    """How busy the device is that does least of those that take part."""
     busy = [
         row for row in told["busy_by_device"] if row["place"] == "device" and row["busy_share"] is not None
     ]
-    if steps and main["recovered_from"] == "device":
+    if main is not None and main["recovered_from"] == "device":
         # Between steps that the device shows itself, nothing may have been recorded.
-        busy = [row for row in busy if row["window_ps"] <= _HOLES * main["steps"] * main["mean_ps"]]
-    if busy and not _ahead(told):
-        # A device that hardly works beside the others takes no part in what the others do.
-        most = max(row["sum_ps"] or 0 for row in busy)
-        busy = [row for row in busy if (row["sum_ps"] or 0) >= _TAKES_PART * most]
-        least = min(busy, key=lambda row: row["busy_share"])
-        bound = laws.bound(row["slug"] for row in told["completeness"] if row["slug"])
-        share = units.show(least["busy_share"], "ratio")
-        whose = f" of {least['run_id']}" if several else ""
-        whose += _on(least) if several_hosts else ""
-        idle = (
-            f"{share} of the time and idle for {_ps(least['idle_ps'])}"
-            if least["idle_ps"]
-            else "all the time"
-        )
-        if bound:
-            idle = f"{bound} {share} of the time"
-        yield f"{least['device']}{whose} is busy {idle}."
+        longest = _HOLES * main["steps"] * main["mean_ps"]
+        busy = [row for row in busy if row["window_ps"] <= longest]
+    if not busy or _ahead(told):
+        return
+    # A device that hardly works beside the others takes no part in what the others do.
+    most = max(row["sum_ps"] or 0 for row in busy)
+    busy = [row for row in busy if (row["sum_ps"] or 0) >= _TAKES_PART * most]
+    least = min(busy, key=lambda row: row["busy_share"])
+    bound = laws.bound(row["slug"] for row in told["completeness"] if row["slug"])
+    whose = f" of {least['run_id']}" if several_runs(told) else ""
+    whose += _on(least) if several_hosts else ""
+    idle = "all the time"
+    if bound or least["idle_ps"]:
+        share = f"{units.show(least['busy_share'], 'ratio')} of the time"
+        idle = f"{bound} {share}" if bound else f"{share} and idle for {_ps(least['idle_ps'])}"
+    yield f"{least['device']}{whose} is busy {idle}."
+
+
+def _most_work(told: Mapping[str, Rows]) -> Iterable[str]:
+    """The types of op with most of the work."""
     working = [row for row in told["op_types"] if row["class"] not in ("input", "wait") and row["self_ps"]]
     # What a function runs is there by itself; the rest of a call is that of its first, which compiles.
     working = [row for row in working if not row["op_type"].startswith(_FUNCTIONS)] or working
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
-        top = [row for row in working if row["place"] == place and row["self_ps"] >= _TELLING * whole][:3]
+        telling = [row for row in working if row["place"] == place and row["self_ps"] >= _TELLING * whole]
         parts = [
-            f"{shortened(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top
+            f"{shortened(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})"
+            for row in telling[:3]
         ]
         if parts:
             yield f"Most work {_PLACES[place]}: {', '.join(parts)}."

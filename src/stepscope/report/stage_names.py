@@ -38,7 +38,7 @@ def _first(place: Place, *, brief: bool) -> str:
     function = place.function
     if function is None:
         return f".{place.transformation} in {place.file}:{place.line}"
-    name = "the lambda" if function.name == "<lambda>" else f"`{function.name}`"
+    name = "the lambda" if function.function == "<lambda>" else f"`{function.function}`"
     at = f"line {place.line}" if function.file == place.file else f"{place.file}:{place.line}"
     said = f"{name} in {function.file}:{function.line}"
     return said if brief else f"{said}, called by .{place.transformation} in {at}"

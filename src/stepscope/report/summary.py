@@ -26,7 +26,7 @@ from stepscope.report.sentences import answer, headline, several_runs, title, un
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.instruments.step_breakdown.judgement import Judgement, Weighed
+    from stepscope.instruments.causes.judgement import Judgement, Weighed
     from stepscope.session.trace import Trace
 
 _KEPT = ("step", "track_place", "observed", "step_window", "op_sum", "device_sum", "track_sum")
@@ -78,7 +78,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     all: every section, and many more rows of each. QueryError when the engine fails.
     """
     from stepscope import library
-    from stepscope.instruments.step_breakdown import judging
+    from stepscope.instruments.causes import ranking
 
     shown = [name for name, _, _, always in _SECTIONS if always or all]
     if all and not trace.query(statement("parameter_servers_seen")).rows():
@@ -91,7 +91,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     told["sources"] = _sources(trace)
     notes = notes_of(told["completeness"], library.entries("analysis"))
     made = recorded.sentences(trace.query)
-    judged = judging.judge(trace.query) if _has_time(told) else []
+    judged = ranking.judge(trace.query) if _has_time(told) else []
     profiles = _only_profiles(told)
     memory = _of_memory(trace) if profiles else []
     framework = framework_of(row["framework"] for row in told["sources"])
@@ -142,10 +142,10 @@ def build(trace: Trace, all: bool = False) -> Report:
 
 def _programs(trace: Trace) -> list[tuple[str, Weighed]]:
     """Recordings that have nothing in common, by the names of their files."""
-    from stepscope.instruments.step_breakdown import judging
+    from stepscope.instruments.causes import ranking
 
     paths = {row["source_id"]: row["path"] for row in _sources(trace)}
-    found = judging.by_source(trace.query, {})
+    found = ranking.by_source(trace.query, {})
     return [(paths[source_id].rpartition("/")[2], one) for source_id, one in found.items()]
 
 

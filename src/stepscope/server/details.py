@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from stepscope import strict_json
 from stepscope.errors import NothingFound
 from stepscope.instruments import python_frame
-from stepscope.instruments.step_breakdown import labels, places
+from stepscope.instruments.causes.compute import line_of_op
+from stepscope.instruments.step_breakdown import labels
 from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts
 
@@ -114,7 +115,7 @@ def _line(trace: Trace, own: dict[str, Any], chain: list[dict[str, Any]]) -> dic
         if frame is not None and frame[1] and _is_program(one["name"]):
             return {"file": frame[0], "line": frame[1], "function": frame[2]}
     op = next((one["op_name"] for one in chain if one["op_name"]), None)
-    place = None if op is None else places.of_op(trace.query, own["run_id"], op)
+    place = None if op is None else line_of_op(trace.query, own["run_id"], op)
     return None if place is None else {"file": place.file, "line": place.line, "function": place.function}
 
 

@@ -194,9 +194,9 @@ def _rows_of(name: str, engine: Engine) -> Tables:
 
         return {name: allocators.buffer_rows(allocators.find(engine.query))}
     if name in ("step_part", "stack_part"):
-        from stepscope.instruments.step_breakdown import reading
+        from stepscope.instruments.step_breakdown import part_tables
 
-        return reading.rows(engine.query, engine.stream)._asdict()
+        return part_tables.rows(engine.query, engine.stream)._asdict()
     if name in ("collective", "clock_offset"):
         from stepscope.instruments.ranks import table
 

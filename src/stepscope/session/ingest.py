@@ -100,7 +100,7 @@ def _bring_deriving() -> None:
     """Imports what finish() needs and starts an engine while sources are decoded: 0.3 s less to wait for."""
     from stepscope.engines import ahead
     from stepscope.instruments.pipeline import diagnoses  # noqa: F401
-    from stepscope.instruments.step_breakdown import reading  # noqa: F401
+    from stepscope.instruments.step_breakdown import part_tables  # noqa: F401
     from stepscope.session import deriving, lake_tables, open_trace  # noqa: F401
 
     ahead.begin()

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
 from stepscope.instruments.compare.matching import Item, match
 from stepscope.instruments.compare.ops import Op
 from stepscope.instruments.compare.sides import Side
-from stepscope.instruments.step_breakdown import judging
 from stepscope.library.statements import statement
 
 MOST_NODES = 100_000
@@ -54,10 +54,10 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
     """What a side takes. with_steps: False for ops of the whole recording, though there are steps."""
     mine = [
         step
-        for step in judging.steps(side.query)
+        for step in timed_steps(side.query)
         if step.run_id == side.run_id and step.host_id in side.host_ids
     ]
-    judged = judging.chosen(mine)
+    judged = judged_steps(mine)
     stepped = bool(judged) if with_steps is None else with_steps and bool(judged)
     durations = [step.dur_ps for step in judged]
     labels: dict[str, int] = defaultdict(int)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from stepscope.instruments.causes.layers import layer_of
 from stepscope.instruments.compare import names
 from stepscope.instruments.compare.matching import Item, Matched, match
 from stepscope.instruments.compare.sides import Side
-from stepscope.instruments.step_breakdown.layers import layer_of
 from stepscope.library.statements import statement
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
 
+from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
 from stepscope.instruments.compare.matching import Item
 from stepscope.instruments.compare.measured import peaks
 from stepscope.instruments.compare.sides import Side, runs
 from stepscope.instruments.compare.statistics import quantile
-from stepscope.instruments.step_breakdown import judging
 from stepscope.library.statements import Query, statement
 
 LOW = 0.1
@@ -105,10 +105,10 @@ def by_time(found: Iterable[Recording]) -> list[Recording]:
 def _recording(side: Side, path: str, origin_unix_ns: int | None) -> Recording:
     mine = [
         step
-        for step in judging.steps(side.query)
+        for step in timed_steps(side.query)
         if step.run_id == side.run_id and step.host_id in side.host_ids
     ]
-    judged = judging.chosen(mine)
+    judged = judged_steps(mine)
     whole = int(len(judged) == len(mine))
     parts = {label: tuple(step.sums.get(label, 0) for step in judged) for label in PARTS}
     return Recording(
@@ -167,7 +167,7 @@ def _recompilations(side: Side) -> int:
         return sum(again for _, _, again, _ in rows)
     compiling = sum(
         step.kind == "compile"
-        for step in judging.steps(side.query)
+        for step in timed_steps(side.query)
         if step.run_id == side.run_id and step.host_id in side.host_ids
     )
     return max(0, compiling - 1)

@@ -25,7 +25,7 @@ from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_breakdown.judgement import Judgement
+    from stepscope.instruments.causes.judgement import Judgement
 
 __all__ = ["Broken", "Law", "all_laws", "bound", "broken", "proved", "rows", "weakens"]
 

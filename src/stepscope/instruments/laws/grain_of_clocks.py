@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stepscope.instruments.laws.broken import Weakens
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_breakdown.judgement import Judgement
+    from stepscope.instruments.causes.judgement import Judgement
 
 HOLDS = (
     "A duration that is concluded is no shorter than a tick of the finest clock of a recorder, a nanosecond."

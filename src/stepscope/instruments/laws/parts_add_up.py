@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stepscope.instruments.laws.broken import Broken, Weakens
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_breakdown.judgement import Judgement
+    from stepscope.instruments.causes.judgement import Judgement
 
 HOLDS = (
     "The parts of a step add up to its duration, none is larger than the step, and no share exceeds 100 %."

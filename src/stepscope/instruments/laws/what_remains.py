@@ -9,7 +9,7 @@ from stepscope.instruments.laws.broken import Weakens
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_breakdown.judgement import Judgement
+    from stepscope.instruments.causes.judgement import Judgement
 
 HOLDS = (
     "What remains of a step without its cause is at least what the device itself executed in it besides, "

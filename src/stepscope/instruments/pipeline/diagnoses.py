@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from stepscope.instruments.causes import ranking
 from stepscope.instruments.pipeline import loaders, together
 from stepscope.instruments.pipeline.calls import Call, read
 from stepscope.instruments.pipeline.captures import beside, missing
@@ -20,7 +21,6 @@ from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
-from stepscope.instruments.step_breakdown import judging
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 
@@ -56,7 +56,7 @@ def find(query: Query) -> list[Found]:
     counted = query(statement("pipeline_event_counts")).rows() if there else []
     numbers = {int(source_id): int(number) for source_id, number in counted if number}
     groups = together.groups(query, numbers) if numbers else []
-    judged = judging.by_source(query, together.first_of(groups)) if groups else {}
+    judged = ranking.by_source(query, together.first_of(groups)) if groups else {}
     found = []
     for group in groups:
         read = _read(query, group.sources, numbers)

@@ -6,15 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from stepscope import strict_json
+from stepscope.code_lines import CodeLine
 from stepscope.library.statements import Query, statement
-
-
-class Line(NamedTuple):
-    """A line of the program."""
-
-    file: str
-    line: int
-    function: str | None
 
 
 class Loader(NamedTuple):
@@ -22,10 +15,10 @@ class Loader(NamedTuple):
 
     name: str
     """Its class."""
-    made: Line | None
+    made: CodeLine | None
     dataset: str
     """Class of what it draws from."""
-    method: Line | None
+    method: CodeLine | None
     """Where the program makes an element of that."""
     arguments: Mapping[str, Any]
 
@@ -43,7 +36,7 @@ class Loading(NamedTuple):
     """Durations of its steps, added up; None where nothing is known of waiting."""
     wait_ps: int
     """What they waited for batches."""
-    place: Line | None
+    place: CodeLine | None
     """Where most of that goes by, or is spent."""
     loaders: tuple[Loader, ...]
 
@@ -55,7 +48,7 @@ class Loading(NamedTuple):
 
 def find(query: Query) -> list[Loading]:
     """The DataLoaders of each host, the one first that is waited for most. Empty where there are none."""
-    waits: dict[tuple[str, str], tuple[int, int, Line | None]] = {}
+    waits: dict[tuple[str, str], tuple[int, int, CodeLine | None]] = {}
     for run, host, steps_ps, wait_ps, file, line, function in query(statement("loader_waits")).rows():
         waits.setdefault((run, host), (steps_ps, wait_ps, _line(file, line, function)))
     made: dict[tuple[str, str], dict[int, dict[int, tuple[Any, ...]]]] = {}
@@ -81,5 +74,5 @@ def _loader(rows: Mapping[int, tuple[Any, ...]]) -> Loader:
     )
 
 
-def _line(file: str | None, line: int | None, function: str | None) -> Line | None:
-    return None if file is None or line is None else Line(file, line, function)
+def _line(file: str | None, line: int | None, function: str | None) -> CodeLine | None:
+    return None if file is None or line is None else CodeLine(file, line, function)

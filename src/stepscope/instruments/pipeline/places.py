@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from stepscope import strict_json
+from stepscope.code_lines import CodeLine
 from stepscope.instruments.pipeline.stages import Stage, placed, words
 
 AUTOTUNE = "tf.data.AUTOTUNE"
@@ -25,25 +25,17 @@ _Edit = Callable[[str, int, int, int, str], str]
 program's TensorFlow writes AUTOTUNE."""
 
 
-class Function(NamedTuple):
-    """A function of the program's, and where it begins."""
-
-    name: str
-    """Without the class or function that contains it."""
-    file: str
-    line: int
-
-
 _FUNCTION = re.compile(r"(\S+) \((.+):(\d{1,9})\)")
 """As the recorder writes a function among the arguments of a transformation."""
 
 
-def function_in(arguments: str) -> Function | None:
-    """The first function of the program's among the arguments of a transformation, a JSON object."""
+def function_in(arguments: str) -> CodeLine | None:
+    """The first function of the program's among the arguments of a transformation, a JSON object: its first
+    line, and its name without the class or function that contains it."""
     for value in strict_json.members(arguments).values():
         found = _FUNCTION.fullmatch(value) if isinstance(value, str) else None
         if found is not None:
-            return Function(found[1].rpartition(".")[2], found[2], int(found[3]))
+            return CodeLine(found[2], int(found[3]), found[1].rpartition(".")[2])
     return None
 
 
@@ -62,7 +54,7 @@ class Place:
     """Its small arguments, as a JSON object."""
 
     @property
-    def function(self) -> Function | None:
+    def function(self) -> CodeLine | None:
         """The function that it calls, where it was given one of the program's own."""
         return function_in(self.arguments)
 

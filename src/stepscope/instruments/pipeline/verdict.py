@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Literal
 
+from stepscope.instruments.causes.judgement import Weighed
 from stepscope.instruments.pipeline import (
     accounting,
     ceiling,
@@ -34,7 +35,6 @@ from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.waits import BOUND_FROM, PARTLY_FROM, StepTime, Waits
-from stepscope.instruments.step_breakdown.judgement import Weighed
 
 Verdict = Literal["input_bound", "partly_input_bound", "not_input_bound", "unknown"]
 Confidence = Literal["high", "medium", "low"]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_low
 
+from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.spans import Interval, inside, length, lengths, shared, union
 from stepscope.instruments.pipeline.stages import is_taken
-from stepscope.instruments.step_breakdown.judgement import STANDS_OUT
 
-BOUND_FROM, PARTLY_FROM = STANDS_OUT, 0.1
+BOUND_FROM, PARTLY_FROM = CauseThresholds.stands_out, 0.1
 """Waiting for input as part of the step time: from here on the input is the bottleneck, or a part of it."""
 LONG_WAIT = 0.5
 """A step waits long when at least this part of it is waiting."""

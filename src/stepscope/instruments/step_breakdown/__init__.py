@@ -3,7 +3,7 @@
 * labels.py says what the slices of a thread, and frames of Python, stand for.
 * driver.py finds the thread that drives the steps, and what it does at each instant.
 * sweep.py decides between all that happens at once.
-* evidence.py asks what is known of sources, bit by bit; reading.py makes the rows of `step_part` of it.
+* evidence.py asks what is known of sources, bit by bit; part_tables.py makes the rows of `step_part` of it.
 
 What executes on the device decides first; on a processor, ops on any thread but those of the input pipeline.
 While the device does nothing, what the driving thread does decides: first its innermost slice that says

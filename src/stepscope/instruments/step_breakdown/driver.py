@@ -9,13 +9,13 @@ from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.instruments.step_breakdown.sweep import Interval, Segment
 from stepscope.library.statements import Query, statement
 
-Row = tuple[int, str, str | None, bool]
+NamedSlice = tuple[int, str, str | None, bool]
 """Number of a row of rollup_op, name, category, whether it names an op."""
-Call = tuple[int, int, int]
+TracedCall = tuple[int, int, int]
 """Begin, end, row of rollup_op."""
-Told = tuple[int | None, bool]
+NumberedMeaning = tuple[int | None, bool]
 """A label's number, and whether it holds for all within."""
-Kinds = dict[int, tuple[Told, Told, bool, bool]]
+SliceMeanings = dict[int, tuple[NumberedMeaning, NumberedMeaning, bool, bool]]
 """By rollup_id: what a short slice stands for and what a long one does, whether a program is compiled in it,
 and whether it calls a jitted function."""
 
@@ -56,13 +56,13 @@ def _is_main(name: str) -> bool:
     return plain.startswith(("python", "main")) or "(python)" in plain or plain.endswith("mainthread")
 
 
-def kinds(rows: Iterable[Row], computes: bool = False) -> Kinds:
+def slice_meanings(rows: Iterable[NamedSlice], computes: bool = False) -> SliceMeanings:
     """What the slices of a thread stand for, by how they are called. computes: ops that are run eagerly
     compute on it."""
     return {
         rollup_id: (
-            _told(labels.of_slice(name, category, is_op, False)),
-            _told(labels.of_slice(name, category, is_op, False, labels.LONG_PS, computes)),
+            _numbered(labels.of_slice(name, category, is_op, False)),
+            _numbered(labels.of_slice(name, category, is_op, False, labels.LONG_PS, computes)),
             labels.builds(name),
             name.startswith("PjitFunction("),
         )
@@ -70,12 +70,12 @@ def kinds(rows: Iterable[Row], computes: bool = False) -> Kinds:
     }
 
 
-def _told(meaning: Meaning) -> Told:
+def _numbered(meaning: Meaning) -> NumberedMeaning:
     return None if meaning.label is None else labels.NUMBER[meaning.label], meaning.whole
 
 
 def segments(
-    slices: object, within: Mapping[int, Interval], kinds: Kinds, traced: Sequence[Call] = ()
+    slices: object, within: Mapping[int, Interval], kinds: SliceMeanings, traced: Sequence[TracedCall] = ()
 ) -> dict[int, list[Segment]]:
     """What threads do, each within a stretch of time, by track. slices: a stream of the rows of the statement
     driving_slices; traced: those of traced_calls. Segments are disjoint; where no slice says anything there
@@ -83,7 +83,7 @@ def segments(
     function in which something is compiled compiles from its begin."""
     from stepscope import _core
 
-    found = _core.thread_segments(slices, within, kinds, traced, _told(labels.COMPILED), labels.LONG_PS)
+    found = _core.thread_segments(slices, within, kinds, traced, _numbered(labels.COMPILED), labels.LONG_PS)
     return {
         track: [Segment(from_ps, to_ps, labels.LABELS[label]) for from_ps, to_ps, label in own]
         for track, own in found.items()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from stepscope import config
 from stepscope.engines import Statement
-from stepscope.instruments.step_breakdown import driver, held_up, placing, stacks
-from stepscope.instruments.step_breakdown.held_up import Ran
-from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
-from stepscope.instruments.step_breakdown.stacks import Look, Sample, Shifts
-from stepscope.instruments.step_breakdown.sweep import Evidence, Interval, Segment
+from stepscope.instruments.step_breakdown import driver, interpreter_lock, sample_attribution, stack_samples
+from stepscope.instruments.step_breakdown.interpreter_lock import ProcessorTime
+from stepscope.instruments.step_breakdown.labels import EXECUTION
+from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, Shifts
+from stepscope.instruments.step_breakdown.sweep import Interval, Segment, SpanEvidence
 from stepscope.library.statements import Query, Stream, Value, statement
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _OF_MEMORY = 10
 _BITS = 4096
 
 
-class Step(NamedTuple):
+class StepSpan(NamedTuple):
     """A row of the view step."""
 
     id: int
@@ -39,16 +39,16 @@ class Step(NamedTuple):
     end_ps: int
 
 
-class Source(NamedTuple):
+class SteppedSource(NamedTuple):
     """A source with steps."""
 
     source_id: int
     run_id: str
     host_id: str
-    steps: list[Step]
+    steps: list[StepSpan]
 
 
-class Kinds(NamedTuple):
+class EvidenceKinds(NamedTuple):
     """The kinds of evidence that a source has, as in the statement evidence_kinds, and its slices."""
 
     on_devices: bool
@@ -60,7 +60,7 @@ class Kinds(NamedTuple):
     slices: int
 
     @classmethod
-    def of(cls, row: Sequence[Any]) -> Kinds:
+    def of(cls, row: Sequence[Any]) -> EvidenceKinds:
         """Of a row of that statement."""
         _, *seen, slices = row
         return cls._make([*map(bool, seen), slices or 0])
@@ -71,62 +71,54 @@ class Kinds(NamedTuple):
         return self.on_devices or self.on_hosts or self.programs or self.waits
 
 
-NOTHING = Kinds(False, False, False, False, False, False, 0)
+NOTHING = EvidenceKinds(False, False, False, False, False, False, 0)
 
 
-class Loader(NamedTuple):
+class LoaderPython(NamedTuple):
     """What is known of Python that other threads run for the input, and of the driving thread meanwhile."""
 
     python: Sequence[Interval]
-    ran: Sequence[Ran]
+    ran: Sequence[ProcessorTime]
 
 
-class Bit(NamedTuple):
+class EvidenceWindow(NamedTuple):
     """What is known of a bit of the time of a source, and the samples in it."""
 
-    source: Source
+    source: SteppedSource
     window: Interval
-    evidence: Evidence
-    looks: Sequence[Look]
-    loader: Loader
+    evidence: SpanEvidence
+    looks: Sequence[SampleSpan]
+    loader: LoaderPython
 
 
-def of_sources(
-    query: Query, stream: Stream, sources: Sequence[Source], kinds: Mapping[int, Kinds], shifts: Shifts
-) -> Iterator[Bit]:
+def evidence_of(
+    query: Query,
+    stream: Stream,
+    sources: Sequence[SteppedSource],
+    kinds: Mapping[int, EvidenceKinds],
+    shifts: Shifts,
+) -> Iterator[EvidenceWindow]:
     """What is known of each bit of the sources' steps, source by source and bit after bit. Several sources
     have one bit each."""
     from stepscope import _core
 
     windows = {
-        one.source_id: (min(step.ts_ps for step in one.steps), max(step.end_ps for step in one.steps))
-        for one in sources
+        source.source_id: (
+            min(step.ts_ps for step in source.steps),
+            max(step.end_ps for step in source.steps),
+        )
+        for source in sources
     }
     whole = _around(windows.values())
-    kinds = {one.source_id: kinds.get(one.source_id, NOTHING) for one in sources}
-    threads = _Threads(query, stream, kinds, whole)
-    seen = stacks.of_hosts(query, shifts, windows)
-    ran = {source_id: _ran(own) for source_id, own in seen.items()}
-    used = {source_id: windows[source_id] for source_id, own in ran.items() if own}
-    loading = stacks.loading(query, shifts, used) if used else {}
+    kinds = {source.source_id: kinds.get(source.source_id, NOTHING) for source in sources}
     streams = map(stream, _spans_of(kinds, whole))
     spans = _core.Spans(streams) if any(one.any for one in kinds.values()) else None
     bits = {source_id: [window] for source_id, window in windows.items()}
     if len(sources) == 1:
-        (source,) = sources
-        bits = {
-            source.source_id: list(_windows(query, source.source_id, whole, kinds[source.source_id].slices))
-        }
-    doing = threads.throughout({source_id: bits[source_id] for source_id in seen})
-    placed = {
-        source_id: placing.placed(
-            own,
-            doing.get(source_id, []),
-            [] if spans is None else _executing(spans, source_id, bits[source_id]),
-        )
-        for source_id, own in seen.items()
-    }
-    samples = {source_id: stacks.segments(looks) for source_id, looks in placed.items()}
+        (number,) = windows
+        bits[number] = list(_windows(query, number, whole, kinds[number].slices))
+    threads = _DrivingThreads(query, stream, kinds, whole)
+    sampled = _SampledThreads(query, shifts, windows, threads, spans, bits)
     for number in range(max(map(len, bits.values()))):
         # With what is near on both sides, so that a gap between two calls is seen whole.
         near = {
@@ -137,23 +129,55 @@ def of_sources(
         for source in sources:
             own, window = source.source_id, bits[source.source_id][number]
             found = {} if spans is None else spans.within(own, *window)
-            executing: dict[Label, list[Interval]] = {
-                label: found[label] for label in EXECUTION if found.get(label)
-            }
             does = all_do.get(own, [])
-            loaded = (*found.get("input python", ()), *loading.get(own, ()))
-            told = Evidence(
-                executing,
+            known = SpanEvidence(
+                {label: found[label] for label in EXECUTION if found.get(label)},
                 found.get("input work", ()),
                 found.get("input waits", ()),
                 found.get("peer waits", ()),
                 does,
-                driver.launching(_near(samples.get(own, ()), window), does),
+                driver.launching(_near(sampled.segments.get(own, ()), window), does),
                 kinds[own].on_devices,
                 found.get("setups", ()),
             )
-            loader = Loader(stacks.merged(loaded) if ran.get(own) else (), ran.get(own, ()))
-            yield Bit(source, window, told, _near(placed.get(own, ()), window), loader)
+            samples = _near(sampled.spans.get(own, ()), window)
+            loader = sampled.loader(own, found.get("input python", ()))
+            yield EvidenceWindow(source, window, known, samples, loader)
+
+
+class _SampledThreads:
+    """What samples tell of the threads of sources."""
+
+    def __init__(
+        self,
+        query: Query,
+        shifts: Shifts,
+        windows: Mapping[int, Interval],
+        threads: _DrivingThreads,
+        spans: Spans | None,
+        bits: Mapping[int, Sequence[Interval]],
+    ) -> None:
+        samples = stack_samples.driver_samples(query, shifts, windows)
+        self._ran = {source_id: _ran(own) for source_id, own in samples.items()}
+        used = {source_id: windows[source_id] for source_id, own in self._ran.items() if own}
+        self._loading = stack_samples.loader_intervals(query, shifts, used) if used else {}
+        doing = threads.throughout({source_id: bits[source_id] for source_id in samples})
+        self.spans = {
+            source_id: sample_attribution.attribute(
+                own,
+                doing.get(source_id, []),
+                [] if spans is None else _executing(spans, source_id, bits[source_id]),
+            )
+            for source_id, own in samples.items()
+        }
+        """Time that each sample of a driving thread stands for."""
+        self.segments = {source_id: stack_samples.segments(own) for source_id, own in self.spans.items()}
+
+    def loader(self, source_id: int, traced: Sequence[Interval]) -> LoaderPython:
+        """Python of the input pipeline. traced: where slices tell it."""
+        ran = self._ran.get(source_id, ())
+        python = (*traced, *self._loading.get(source_id, ()))
+        return LoaderPython(stack_samples.merged(python) if ran else (), ran)
 
 
 def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> list[Interval]:
@@ -161,13 +185,15 @@ def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> lis
     found: list[Interval] = []
     for window in windows:
         all_ = spans.within(source_id, *window)
-        found = placing.at_length([*found, *(one for label in EXECUTION for one in all_.get(label, ()))])
+        found = sample_attribution.long_executions(
+            [*found, *(one for label in EXECUTION for one in all_.get(label, ()))]
+        )
     return found
 
 
-def _ran(samples: Sequence[Sample]) -> list[Ran]:
+def _ran(samples: Sequence[DriverSample]) -> list[ProcessorTime]:
     return [
-        held_up.ran(one.from_ps, one.to_ps, one.active_ps, one.queued_ps)
+        interpreter_lock.processor_time(one.from_ps, one.to_ps, one.active_ps, one.queued_ps)
         for one in samples
         if one.active_ps is not None
     ]
@@ -178,7 +204,7 @@ def _around(windows: Iterable[Interval]) -> Interval:
     return min(begins), max(ends)
 
 
-_Timed = TypeVar("_Timed", Segment, Look)
+_Timed = TypeVar("_Timed", Segment, SampleSpan)
 
 
 def _near(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
@@ -188,14 +214,16 @@ def _near(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
     return timed[first:last]
 
 
-class _Threads:
+class _DrivingThreads:
     """The driving threads of sources."""
 
-    def __init__(self, query: Query, stream: Stream, kinds: Mapping[int, Kinds], whole: Interval) -> None:
+    def __init__(
+        self, query: Query, stream: Stream, kinds: Mapping[int, EvidenceKinds], whole: Interval
+    ) -> None:
         """whole: time around the steps of all sources."""
         self._query, self._stream = query, stream
         self._tracks = driver.tracks(query, list(kinds))
-        self._calls: driver.Kinds = {}
+        self._calls: driver.SliceMeanings = {}
         for on_devices in (False, True):
             tracks = [
                 track
@@ -204,13 +232,13 @@ class _Threads:
             ]
             if tracks:
                 names = query(statement("driving_names", tracks=tracks)).rows()
-                self._calls.update(driver.kinds(names, computes=not on_devices))
+                self._calls.update(driver.slice_meanings(names, computes=not on_devices))
         self._traced = [track for source_id, track in self._tracks.items() if kinds[source_id].functions]
         compiled: dict[int, list[Interval]] = {}
         asked = statement("compiled_calls", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
         for source_id, begin, end in query(asked).rows():
             compiled.setdefault(source_id, []).append((begin, end))
-        self._compiled = {source_id: stacks.merged(calls) for source_id, calls in compiled.items()}
+        self._compiled = {source_id: stack_samples.merged(calls) for source_id, calls in compiled.items()}
 
     def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment]]:
         """What the threads of sources do, each within a window; without sources that have no such thread."""
@@ -218,7 +246,7 @@ class _Threads:
         if not tracks:
             return {}
         begin, end = _around(windows.values())
-        traced: list[driver.Call] = []
+        traced: list[driver.TracedCall] = []
         if (some := [track for track in self._traced if track in tracks]) and self._calls:
             asked = statement("traced_calls", tracks=some, begin_ps=begin, end_ps=end)
             traced = [(row[0], row[1], row[2]) for row in self._query(asked).rows()]
@@ -249,7 +277,7 @@ class _Threads:
         return {source_id: driver.joined(own) for source_id, own in found.items()}
 
 
-def _spans_of(kinds: Mapping[int, Kinds], whole: Interval) -> Iterator[Statement]:
+def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[Statement]:
     """Statements that find when something executes or waits."""
     told = {source_id: one for source_id, one in kinds.items() if one.any}
     within: dict[str, Value] = {"begin_ps": whole[0], "end_ps": whole[1]}

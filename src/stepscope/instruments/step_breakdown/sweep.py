@@ -21,7 +21,7 @@ class Segment(NamedTuple):
     label: Label
 
 
-class Evidence(NamedTuple):
+class SpanEvidence(NamedTuple):
     """All that is known of a stretch of time. Intervals of one kind are disjoint and in order."""
 
     executing: Mapping[Label, Sequence[Interval]] = {}
@@ -42,7 +42,7 @@ class Evidence(NamedTuple):
     """When some thread allocates memory of a device, or frees it."""
 
 
-class Piece(NamedTuple):
+class StepPiece(NamedTuple):
     """A stretch of time in which nothing changes."""
 
     from_ps: int
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
     """What went on as well and costs nothing, because the time counts to `label`."""
 
 
-def sweep(spans: Sequence[Interval], evidence: Evidence) -> Pieces:
+def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
     """The pieces of all that the spans cover, in order of time. No piece reaches over a begin or an end of
     a span."""
     from stepscope import _core
@@ -77,15 +77,15 @@ def _numbered(segments: Sequence[Segment]) -> list[tuple[int, int, int]]:
     return [(from_ps, to_ps, NUMBER[label]) for from_ps, to_ps, label in segments]
 
 
-def pieces_of(found: Pieces) -> list[Piece]:
+def pieces_of(found: Pieces) -> list[StepPiece]:
     """The pieces that the core holds."""
     return [
-        Piece(from_ps, to_ps, LABELS[label], _HIDDEN[hidden])
+        StepPiece(from_ps, to_ps, LABELS[label], _HIDDEN[hidden])
         for from_ps, to_ps, label, hidden in found.rows()
     ]
 
 
-def kept(pieces: Iterable[Piece]) -> Pieces:
+def kept(pieces: Iterable[StepPiece]) -> Pieces:
     """Pieces in the core."""
     from stepscope import _core
 

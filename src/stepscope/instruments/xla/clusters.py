@@ -69,47 +69,86 @@ def is_log(head: str) -> bool:
 
 def of_log(lines: Iterable[str], name: str) -> list[Graph]:
     """The graphs of a log, in its order."""
-    found = [Graph(f"{name}#1")]
-    current: Cluster | None = None
-    part = side = ""
-    for whole in lines:
-        line = whole[:_LONGEST].rstrip("\n")
-        now = found[-1]
+    reader = _LogReader(name)
+    for line in lines:
+        reader.read(line[:_LONGEST].rstrip("\n"))
+    return [graph for graph in reader.graphs if graph.seen or graph.size is not None]
+
+
+class _LogReader:
+    """Reads a log line by line; which part of a graph's block a line is of, the lines before it say."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.graphs = [Graph(f"{name}#1")]
+        self.cluster: Cluster | None = None
+        self.part = self.side = ""
+
+    def read(self, line: str) -> None:
+        """Adds what a line tells. Lines about nodes come from other files of TensorFlow as well, those about
+        clusters from the pass alone."""
         if number := _NUMBERS.search(line):
-            if number[1] == "sorted_nodes" and (now.numbers or now.size is not None):
-                found.append(now := Graph(f"{name}#{len(found) + 1}"))
-                current, part = None, ""
-            now.numbers[number[1]] = int(number[2])
-        elif one := _UNCOMPILABLE.search(line):
-            now.seen[one[1]] = one[2]
-            now.uncompilable[one[1]] = one[3] or "no reason given"
-        elif one := _CYCLE.search(line):
-            now.cycles.append((one[1], one[2], one[3]))
-        elif one := _ASSIGNED.search(line):
-            now.assigned[one[1]] = one[2]
-        elif "mark_for_compilation_pass" not in line:
-            if dumped := _DUMPED.search(line):
-                now.name = dumped[1]
-        elif one := _SEEN.search(line):
-            now.seen.setdefault(one[1], None)
-        elif one := _BUILT.search(line):
-            now.size, part = int(one[3]), "built"
+            self._number(number[1], int(number[2]))
+        elif self._node(line):
+            return
+        elif "mark_for_compilation_pass" in line:
+            self._summary(line)
+        elif dumped := _DUMPED.search(line):
+            self.graphs[-1].name = dumped[1]
+
+    def _number(self, name: str, value: int) -> None:
+        """The first number of a block begins it."""
+        graph = self.graphs[-1]
+        if name == "sorted_nodes" and (graph.numbers or graph.size is not None):
+            graph = Graph(f"{self.name}#{len(self.graphs) + 1}")
+            self.graphs.append(graph)
+            self.cluster, self.part = None, ""
+        graph.numbers[name] = value
+
+    def _node(self, line: str) -> bool:
+        """Reads a line about a node or an edge; False for other lines."""
+        graph = self.graphs[-1]
+        if found := _UNCOMPILABLE.search(line):
+            graph.seen[found[1]] = found[2]
+            graph.uncompilable[found[1]] = found[3] or "no reason given"
+        elif found := _CYCLE.search(line):
+            graph.cycles.append((found[1], found[2], found[3]))
+        elif found := _ASSIGNED.search(line):
+            graph.assigned[found[1]] = found[2]
+        return found is not None
+
+    def _summary(self, line: str) -> None:
+        """Reads a line of the pass: a node that it saw, or one of the parts of what it built."""
+        graph = self.graphs[-1]
+        if seen := _SEEN.search(line):
+            graph.seen.setdefault(seen[1], None)
+        elif built := _BUILT.search(line):
+            graph.size, self.part = int(built[3]), "built"
         elif "Unclustered nodes:" in line:
-            part = "outside"
+            self.part = "outside"
         elif "Inter-Cluster edges" in line:
-            part = "edges"
-        elif part == "edges" and "** Cluster " in line:
-            current = now.clusters.get(line.rpartition(" ")[2])
-        elif part == "edges":
-            side = _border(current or Cluster(), side, line)
-        elif part == "built" and (one := _CLUSTER.search(line)):
-            current = now.clusters[one[1]] = Cluster(int(one[2]))
-        elif one := _OPS.search(line):
-            if part == "built" and current is not None:
-                current.ops[one[1]] += int(one[2])
-            elif part == "outside":
-                now.outside[one[1]] += int(one[2])
-    return [one for one in found if one.seen or one.size is not None]
+            self.part = "edges"
+        elif self.part == "edges":
+            self._edge(line)
+        else:
+            self._cluster(line)
+
+    def _edge(self, line: str) -> None:
+        if "** Cluster " in line:
+            self.cluster = self.graphs[-1].clusters.get(line.rpartition(" ")[2])
+        else:
+            self.side = _border(self.cluster or Cluster(), self.side, line)
+
+    def _cluster(self, line: str) -> None:
+        """A cluster, or how many ops of a type are in it or outside of all."""
+        graph = self.graphs[-1]
+        if self.part == "built" and (found := _CLUSTER.search(line)):
+            self.cluster = graph.clusters[found[1]] = Cluster(int(found[2]))
+        elif found := _OPS.search(line):
+            if self.part == "built" and self.cluster is not None:
+                self.cluster.ops[found[1]] += int(found[2])
+            elif self.part == "outside":
+                graph.outside[found[1]] += int(found[2])
 
 
 def _border(cluster: Cluster, side: str, line: str) -> str:

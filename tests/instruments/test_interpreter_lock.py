@@ -5,9 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_breakdown import labels, places, reading
-from stepscope.instruments.step_breakdown.held_up import STARVED, Ran, handed_over
-from stepscope.instruments.step_breakdown.sweep import Piece
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.sampled_lines import (
+    LineSearch,
+    StackEvidence,
+    line_of_label,
+    line_of_loader,
+    stacks_of_host,
+)
+from stepscope.instruments.step_breakdown import labels, part_tables
+from stepscope.instruments.step_breakdown.interpreter_lock import STARVED, ProcessorTime, count_lock_waits
+from stepscope.instruments.step_breakdown.sweep import StepPiece
 from tests.draw import UNIT_PS, Tables, draw
 from tests.instruments.step_drawings import asked, parts
 
@@ -124,27 +132,25 @@ cpu/tf_data_iterator thread :      [f:PyFunc....................]
 def test_the_line_of_a_loader_is_where_its_python_runs():
     tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, ("train.py", "tokens", "program"), cpu=0.1)
     ask = asked(tables)
-    stacks = places.sampled(ask, "r", "h")
-    found = places.of_loader(ask, stacks, [0], 0.5)
-    assert found == (
-        places.Place("train.py", 7, "tokens"),
-        places.Place("train.py", 7, "rows"),
-        1,
-        1,
-        0,
+    stacks = StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0])
+    found = line_of_loader(stacks, 0.5)
+    assert (found.place, found.called_from, found.samples, found.spent_in) == (
+        CodeLine("train.py", 7, "tokens"),
+        CodeLine("train.py", 7, "rows"),
+        (1, 1, 0),
         None,
     )
-    assert places.of_loader(ask, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
+    assert line_of_loader(stacks, 0.8).place is None, "it ran for 75 % of the time"
 
 
 def test_what_a_loader_asks_of_the_framework_is_of_its_line():
     """A row that converts a tensor for each number spends its time there; the framework's own does not."""
     numpy = ("tensorflow/python/framework/ops.py", "_EagerTensorBase._numpy", "library")
     ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, numpy, cpu=0.1))
-    found = places.of_loader(ask, places.sampled(ask, "r", "h"), [0], 0.5)
-    assert found.place == places.Place("train.py", 7, "rows")
+    found = line_of_loader(StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0]), 0.5)
+    assert found.place == CodeLine("train.py", 7, "rows")
     ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, numpy, cpu=0.1))
-    assert places.of_loader(ask, places.sampled(ask, "r", "h"), [0], 0.0).place is None
+    assert line_of_loader(StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0]), 0.0).place is None
 
 
 def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
@@ -153,11 +159,12 @@ def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
     loader = ("torch/utils/data/dataloader.py", "_SingleProcessDataLoaderIter.__next__", "library")
     looked(tables, 1, 43, MAIN, loader, ("data.py", "Faces.__getitem__", "program"), main=True)
     ask = asked(tables)
-    assert {row["label"] for row in reading.rows(ask, ask.stream).step_part} == {"input"}
-    found, called_from, *_ = places.of_label(ask, places.sampled(ask, "r", "h"), "input", [0])
-    assert (found, called_from) == (
-        places.Place("data.py", 7, "Faces.__getitem__"),
-        places.Place("train.py", 7, "main"),
+    assert {row["label"] for row in part_tables.rows(ask, ask.stream).step_part} == {"input"}
+    stacks = StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0])
+    found = line_of_label(stacks, "input", LineSearch())
+    assert (found.place, found.called_from) == (
+        CodeLine("data.py", 7, "Faces.__getitem__"),
+        CodeLine("train.py", 7, "main"),
     )
 
 
@@ -179,9 +186,9 @@ _edges = st.sets(st.integers(0, 40), max_size=10).map(
     st.floats(0, 1),
 )
 def test_no_time_is_lost_and_only_launching_beside_the_loader_changes(said, loading, spans, cpu):
-    made = [Piece(5 * n, 5 * n + 5, label, ("input",)) for n, label in enumerate(said)]
-    ran = [Ran(begin, end, round(cpu * (end - begin))) for begin, end in spans]
-    found = list(handed_over(made, loading, ran))
+    made = [StepPiece(5 * n, 5 * n + 5, label, ("input",)) for n, label in enumerate(said)]
+    ran = [ProcessorTime(begin, end, round(cpu * (end - begin))) for begin, end in spans]
+    found = list(count_lock_waits(made, loading, ran))
     at = 0
     for piece in found:
         assert piece.from_ps == at < piece.to_ps

@@ -4,60 +4,63 @@ PyTorch does (`with_stack=True`), and tells the folders of files, so that a prog
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import CallPath, innermost_call
+from stepscope.instruments.causes.thresholds import DRAWN, tuned
 from stepscope.instruments.python_frame import of_pytorch
 from stepscope.instruments.step_breakdown import driver, labels
-from stepscope.instruments.step_breakdown.judgement import Place
 from stepscope.instruments.step_breakdown.labels import Meaning
-from stepscope.instruments.step_breakdown.places import Path, chosen
 from stepscope.library.statements import Query, statement
 
-MOST_SLICES = 500_000
-"""Of the first steps, so many are looked at: steps are alike, and each slice is a row."""
-IN_MARK = 0.6
-"""A mark is where a label's time goes when it has this part of it."""
-IN_LOADER = 0.5
-"""The program's own Python makes the batches where it has this part of the time in which a loader does."""
 
-Name = tuple[str, str | None, bool]
+@dataclass(frozen=True)
+class TracedThresholds:
+    """How much traced calls have to tell, and how many are looked at."""
+
+    slices: int = tuned(
+        500_000,
+        "of the first steps, so many slices are looked at: steps are alike, and each slice is a row",
+        slack=(7_810, inf),
+        by=("gpu/torch_svd.json.gz",),
+    )
+    in_mark: float = tuned(
+        0.6,
+        "a mark is where a label's time goes when it has this part of it",
+        fitted_on=DRAWN,
+    )
+
+
+THRESHOLDS = TracedThresholds()
+
+SliceName = tuple[str, str | None, bool]
 """Name of a slice, its category, whether it names an op."""
-Slice = tuple[int, int, Name]
+TimedSlice = tuple[int, int, SliceName]
 """Begin and end."""
 
 
-def of_label(weights: Mapping[str | None, Counter[Path]], label: str) -> Place | None:
-    """The innermost function of the program that has most of what counts to a label; of input, the one that
-    makes batches. None where no function has most of it. weights: as by_label has them."""
-    told = weights.get(label, Counter())
-    if label == "input":
-        # A function around the loader's call waits for it, and makes nothing.
-        made = Counter({path: weight for path, weight in told.items() if path})
-        if sum(made.values()) < IN_LOADER * sum(told.values()):
-            return None
-        told = made
-    return chosen(told, by_function=True)[0]
-
-
-def of_op(query: Query, op: str, sources: Sequence[int]) -> Place | None:
+def line_of_op(query: Query, op: str, sources: Sequence[int]) -> CodeLine | None:
     """The innermost function of the program that most of the calls of an op come from."""
-    weights: Counter[Path] = Counter()
+    weights: Counter[CallPath] = Counter()
     for slices in _slices(query, sources):
         add_calls(weights, op, slices)
-    return chosen(weights, by_function=True)[0]
+    return innermost_call(weights, by_function=True)[0]
 
 
-def by_label(query: Query, sources: Sequence[int]) -> dict[str | None, Counter[Path]]:
+def by_label(query: Query, sources: Sequence[int]) -> dict[str | None, Counter[CallPath]]:
     """What each label has of the first steps, by the calls of the program around it; empty where calls of
     Python were not traced."""
-    weights: dict[str | None, Counter[Path]] = defaultdict(Counter)
+    weights: dict[str | None, Counter[CallPath]] = defaultdict(Counter)
     for slices in _slices(query, sources):
         add(weights, slices)
     return dict(weights)
 
 
-def marked(query: Query, label: str, sources: Sequence[int]) -> str | None:
+def mark_of(query: Query, label: str, sources: Sequence[int]) -> str | None:
     """The name of the marks, made by the program within its steps, that most of what counts to a label lies
     in: where nothing tells the line, that tells the place. None where no mark has most of it."""
     weights: Counter[str | None] = Counter()
@@ -67,11 +70,11 @@ def marked(query: Query, label: str, sources: Sequence[int]) -> str | None:
     if not weights:
         return None
     name, most = max(weights.items(), key=lambda one: (one[1], one[0] or ""))
-    return name if most >= IN_MARK * sum(weights.values()) else None
+    return name if most >= THRESHOLDS.in_mark * sum(weights.values()) else None
 
 
 def add_marked(
-    weights: Counter[str | None], label: str, steps: Collection[tuple[int, int]], slices: Iterable[Slice]
+    weights: Counter[str | None], label: str, steps: Collection[tuple[int, int]], slices: Iterable[TimedSlice]
 ) -> None:
     """Adds what counts to a label by the mark of the program around it. slices: as for add."""
     open_: list[tuple[int, str | None, Meaning]] = []
@@ -100,7 +103,7 @@ def add_marked(
 
 def _slices(
     query: Query, sources: Sequence[int], known: Collection[int] | None = None
-) -> Iterator[Iterator[Slice]]:
+) -> Iterator[Iterator[TimedSlice]]:
     """The slices of each driving thread in the first steps. known: sources to look at, by default those whose
     calls of Python were traced."""
     if known is None:
@@ -109,7 +112,7 @@ def _slices(
     if not known:
         return
     for source_id, track in driver.tracks(query, sorted(known)).items():
-        names: dict[int, Name] = {
+        names: dict[int, SliceName] = {
             row[0]: (row[1], row[2], bool(row[3]))
             for row in query(statement("driving_names", tracks=[track])).rows()
         }
@@ -122,20 +125,20 @@ def _slices(
 
 
 def _first_steps(query: Query, source_id: int) -> tuple[int, int] | None:
-    """Begin and end of as many steps as hold MOST_SLICES, at least one; None where one holds far more."""
+    """Begin and end of as many steps as hold so many slices, at least one; None where one holds far more."""
     steps = [
         (row[4], row[4] + row[5]) for row in query(statement("timed_steps")).rows() if row[0] == source_id
     ]
     slices = query(statement("slice_count", source_id=source_id)).rows()[0][0] or 0
-    if not steps or slices > 4 * MOST_SLICES * len(steps):
+    if not steps or slices > 4 * THRESHOLDS.slices * len(steps):
         return None
-    kept = steps[: max(1, len(steps) * MOST_SLICES // max(slices, 1))]
+    kept = steps[: max(1, len(steps) * THRESHOLDS.slices // max(slices, 1))]
     return kept[0][0], max(end for _, end in kept)
 
 
-def add_calls(weights: Counter[Path], op: str, slices: Iterable[Slice]) -> None:
+def add_calls(weights: Counter[CallPath], op: str, slices: Iterable[TimedSlice]) -> None:
     """Counts the calls of an op by the program's own calls around each. slices: as for add."""
-    open_: list[tuple[int, Path]] = []
+    open_: list[tuple[int, CallPath]] = []
     for begin, end, (name, category, _) in slices:
         while open_ and open_[-1][0] <= begin:
             open_.pop()
@@ -147,10 +150,10 @@ def add_calls(weights: Counter[Path], op: str, slices: Iterable[Slice]) -> None:
         open_.append((end, path))
 
 
-def add(weights: dict[str | None, Counter[Path]], slices: Iterable[Slice]) -> None:
+def add(weights: dict[str | None, Counter[CallPath]], slices: Iterable[TimedSlice]) -> None:
     """Adds the time of each slice without those within, to what it stands for and the program's own calls
     around it: of a loader, those that it makes. slices: of one thread, by begin, the longer first."""
-    open_: list[tuple[int, Path, Meaning]] = []
+    open_: list[tuple[int, CallPath, Meaning]] = []
     at = 0
     for begin, end, (name, category, is_op) in slices:
         while open_ and open_[-1][0] <= begin:
@@ -171,14 +174,14 @@ def add(weights: dict[str | None, Counter[Path]], slices: Iterable[Slice]) -> No
 
 
 @lru_cache(maxsize=50_000)
-def _called(name: str, category: str | None) -> Path:
+def _called(name: str, category: str | None) -> CallPath:
     """The function that a slice is a call of, and no more."""
     frame = of_pytorch(name) if category == "python_function" else None
-    return () if frame is None else (Place(frame[0], frame[1] or None, frame[2]),)
+    return () if frame is None else (CodeLine(frame[0], frame[1] or None, frame[2]),)
 
 
 def _until(
-    weights: dict[str | None, Counter[Path]], open_: list[tuple[int, Path, Meaning]], at: int, to: int
+    weights: dict[str | None, Counter[CallPath]], open_: list[tuple[int, CallPath, Meaning]], at: int, to: int
 ) -> int:
     if to > at:
         _, path, meaning = open_[-1]

@@ -11,18 +11,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from stepscope.instruments.causes.thresholds import MEASURED, tuned
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 
-EVENT_PS = 10**6
-"""What an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX."""
-COMPILED_OP_PS = 7 * 10**5
-"""What an op takes that is launched from within a compiled function instead: 0.6 to 0.8 us in training steps,
-0.2 (scalars) to 1.8 us (small matrix products) alone, measured with TensorFlow's executor and XLA for CPU."""
-LEAST_RATIO = 0.4
-"""No profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons."""
-MOST_BESIDE = 0.8
-"""The cause lies beside the call when so much of it fits there: medians of different things do not add up."""
-_FEW = 3
+
+@dataclass(frozen=True)
+class GainThresholds:
+    """What a profiler costs, and a launch from within a compiled function."""
+
+    event_ps: int = tuned(
+        10**6,
+        "what an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX",
+        fitted_on=MEASURED,
+    )
+    compiled_op_ps: int = tuned(
+        7 * 10**5,
+        "what an op takes that is launched from within a compiled function instead: 0.6 to 0.8 us in steps, "
+        "0.2 (scalars) to 1.8 us (small matrix products) alone, by TensorFlow's executor and XLA for CPU",
+        fitted_on=MEASURED,
+    )
+    least_ratio: float = tuned(
+        0.4, "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons"
+    )
+    beside_call: float = tuned(
+        0.8, "the cause lies beside the call when so much of it fits there: medians do not add up"
+    )
+    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing")
+
+
+THRESHOLDS = GainThresholds()
 _HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "input", "communication", "idle"})
 """Causes that consist of what a profiler records, event by event."""
 
@@ -50,14 +67,15 @@ class Paces:
         if self.call_traced_ps and self.call_untraced_ps is not None:
             call = self.call_untraced_ps / self.call_traced_ps
             beside_ps = self.traced_ps - self.call_traced_ps
-            if MOST_BESIDE * took_ps <= beside_ps and self.call_traced_ps >= left_ps / 2:
+            if THRESHOLDS.beside_call * took_ps <= beside_ps and self.call_traced_ps >= left_ps / 2:
                 # The cause lies beside the call, and the call is most of what is left.
-                return min(max(call, LEAST_RATIO), 1.0)
-        cost_ps = min(max(self.traced_ps - self.untraced_ps, 0.0), self.events * EVENT_PS * 2)
+                return min(max(call, THRESHOLDS.least_ratio), 1.0)
+        cost_ps = min(max(self.traced_ps - self.untraced_ps, 0.0), self.events * THRESHOLDS.event_ps * 2)
         if cause in _HAS_EVENTS:
-            return min(max(1 - cost_ps / self.traced_ps, LEAST_RATIO), 1.0)
+            return min(max(1 - cost_ps / self.traced_ps, THRESHOLDS.least_ratio), 1.0)
         # All events are in what is left.
-        return min(max(1 - min(cost_ps, self.events * EVENT_PS) / left_ps, LEAST_RATIO), 1.0)
+        cost_ps = min(cost_ps, self.events * THRESHOLDS.event_ps)
+        return min(max(1 - cost_ps / left_ps, THRESHOLDS.least_ratio), 1.0)
 
 
 def paces_of(rows: Sequence[tuple[bool, str, float]], events: float) -> Paces | None:
@@ -66,7 +84,7 @@ def paces_of(rows: Sequence[tuple[bool, str, float]], events: float) -> Paces | 
 
     def typical(of_call: bool, series: str) -> float | None:
         values = [value for call, name, value in rows if call == of_call and name == series]
-        return 1000 * median(values) if len(values) >= _FEW else None
+        return 1000 * median(values) if len(values) >= THRESHOLDS.few_steps else None
 
     traced, untraced = typical(False, "traced_ns"), typical(False, "untraced_ns")
     if not traced or untraced is None:
@@ -97,7 +115,7 @@ def without(
     """
     part = 0.0 if cause in ("none", "unknown") else of_it
     took = fmean(parts.get(cause, 0) for _, parts in steps) * part
-    stays = min(calls * COMPILED_OP_PS, took / 2) if cause == "dispatch" else 0.0
+    stays = min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
     left = sorted(dur_ps - round(part * parts.get(cause, 0)) for dur_ps, parts in steps)
     whole = fmean(dur_ps for dur_ps, _ in steps)
     usual = fmean(left)

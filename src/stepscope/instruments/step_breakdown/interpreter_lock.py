@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from stepscope.instruments.step_breakdown.sweep import Interval, Piece
+from stepscope.instruments.step_breakdown.sweep import Interval, StepPiece
 
 ACTIVE = frozenset({"dispatch", "python", "copy", "compile"})
 """Labels under which the driving thread wants a processor all the time."""
@@ -17,7 +17,7 @@ BLOCKED = 0.2
 """And when it neither ran nor had to wait for a core for at least this part of it."""
 
 
-class Ran(NamedTuple):
+class ProcessorTime(NamedTuple):
     """Time between two looks at the driving thread, and for how much of it that ran."""
 
     from_ps: int
@@ -27,15 +27,17 @@ class Ran(NamedTuple):
     """For how much of it that could have run and had no core: a time that tells nothing of the lock."""
 
 
-def ran(from_ps: int, to_ps: int, active_ps: int, queued_ps: int) -> Ran:
+def processor_time(from_ps: int, to_ps: int, active_ps: int, queued_ps: int) -> ProcessorTime:
     """What a sample tells. active_ps: how long the thread ran or was queued; neither is longer than the
     time."""
     took = to_ps - from_ps
     queued = min(queued_ps, took)
-    return Ran(from_ps, to_ps, min(max(active_ps - queued_ps, 0), took - queued), queued)
+    return ProcessorTime(from_ps, to_ps, min(max(active_ps - queued_ps, 0), took - queued), queued)
 
 
-def handed_over(pieces: Sequence[Piece], loading: Sequence[Interval], ran: Sequence[Ran]) -> Iterator[Piece]:
+def count_lock_waits(
+    pieces: Sequence[StepPiece], loading: Sequence[Interval], ran: Sequence[ProcessorTime]
+) -> Iterator[StepPiece]:
     """The pieces, in which launching during the loader's Python counts to input as far as the driving thread
     lacked a processor.
 
@@ -54,10 +56,10 @@ def handed_over(pieces: Sequence[Piece], loading: Sequence[Interval], ran: Seque
             yield piece._replace(to_ps=at)
         if piece.to_ps > at:
             hidden = tuple(label for label in piece.hidden if label != "input")
-            yield Piece(at, piece.to_ps, "input", hidden)
+            yield StepPiece(at, piece.to_ps, "input", hidden)
 
 
-def _share(pieces: Iterable[Piece], loading: Sequence[Interval], ran: Sequence[Ran]) -> float:
+def _share(pieces: Iterable[StepPiece], loading: Sequence[Interval], ran: Sequence[ProcessorTime]) -> float:
     """Which part of the launching beside the loader's Python the driving thread spent without a processor.
     It would have had one all the time, had nobody else had the lock: so all that it lacks is lost there."""
     active = beside = at = 0
@@ -84,11 +86,11 @@ def _share(pieces: Iterable[Piece], loading: Sequence[Interval], ran: Sequence[R
     return min((1 - cpu / seen) * active / beside, 1.0)
 
 
-def _from(ran: Sequence[Ran], at: int) -> Iterator[Ran]:
+def _from(ran: Sequence[ProcessorTime], at: int) -> Iterator[ProcessorTime]:
     return (ran[number] for number in range(at, len(ran)))
 
 
-def _cut(pieces: Iterable[Piece], loading: Sequence[Interval]) -> Iterator[tuple[Piece, bool]]:
+def _cut(pieces: Iterable[StepPiece], loading: Sequence[Interval]) -> Iterator[tuple[StepPiece, bool]]:
     """The pieces, cut where the loader's Python begins and ends, each with whether it runs meanwhile."""
     number = 0
     for piece in pieces:

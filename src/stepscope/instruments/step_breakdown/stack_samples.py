@@ -12,7 +12,7 @@ from stepscope.instruments.step_breakdown.sweep import Interval, Segment
 from stepscope.library.statements import Query, statement
 
 
-class Sample(NamedTuple):
+class DriverSample(NamedTuple):
     """A look at the driving thread: the time around it, its moment, and what its stack stands for."""
 
     from_ps: int
@@ -27,7 +27,7 @@ class Sample(NamedTuple):
     """For how much of that it had no core."""
 
 
-class Look(NamedTuple):
+class SampleSpan(NamedTuple):
     """Time that a sample stands for, under one label."""
 
     from_ps: int
@@ -44,31 +44,37 @@ Shifts = Mapping[int, Sequence[tuple[int, int]]]
 sources whose clocks can be compared."""
 
 
-def of_hosts(query: Query, shifts: Shifts, windows: Mapping[int, Interval]) -> dict[int, list[Sample]]:
+def driver_samples(
+    query: Query, shifts: Shifts, windows: Mapping[int, Interval]
+) -> dict[int, list[DriverSample]]:
     """The samples of the driving thread of each source's host within a window, in the time of the source and
     in order; none overlaps the next. Sources without any are left out."""
     samples = _samples(query, shifts, windows, 1)
     meanings = _meanings(query, list(samples)) if samples else {}
-    found: dict[int, list[Sample]] = {}
+    found: dict[int, list[DriverSample]] = {}
     for source_id, (first, last) in windows.items():
-        own: list[Sample] = []
+        own: list[DriverSample] = []
         for other, shift in shifts.get(source_id, ()):
             for ts_ps, weight_ps, seen_ps, active_ps, stack_id, queued_ps in samples.get(other, ()):
                 begin, end = ts_ps + shift, ts_ps + shift + weight_ps
                 if begin < last and end > first:
                     ran = None if active_ps is None else active_ps / weight_ps
                     shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
-                    own.append(Sample(begin, end, seen_ps + shift, stack_id, shares, active_ps, queued_ps))
+                    own.append(
+                        DriverSample(begin, end, seen_ps + shift, stack_id, shares, active_ps, queued_ps)
+                    )
         if own:
             found[source_id] = disjoint(own)
     return found
 
 
-def loading(query: Query, shifts: Shifts, windows: Mapping[int, Interval]) -> dict[int, list[Interval]]:
+def loader_intervals(
+    query: Query, shifts: Shifts, windows: Mapping[int, Interval]
+) -> dict[int, list[Interval]]:
     """When other threads of each source's host ran the program's own Python for a loader, as samples of them
     tell."""
     samples = _samples(query, shifts, windows, 0)
-    working = {other: of_loaders(query, other) for other in samples}
+    working = {other: loader_stacks(query, other) for other in samples}
     found: dict[int, list[Interval]] = {}
     for source_id, (first, last) in windows.items():
         own: list[Interval] = []
@@ -104,7 +110,7 @@ def _samples(
     return found
 
 
-def of_loaders(query: Query, source_id: int, calling: bool = False) -> frozenset[int]:
+def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozenset[int]:
     """The stacks of a source on which the program's own Python runs for a loader: that of a framework, or,
     where a thread gets from a queue, any thread of the program, which may fill it. calling: also those on
     which what a framework's loader runs calls a framework, as to convert a tensor."""
@@ -139,7 +145,7 @@ def merged(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:
     return found
 
 
-def disjoint(samples: Sequence[Sample]) -> list[Sample]:
+def disjoint(samples: Sequence[DriverSample]) -> list[DriverSample]:
     """Samples in order, each up to the next at most."""
     ordered = sorted(samples)
     kept = []
@@ -150,18 +156,18 @@ def disjoint(samples: Sequence[Sample]) -> list[Sample]:
     return kept
 
 
-def looks(sample: Sample, begin: int, end: int) -> Iterator[Look]:
+def spans_of(sample: DriverSample, begin: int, end: int) -> Iterator[SampleSpan]:
     """A stretch of time that a sample stands for, by label."""
     at = begin
     for number, (label, share) in enumerate(sample.shares):
         last = number + 1 == len(sample.shares)
         until = end if last else min(at + round(share * (end - begin)), end)
         if until > at:
-            yield Look(at, until, sample.stack_id, label)
+            yield SampleSpan(at, until, sample.stack_id, label)
         at = until
 
 
-def segments(looks: Sequence[Look]) -> list[Segment]:
+def segments(looks: Sequence[SampleSpan]) -> list[Segment]:
     """What samples say of the driving thread; where they say nothing there is no stretch."""
     return joined(Segment(one.from_ps, one.to_ps, one.label) for one in looks if one.label is not None)
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from stepscope.instruments.step_breakdown.labels import Label
-from stepscope.instruments.step_breakdown.stacks import Look, Sample, looks, merged
+from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, merged, spans_of
 from stepscope.instruments.step_breakdown.sweep import Interval, Segment
 
 TOGETHER_PS = 20 * 10**6
@@ -35,7 +35,7 @@ class Stretch(NamedTuple):
     to_ps: int
     label: Label | None
     executes: bool
-    samples: tuple[Sample, ...]
+    samples: tuple[DriverSample, ...]
     """Those whose moment lies in it."""
 
     def kind(self, longer: int = 0) -> Kind:
@@ -47,20 +47,20 @@ Kind = tuple[Label | None, bool, int]
 """A label, whether ops execute, and a length to a factor of 2."""
 
 
-def placed(
-    samples: Sequence[Sample], doing: Sequence[Segment], executing: Sequence[Interval] = ()
-) -> list[Look]:
+def attribute(
+    samples: Sequence[DriverSample], doing: Sequence[Segment], executing: Sequence[Interval] = ()
+) -> list[SampleSpan]:
     """What the samples stand for: disjoint and in order. They cover the time that they covered before, except
     for a stretch with samples of its own, which those divide among themselves.
 
     samples: disjoint and in order. doing: what slices say of the thread, likewise. executing: see at_length.
     """
     stretches = list(_stretches(samples, doing, executing))
-    pools: dict[Kind, list[Sample]] = defaultdict(list)
+    pools: dict[Kind, list[DriverSample]] = defaultdict(list)
     for stretch in stretches:
         pools[stretch.kind()] += stretch.samples
     lent: Counter[Kind] = Counter()
-    found: list[Look] = []
+    found: list[SampleSpan] = []
     for stretch in stretches:
         own = stretch.samples
         if not own:
@@ -74,13 +74,13 @@ def placed(
     return found
 
 
-def at_length(executing: Iterable[Interval]) -> list[Interval]:
+def long_executions(executing: Iterable[Interval]) -> list[Interval]:
     """When ops execute for long, one or many after each other: disjoint and in order."""
     return [(begin, end) for begin, end in merged(executing, TOGETHER_PS) if end - begin >= LONG_PS]
 
 
 def _stretches(
-    samples: Sequence[Sample], doing: Sequence[Segment], executing: Sequence[Interval]
+    samples: Sequence[DriverSample], doing: Sequence[Segment], executing: Sequence[Interval]
 ) -> Iterator[Stretch]:
     """The time that samples cover, cut where slices begin and end, and where ops begin and end to execute."""
     at = 0
@@ -96,7 +96,7 @@ def _stretches(
                 yield Stretch(from_ps, to_ps, label, executes is not None, tuple(samples[first:at]))
 
 
-def _covered(samples: Sequence[Sample]) -> Iterator[Interval]:
+def _covered(samples: Sequence[DriverSample]) -> Iterator[Interval]:
     """Stretches of time that samples cover without a gap."""
     begin = end = None
     for one in samples:
@@ -134,18 +134,18 @@ def _near(stretch: Stretch) -> Iterator[Kind]:
             yield one.kind(-times)
 
 
-def _divided(stretch: Stretch, own: Sequence[Sample]) -> Iterator[Look]:
+def _divided(stretch: Stretch, own: Sequence[DriverSample]) -> Iterator[SampleSpan]:
     """A stretch, divided where the time of one of its samples ends and that of the next begins."""
     edges = [stretch.from_ps, *(one.from_ps for one in own[1:]), stretch.to_ps]
     for sample, (begin, end) in zip(own, pairwise(edges), strict=True):
-        yield from looks(sample, begin, end)
+        yield from spans_of(sample, begin, end)
 
 
-def _around(samples: Sequence[Sample], stretch: Stretch) -> Iterator[Look]:
+def _around(samples: Sequence[DriverSample], stretch: Stretch) -> Iterator[SampleSpan]:
     """A stretch of a kind that was never seen: the samples before and after it reach into it."""
     for number in range(bisect_right(samples, stretch.from_ps, key=lambda one: one.to_ps), len(samples)):
         one = samples[number]
         if one.from_ps >= stretch.to_ps:
             break
         begin, end = max(one.from_ps, stretch.from_ps), min(one.to_ps, stretch.to_ps)
-        yield from looks(one, begin, end)
+        yield from spans_of(one, begin, end)

@@ -10,44 +10,56 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_breakdown import evidence, held_up, session_runs, stacks
-from stepscope.instruments.step_breakdown.by_stack import ByStack
-from stepscope.instruments.step_breakdown.evidence import NOTHING, Bit, Kinds, Source, Step
+from stepscope.instruments.step_breakdown import evidence, interpreter_lock, session_runs, stack_samples
+from stepscope.instruments.step_breakdown.evidence import (
+    NOTHING,
+    EvidenceKinds,
+    EvidenceWindow,
+    SteppedSource,
+    StepSpan,
+)
 from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown.stack_sums import StackSums
 from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, Stream, statement
 
 
-class Found(NamedTuple):
+class PartRows(NamedTuple):
     """Rows of both tables."""
 
     step_part: list[dict[str, Any]]
     stack_part: list[dict[str, Any]]
 
 
-def rows(query: Query, stream: Stream) -> Found:
+def rows(query: Query, stream: Stream) -> PartRows:
     """Rows of the tables step_part and stack_part, source by source."""
     sources = _sources(query)
     ids = [source.source_id for source in sources]
-    shifts = stacks.shifts(query, ids) if sources else {}
-    kinds = {row[0]: Kinds.of(row) for row in query(statement("evidence_kinds")).rows()} if sources else {}
-    found = Found([], [])
+    shifts = stack_samples.shifts(query, ids) if sources else {}
+    kinds = (
+        {row[0]: EvidenceKinds.of(row) for row in query(statement("evidence_kinds")).rows()}
+        if sources
+        else {}
+    )
+    found = PartRows([], [])
     for some in _batches(sources, kinds):
-        bits = groupby(evidence.of_sources(query, stream, some, kinds, shifts), key=lambda bit: bit.source)
+        bits = groupby(evidence.evidence_of(query, stream, some, kinds, shifts), key=lambda bit: bit.source)
         for source, own in bits:
             for so_far, more in zip(found, _rows_of(source, own), strict=True):
                 so_far += more
     session_runs.shared(query, *found)
     owners = {source.source_id: source for source in sources}
-    return Found(*(_numbered_all(owners, rows) for rows in found))
+    return PartRows(*(_numbered_all(owners, rows) for rows in found))
 
 
-def _batches(sources: Sequence[Source], kinds: Mapping[int, Kinds]) -> Iterator[list[Source]]:
+def _batches(
+    sources: Sequence[SteppedSource], kinds: Mapping[int, EvidenceKinds]
+) -> Iterator[list[SteppedSource]]:
     """Batches of sources to read together, because every question costs time, however few rows it finds.
     Small sources share a batch; a large one has its own."""
     most, slices = evidence.at_once(), 0
-    some: list[Source] = []
+    some: list[SteppedSource] = []
     for source in sources:
         own = kinds.get(source.source_id, NOTHING).slices
         if some and slices + own > most:
@@ -59,26 +71,26 @@ def _batches(sources: Sequence[Source], kinds: Mapping[int, Kinds]) -> Iterator[
         yield some
 
 
-def _sources(query: Query) -> list[Source]:
-    found: dict[int, Source] = {}
+def _sources(query: Query) -> list[SteppedSource]:
+    found: dict[int, SteppedSource] = {}
     for source_id, run_id, host_id, step_id, ts_ps, dur_ps, *_ in query(statement("timed_steps")).rows():
-        source = found.setdefault(source_id, Source(source_id, run_id, host_id, []))
-        source.steps.append(Step(step_id, ts_ps, ts_ps + dur_ps))
+        source = found.setdefault(source_id, SteppedSource(source_id, run_id, host_id, []))
+        source.steps.append(StepSpan(step_id, ts_ps, ts_ps + dur_ps))
     return list(found.values())
 
 
-def _rows_of(source: Source, bits: Iterable[Bit]) -> Found:
+def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
     from stepscope import _core
 
-    totals, by_stack = _core.StepSums(spans, len(LABELS)), ByStack(spans)
+    totals, by_stack = _core.StepSums(spans, len(LABELS)), StackSums(spans)
     for _, window, told, looks, loader in bits:
         within = [clipped for span in spans if (clipped := _clipped(span, window))]
         pieces = sweep(within, told)
         if looks or (loader.python and loader.ran):
             seen = pieces_of(pieces)
             if loader.python and loader.ran:
-                seen = list(held_up.handed_over(seen, loader.python, loader.ran))
+                seen = list(interpreter_lock.count_lock_waits(seen, loader.python, loader.ran))
                 pieces = kept(seen)
             by_stack.add(seen, looks)
         totals.add(pieces)
@@ -94,10 +106,10 @@ def _rows_of(source: Source, bits: Iterable[Bit]) -> Found:
         for (number, stack_id, label), dur_ps in by_stack.sums()
     ]
     own = {"source_id": source.source_id}
-    return Found([{**own, **row} for row in parts], [{**own, **row} for row in stacks])
+    return PartRows([{**own, **row} for row in parts], [{**own, **row} for row in stacks])
 
 
-def _numbered_all(owners: Mapping[int, Source], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _numbered_all(owners: Mapping[int, SteppedSource], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows with their ids, each source's in order."""
     by_source: dict[int, list[dict[str, Any]]] = {}
     for row in rows:

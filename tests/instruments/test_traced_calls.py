@@ -7,14 +7,17 @@ from collections import Counter, defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import traced_calls
+from stepscope.instruments.causes.call_paths import CallPath
+from stepscope.instruments.causes.side_effects import traced_effects
+from stepscope.instruments.causes.traced_calls import SliceName
+from stepscope.instruments.causes.wait import WaitCause
 from stepscope.instruments.python_frame import of_pytorch
-from stepscope.instruments.step_breakdown import along, labels, traced
-from stepscope.instruments.step_breakdown.judgement import Place
-from stepscope.instruments.step_breakdown.places import Path
-from stepscope.instruments.step_breakdown.traced import Name
+from stepscope.instruments.step_breakdown import labels
 
 PYTHON = "python_function"
-NAMES: tuple[Name, ...] = (
+NAMES: tuple[SliceName, ...] = (
     ("train.py(3): step", PYTHON, False),
     ("data.py(9): __getitem__", PYTHON, False),
     ("torch/utils/data/dataloader.py(700): __next__", PYTHON, False),
@@ -25,8 +28,8 @@ NAMES: tuple[Name, ...] = (
     ("cudaLaunchKernel", "cuda_runtime", False),
     ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation", False),
 )
-Slice = tuple[int, int, Name]
-Weights = dict[str | None, Counter[Path]]
+Slice = tuple[int, int, SliceName]
+Weights = dict[str | None, Counter[CallPath]]
 
 
 @st.composite
@@ -56,20 +59,20 @@ def twin(slices: list[Slice]) -> Weights:
                 path = ()
             if kind == PYTHON and meaning.label == "python" and not purpose:
                 file, line, function = of_pytorch(name) or ("", 0, "")
-                path = (*path, Place(file, line, function))
+                path = (*path, CodeLine(file, line, function))
         if within:
             weights[around.label][path] += 1
     return weights
 
 
-def shown(weights: Weights) -> dict[str | None, dict[Path, int]]:
+def shown(weights: Weights) -> dict[str | None, dict[CallPath, int]]:
     return {label: dict(paths) for label, paths in weights.items() if paths}
 
 
 @given(nested())
 def test_each_instant_counts_to_the_innermost_call(slices: list[Slice]) -> None:
     found: Weights = defaultdict(Counter)
-    traced.add(found, slices)
+    traced_calls.add(found, slices)
     assert shown(found) == shown(twin(slices))
 
 
@@ -77,10 +80,10 @@ def test_what_makes_batches_and_what_waits_for_them() -> None:
     """A function that calls the loader only waits; a function that the loader calls makes batches."""
     step, getitem, loader = NAMES[0], NAMES[1], NAMES[2]
     found: Weights = defaultdict(Counter)
-    traced.add(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])
-    made = Place("data.py", 9, "__getitem__")
+    traced_calls.add(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])
+    made = CodeLine("data.py", 9, "__getitem__")
     assert shown(found) == {
-        "python": {(Place("train.py", 3, "step"),): 20},
+        "python": {(CodeLine("train.py", 3, "step"),): 20},
         "input": {(): 20, (made,): 60},
     }
 
@@ -89,7 +92,7 @@ def test_calls_of_an_op_count_to_the_function_around_them() -> None:
     """Not those of other ops, nor what an op calls again within itself of Python."""
     step, other = NAMES[0], ("train.py(30): evaluate", PYTHON, False)
     op, mm = ("aten::_linalg_svd", "cpu_op", True), NAMES[6]
-    found: Counter[Path] = Counter()
+    found: Counter[CallPath] = Counter()
     slices = [
         (0, 50, step),
         (5, 10, op),
@@ -99,15 +102,15 @@ def test_calls_of_an_op_count_to_the_function_around_them() -> None:
         (61, 70, op),
         (95, 99, op),
     ]
-    traced.add_calls(found, "aten::_linalg_svd", slices)
+    traced_calls.add_calls(found, "aten::_linalg_svd", slices)
     assert found == {
-        (Place("train.py", 3, "step"),): 2,
-        (Place("train.py", 30, "evaluate"),): 1,
+        (CodeLine("train.py", 3, "step"),): 2,
+        (CodeLine("train.py", 30, "evaluate"),): 1,
         (): 1,
     }
 
 
-SAVES, TRAINS = Place("train.py", 9, "save"), Place("train.py", 3, "step")
+SAVES, TRAINS = CodeLine("train.py", 9, "save"), CodeLine("train.py", 3, "step")
 
 
 def test_what_a_storing_function_copies_and_prepares_goes_with_it() -> None:
@@ -119,12 +122,12 @@ def test_what_a_storing_function_copies_and_prepares_goes_with_it() -> None:
         "dispatch": Counter({(TRAINS,): 95, (TRAINS, SAVES): 5}),
     }
     steps = [(7, {"wait": 60, "copy": 30, "python": 12, "dispatch": 50, "compute": 9})]
-    assert along.traced(weights, SAVES, "wait", steps) == {7: 15 + 12}
+    assert traced_effects(weights, SAVES, "wait", steps, WaitCause().most_of_line) == {7: 15 + 12}
     # A function that calls the model: whose launches are whose is not known.
-    assert along.traced(weights, TRAINS, "wait", steps) == {}
+    assert traced_effects(weights, TRAINS, "wait", steps, WaitCause().most_of_line) == {}
     weights["dispatch"][TRAINS, SAVES] = 20
-    assert along.traced(weights, SAVES, "wait", steps) == {}
+    assert traced_effects(weights, SAVES, "wait", steps, WaitCause().most_of_line) == {}
     # One that does mostly other things.
     weights["dispatch"][TRAINS, SAVES] = 0
     weights["python"][TRAINS, SAVES] = 100
-    assert along.traced(weights, SAVES, "wait", steps) == {}
+    assert traced_effects(weights, SAVES, "wait", steps, WaitCause().most_of_line) == {}

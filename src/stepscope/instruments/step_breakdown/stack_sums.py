@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepscope.instruments.step_breakdown.labels import NUMBER, Label
-from stepscope.instruments.step_breakdown.stacks import Look
-from stepscope.instruments.step_breakdown.sweep import Interval, Piece
+from stepscope.instruments.step_breakdown.stack_samples import SampleSpan
+from stepscope.instruments.step_breakdown.sweep import Interval, StepPiece
 
 Key = tuple[int, int, Label]
 """Number of a step, a stack, a label."""
 
 
-class ByStack:
+class StackSums:
     """Sums of steps, from pieces and samples that come in order of time.
 
     Where steps overlap, time counts to the one that began last: added up over steps, no time counts twice.
@@ -26,7 +26,7 @@ class ByStack:
         self._open: list[tuple[int, int]] = []  # minus the begin, number of the step
         self._sums: Counter[Key] = Counter()
 
-    def add(self, pieces: Iterable[Piece], looks: Sequence[Look]) -> None:
+    def add(self, pieces: Iterable[StepPiece], looks: Sequence[SampleSpan]) -> None:
         """Adds pieces, none of which reaches over a begin or an end of a step. Samples do not overlap."""
         at = 0
         for piece in pieces:

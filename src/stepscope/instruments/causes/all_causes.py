@@ -1,0 +1,38 @@
+"""Every cause, by the label that it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stepscope.instruments.causes.cause import Cause
+from stepscope.instruments.causes.communication import CommunicationCause
+from stepscope.instruments.causes.compile import CompileCause
+from stepscope.instruments.causes.compute import BalancedCause, ComputeCause
+from stepscope.instruments.causes.copy import CopyCause
+from stepscope.instruments.causes.dispatch import DispatchCause
+from stepscope.instruments.causes.idle import IdleCause
+from stepscope.instruments.causes.input import InputCause
+from stepscope.instruments.causes.judgement import CauseName
+from stepscope.instruments.causes.python import PythonCause
+from stepscope.instruments.causes.setup import SetupCause
+from stepscope.instruments.causes.unknown import UnknownCause
+from stepscope.instruments.causes.wait import WaitCause
+
+COMPUTE, UNKNOWN = ComputeCause(), UnknownCause()
+CAUSES: Mapping[CauseName, Cause] = {
+    cause.name: cause
+    for cause in (
+        InputCause(),
+        CompileCause(),
+        COMPUTE,
+        BalancedCause(),
+        CommunicationCause(),
+        CopyCause(),
+        DispatchCause(),
+        SetupCause(),
+        PythonCause(),
+        WaitCause(),
+        IdleCause(),
+        UNKNOWN,
+    )
+}

@@ -1,0 +1,50 @@
+"""The causes and their thresholds, to list: what `stepscope docs causes` prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from stepscope.instruments.causes import (
+    call_paths,
+    confidence,
+    contention,
+    gain,
+    sampled_lines,
+    side_effects,
+    traced_calls,
+)
+from stepscope.instruments.causes.all_causes import CAUSES
+from stepscope.instruments.causes.thresholds import Threshold, thresholds_of
+
+SHARED = (call_paths, sampled_lines, traced_calls, side_effects, gain, contention, confidence)
+"""Modules with thresholds that several causes go by."""
+
+
+class CatalogueEntry(NamedTuple):
+    """A cause, or what several of them go by."""
+
+    name: str
+    about: str
+    group: Any
+    """The instance that has the thresholds."""
+
+    @property
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """Its thresholds, each with what is known of it."""
+        return tuple(thresholds_of(self.group))
+
+
+def causes() -> Iterator[CatalogueEntry]:
+    """Every cause by its label, then what several go by."""
+    for name, cause in CAUSES.items():
+        if name != "none":  # ops of which none stands out: as those of which one does
+            yield CatalogueEntry(name, _about(type(cause).__module__), cause.thresholds)
+    for module in SHARED:
+        plain = module.__name__.rpartition(".")[2].replace("_", "-")
+        yield CatalogueEntry(plain, _about(module.__name__), module.THRESHOLDS)
+
+
+def _about(module: str) -> str:
+    return (sys.modules[module].__doc__ or "").partition("\n\n")[0].replace("\n", " ")

@@ -1,0 +1,113 @@
+"""A cause: one label, with what makes it one, the line that it lies in and what goes when that is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import gain, traced_calls
+from stepscope.instruments.causes.call_paths import innermost_call
+from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import CauseName, Explanation, LabelShare
+from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_label
+from stepscope.instruments.causes.side_effects import THRESHOLDS as SIDE_EFFECTS
+from stepscope.instruments.causes.side_effects import sampled_effects, traced_effects
+from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.step_breakdown.labels import Label
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What goes from the steps when a cause is mended."""
+
+    part: float = 1.0
+    """Of the cause's own time."""
+    besides: Mapping[int, int] = field(default_factory=dict)
+    """Picoseconds by step, of other labels."""
+    launches: int = 0
+    """In a step, which stay and are made from a compiled function."""
+
+
+class Cause:
+    """A label that can limit the steps. As it stands, one of which no line is known."""
+
+    name: ClassVar[CauseName]
+    thresholds: CauseThresholds = CauseThresholds()
+
+    def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
+        """Whether a label takes enough of a mean step to be what limits it."""
+        return part.share >= self.thresholds.stands_out
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """Where it lies and what is known of it. share, ps_per_step: what it takes of a mean step."""
+        return Explanation()
+
+    def removal(self, host: HostSteps, found: Explanation) -> Removal:
+        """What goes with it, as it was explained."""
+        return Removal()
+
+    def step_without(self, host: HostSteps, found: Explanation) -> tuple[int, int, int]:
+        """How long a mean step would be without it, and the bounds of that, in picoseconds."""
+        goes = self.removal(host, found)
+        steps = []
+        for step in host.steps:
+            own_ps = step.sums.get(self.name, 0) + goes.besides.get(step.id, 0)
+            steps.append((step.dur_ps, {**step.sums, self.name: own_ps}))
+        cores = 1.0 if host.contention is None else host.contention.had_cores
+        return gain.without(
+            steps, self.name, host.paces, goes.part, goes.launches, cores, host.top_op.on_device
+        )
+
+
+class LineCause(Cause):
+    """A cause that is a line of the program: samples of stacks tell it, else the calls that were traced."""
+
+    name: ClassVar[Label]
+    marked: ClassVar[bool] = False
+    """It is what the program itself does, which its own marks tell apart where nothing tells the line."""
+    takes_along: ClassVar[bool] = True
+    """Other labels of its line go with it."""
+
+    @property
+    def search(self) -> LineSearch:
+        """How its line is found among samples."""
+        return LineSearch()
+
+    @property
+    def most_of_line(self) -> float:
+        """The part of a line from which on it goes as a whole."""
+        return SIDE_EFFECTS.most_of_line
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """Its line."""
+        if host.stacks.stacks:
+            return self.sampled_line(host, share)
+        found = self.traced_line(host)
+        if found.place is None and self.marked:
+            return Explanation(mark=traced_calls.mark_of(host.query, self.name, host.sources))
+        return found
+
+    def sampled_line(self, host: HostSteps, share: float) -> Explanation:
+        """The line that samples of stacks tell."""
+        return line_of_label(host.stacks, self.name, self.search)
+
+    def traced_line(self, host: HostSteps) -> Explanation:
+        """The innermost function with most of it, where calls of Python were traced."""
+        weights = host.traced.get(self.name)
+        return Explanation(place=innermost_call(weights, by_function=True)[0] if weights else None)
+
+    def removal(self, host: HostSteps, found: Explanation) -> Removal:
+        """What else comes from its line."""
+        if found.place is None or not self.takes_along:
+            return Removal()
+        if host.stacks.stacks:
+            return Removal(besides=self.sampled_effects(host, found, found.place))
+        steps = [(step.id, step.sums) for step in host.steps]
+        return Removal(besides=traced_effects(host.traced, found.place, self.name, steps, self.most_of_line))
+
+    def sampled_effects(self, host: HostSteps, found: Explanation, place: CodeLine) -> Mapping[int, int]:
+        """Picoseconds by step of what samples tell of its line besides."""
+        return sampled_effects(host.stacks, place, self.name, self.most_of_line, spent_in=found.spent_in)

@@ -1,0 +1,60 @@
+"""Tracing and compiling: the function that does it again and again, and what was new about its calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.cause import LineCause, Removal
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation, Retrace, Weighed
+from stepscope.instruments.causes.query_cache import AskHost
+from stepscope.instruments.causes.timed_steps import COMPILING, compiles_again
+
+
+class CompileCause(LineCause):
+    """Tracing and compiling. Python traces, and what is launched finds no compiled call: both go with it."""
+
+    name = "compile"
+    thresholds = COMPILING
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """The function, and the line that calls it. The recorder was there when it was called; samples only
+        come by."""
+        retrace = longest_retrace(host.ask)
+        if retrace is None:
+            rows = host.ask("longest_traced")
+            function = rows[0][0] if rows else None
+        else:
+            function = retrace.function
+        called = None if retrace is None else retrace.called
+        found = super().explain(host, share, ps_per_step) if called is None else Explanation(place=called)
+        return replace(found, retrace=retrace, function=function, others=_others(host))
+
+    def removal(self, host: HostSteps, found: Explanation) -> Removal:
+        """What samples tell of its line; traced calls tell which function compiles, and nothing besides."""
+        return super().removal(host, found) if host.stacks.stacks else Removal()
+
+    def step_without(self, host: HostSteps, found: Explanation) -> tuple[int, int, int]:
+        """The steps that compile nothing were recorded, too."""
+        left, low, high = super().step_without(host, found)
+        if found.others is not None:
+            left = round(found.others.mean_ps * (1 - found.others.share_of(self.name)))
+        return left, min(low, left), max(high, left)
+
+
+def longest_retrace(ask: AskHost) -> Retrace | None:
+    """What the recorder saw compile for longest within the steps, but for the first time of each function."""
+    rows = ask("longest_retrace")
+    if not rows:
+        return None
+    function, file, line, inside, *more = rows[0]
+    return Retrace(function, None if file is None else CodeLine(file, line, inside), *more)
+
+
+def _others(host: HostSteps) -> Weighed | None:
+    """What labels take of the steps that averages include, where others are judged as well."""
+    averaged = [step for step in host.all_steps if step.averaged]
+    if not compiles_again(host.all_steps) or not averaged or len(averaged) == len(host.all_steps):
+        return None
+    return host.weigh(averaged, host.contention)

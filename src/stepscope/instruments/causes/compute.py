@@ -1,0 +1,112 @@
+"""Computing: the type of op, or the layer, that takes most of the time of all ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import traced_calls
+from stepscope.instruments.causes.cause import Cause, Removal
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import CauseName, Explanation
+from stepscope.instruments.causes.layers import forward_of, layer_of
+from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.step_breakdown.labels import of_framework
+from stepscope.library.statements import Query, statement
+
+
+@dataclass(frozen=True)
+class ComputeThresholds(CauseThresholds):
+    """When ops of one kind stand out."""
+
+    stands_out: float = 0.0
+    """Ops are what a step is for: they limit it where nothing else does."""
+
+    one_op: float = tuned(
+        0.4,
+        "a type of op stands out when it takes this part of the time of all ops",
+        slack=(0.37, 0.453),
+        by=("tf1/resnet32", "chrome/phases.json"),
+    )
+    one_layer: float = tuned(
+        0.7,
+        "so does a layer, forward and backward, beside others",
+        slack=(0.667, inf),
+        by=("run_metadata/xla_cluster.pb",),
+    )
+
+    def standing_out(self, one_op: float | None, one_layer: float | None) -> float:
+        """What the type of op or the layer that stands out takes of the time of all ops: of the two that
+        reach their bound the greater, and nothing when neither does."""
+        op, layer = one_op or 0.0, one_layer or 0.0
+        return max(op if op >= self.one_op else 0.0, layer if layer >= self.one_layer else 0.0)
+
+
+class ComputeCause(Cause):
+    """Ops of one kind."""
+
+    name: ClassVar[CauseName] = "compute"
+    thresholds: ComputeThresholds = ComputeThresholds()
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """The type of op, and the line that made the longest of them."""
+        top = host.top_op
+        layer = top.layer_share if (top.layer_share or 0.0) >= self.thresholds.one_layer else None
+        place = None if top.op is None else line_of_op(host.query, host.run_id, top.op)
+        if place is None:
+            place = self.traced_line(host)
+        return Explanation(place=place, op=top.op, op_type=top.op_type, op_share=top.share, layer_share=layer)
+
+    def traced_line(self, host: HostSteps) -> CodeLine | None:
+        """The function that calls ops of the type, where calls of Python were traced."""
+        op_type = host.top_op.op_type
+        return None if op_type is None else traced_calls.line_of_op(host.query, op_type, host.sources)
+
+    def removal(self, host: HostSteps, found: Explanation) -> Removal:
+        """The op or the layer that stands out. A device that stands still meanwhile waits for what is
+        launched, op by op."""
+        top = host.top_op
+        part = self.thresholds.standing_out(top.share, top.layer_share)
+        if part != top.share:
+            return Removal(part)
+        launched = top.launched / part
+        return Removal(part, {step.id: round(launched * step.sums.get("dispatch", 0)) for step in host.steps})
+
+
+class BalancedCause(ComputeCause):
+    """Ops, of which none stands out."""
+
+    name = "none"
+
+    def traced_line(self, host: HostSteps) -> None:
+        """The line of what does not stand out is worth no look at all slices."""
+
+    def removal(self, host: HostSteps, found: Explanation) -> Removal:
+        """Nothing goes."""
+        return Removal()
+
+
+def line_of_op(query: Query, run_id: str, op: str) -> CodeLine | None:
+    """The line that made an op, where an op log or a compiled program tells: of a gradient the one that made
+    the op that it belongs to. A line that makes ops of several layers tells none apart, so the call of it
+    stands for it where that makes one layer only."""
+    rows = query(statement("line_of_op", run_id=run_id, op=op, forward=forward_of(op) or op)).rows()
+    if not rows:
+        return None
+    file, line, function, *call = rows[0]
+    if of_framework(file):
+        return None
+    made = CodeLine(file, line, function)
+    if call[0] is None or _layers_at(query, run_id, made) < 2:
+        return made
+    called = CodeLine(*call)
+    return called if _layers_at(query, run_id, called) == 1 else made
+
+
+def _layers_at(query: Query, run_id: str, place: CodeLine) -> int:
+    """How many layers have ops that a line made or called for. Scopes within a layer are part of it."""
+    rows = query(statement("ops_of_line", run_id=run_id, file=place.file, line=place.line)).rows()
+    found = {layer for (op,) in rows if (layer := layer_of(op)) is not None}
+    return sum(not any(layer.startswith(f"{other}/") for other in found) for layer in found)

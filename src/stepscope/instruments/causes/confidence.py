@@ -1,0 +1,85 @@
+"""How sure a cause is: whether chance, few samples or other programs may have decided it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+
+from stepscope.instruments.causes.all_causes import CAUSES
+from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.gain import Sums
+from stepscope.instruments.causes.judgement import CauseName, Confidence, SampleCounts, Weakness, parts_of
+from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+
+
+@dataclass(frozen=True)
+class ConfidenceThresholds:
+    """What weakens an answer."""
+
+    few_steps: int = tuned(5, "fewer steps weaken an answer")
+    few_samples: int = tuned(10, "fewer samples of a line weaken an answer")
+    errors: float = tuned(2.0, "what leads by less than so many standard errors may lead by chance")
+    sure_share: float = tuned(0.5, "a cause with this part of a step is sure")
+    sure_unknown: float = tuned(0.15, "where less than this part of a step is unknown")
+    medium_unknown: float = tuned(0.3, "from this part on, what is unknown makes an answer weak")
+
+
+THRESHOLDS = ConfidenceThresholds()
+
+
+def confidence_of(share: float, unknown: float, steps: int, weak: Sequence[Weakness] = ()) -> Confidence:
+    """How sure a cause is: few steps, few samples, or much that nobody recorded, weaken it."""
+    known = share >= THRESHOLDS.sure_share and unknown < THRESHOLDS.sure_unknown
+    if known and steps >= THRESHOLDS.few_steps and not weak:
+        return "high"
+    stands_out = share >= CauseThresholds.stands_out
+    return "medium" if unknown < THRESHOLDS.medium_unknown and stands_out and len(weak) < 2 else "low"
+
+
+def weaknesses(
+    steps: Sequence[tuple[int, Sums]],
+    cause: CauseName,
+    samples: SampleCounts | None,
+    contention: Contention | None = None,
+) -> list[Weakness]:
+    """What an answer was decided by that is few, and whether other programs had the cores. steps: duration
+    and parts of each. samples: where they tell the line."""
+    found: list[Weakness] = []
+    if cause != "unknown" and not _settled(steps, cause):
+        found.append("few-steps")
+    if samples is not None:
+        number, there, next_best = samples
+        # The error of the difference of two counts that share their samples.
+        apart = there - next_best > THRESHOLDS.errors * math.sqrt(there + next_best)
+        if number < THRESHOLDS.few_samples or not apart:
+            found.append("few-samples")
+    if contention is not None and contention.busy:
+        found.append("busy-machine")
+    return found
+
+
+def _settled(steps: Sequence[tuple[int, Sums]], cause: CauseName) -> bool:
+    """Whether what made this label the cause exceeds the error of a mean over so many steps: that it takes
+    more than it needs to stand out, and more than the next one; of compute, that the next one does not stand
+    out."""
+    if len(steps) < THRESHOLDS.few_steps:
+        return False
+    rival = next(
+        (part.label for part in parts_of(steps) if part.label not in ("compute", "unknown", cause)), None
+    )
+    whole = sum(dur_ps for dur_ps, _ in steps) / len(steps)
+    if cause in ("compute", "none"):
+        if rival is None:
+            return True
+        bound = CAUSES[rival].thresholds.stands_out * whole
+        return _exceeds([bound - sums.get(rival, 0) for _, sums in steps])
+    bound = CAUSES[cause].thresholds.stands_out * whole
+    more = [sums.get(cause, 0) - (sums.get(rival, 0) if rival else 0) for _, sums in steps]
+    return _exceeds([sums.get(cause, 0) - bound for _, sums in steps]) and _exceeds(more)
+
+
+def _exceeds(values: Sequence[float]) -> bool:
+    """Whether their mean is above zero by more than its error."""
+    return mean(values) > THRESHOLDS.errors * stdev(values) / math.sqrt(len(values))

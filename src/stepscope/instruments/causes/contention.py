@@ -1,0 +1,64 @@
+"""What a program had of the cores that it wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepscope.instruments.causes.query_cache import AskHost
+from stepscope.instruments.causes.thresholds import tuned
+
+
+@dataclass(frozen=True)
+class ContentionThresholds:
+    """When a machine is too busy to tell launching from waiting for cores."""
+
+    busy: float = tuned(1.0, "threads that wait for a core, for each that runs")
+
+
+THRESHOLDS = ContentionThresholds()
+
+
+@dataclass(frozen=True)
+class Contention:
+    """What a program had of the cores that it wanted."""
+
+    running: float
+    """Threads that ran, on average."""
+    waiting: float
+    """Threads that waited for a core."""
+    ran: float | None = None
+    """For which part of the time in which it launches the thread that runs the steps ran, where samples
+    tell."""
+    queued: float = 0.0
+    """For which part of that time it could have run and had no core."""
+
+    @property
+    def launching(self) -> float:
+        """Which part of the launching is not spent waiting for cores. The thread that launches waits for one
+        itself, or for other threads of the framework, which wait like all of the program's."""
+        if self.ran is None:
+            return 1.0
+        others = max(1.0 - self.ran - self.queued, 0.0)
+        return min(self.ran + others * self.had_cores, 1.0)
+
+    @property
+    def had_cores(self) -> float:
+        """For which part of the time in which the program's threads wanted a core they had one."""
+        wanted = self.running + self.waiting
+        return self.running / wanted if wanted else 1.0
+
+    @property
+    def busy(self) -> bool:
+        """Whether the machine was too busy to tell launching from waiting for cores."""
+        return self.waiting >= THRESHOLDS.busy * self.running and self.waiting > 0
+
+
+def contention_of(ask: AskHost) -> Contention | None:
+    """That of a host; None where nothing tells it."""
+    rows = ask("contention")
+    if not rows or rows[0][0] is None or rows[0][1] is None:
+        return None
+    ((running, waiting, launching_ps, ran_ps, queued_ps),) = rows
+    if not launching_ps:
+        return Contention(running, waiting)
+    return Contention(running, waiting, ran_ps / launching_ps, queued_ps / launching_ps)

@@ -1,0 +1,40 @@
+"""Copying and converting data: the line that does it, and whether cores wait for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation
+from stepscope.instruments.causes.query_cache import AskHost
+from stepscope.instruments.causes.sampled_lines import LineSearch
+
+HOST_MEMORY = "S(5)"
+"""How XLA writes in a shape that an array lies in the memory of the host."""
+
+
+class CopyCause(LineCause):
+    """Copying and converting. A call that moves data also launches, as its stack shows alone."""
+
+    name = "copy"
+
+    @property
+    def search(self) -> LineSearch:
+        """By lines of the loop of steps."""
+        return LineSearch(stands_in="dispatch", of_loop=True, functions_too=True)
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """The line, and which copies the cores of devices wait for."""
+        found = super().explain(host, share, ps_per_step)
+        return replace(found, awaits_copies=awaited_copies(host.ask))
+
+
+def awaited_copies(ask: AskHost) -> Literal["host", "device"] | None:
+    """Which copies the cores of devices wait for; None where they wait for none."""
+    rows = ask("copy_waits")
+    if not rows:
+        return None
+    with_host = sum(took for name, took in rows if HOST_MEMORY in name)
+    return "host" if 2 * with_host >= sum(took for _, took in rows) else "device"

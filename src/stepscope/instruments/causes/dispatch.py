@@ -1,0 +1,92 @@
+"""Launching ops: the function that launches them, how often, and what of its ops goes when it is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.cause import LineCause, Removal
+from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation, LabelShare
+from stepscope.instruments.causes.query_cache import QueryRows
+from stepscope.instruments.causes.sampled_lines import LineSearch
+from stepscope.instruments.causes.side_effects import sampled_effects
+from stepscope.instruments.causes.thresholds import DRAWN, CauseThresholds, tuned
+
+
+@dataclass(frozen=True)
+class DispatchThresholds(CauseThresholds):
+    """From where on launching is a cause, and which of the ops that it launches go with it."""
+
+    stands_out: float = tuned(
+        0.35,
+        "a label is what limits a step from this part of it on: some launching belongs to every op, and a "
+        "profiler makes it longer",
+        slack=(0.175, 0.471),
+        by=("tf_data/list_files_shuffle_once.xplane.pb.gz", "xplane/tf1_session.xplane.pb.gz"),
+    )
+    of_function: float = tuned(
+        0.8, "what is to be compiled is the function that has this part of the launching"
+    )
+    compiled_runs: int = tuned(
+        3,
+        "an op of a compiled function has a name of its own, which runs no more often than this in a step",
+        fitted_on=DRAWN,
+    )
+
+
+class DispatchCause(LineCause):
+    """Launching."""
+
+    name = "dispatch"
+    thresholds: DispatchThresholds = DispatchThresholds()
+
+    @property
+    def search(self) -> LineSearch:
+        """By functions: where many small calls are the cause, no line is."""
+        return LineSearch(stands_in="copy", by_function=True, most_of=self.thresholds.of_function)
+
+    def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
+        """By what it would take had it not waited for cores: what makes it wait, such as the input's threads,
+        is another cause."""
+        real = 1.0 if contention is None else contention.launching
+        return part.share * real / (1 - part.share * (1 - real)) >= self.thresholds.stands_out
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """The function, and how many launches, or runs of a session, a step has."""
+        found = super().explain(host, share, ps_per_step)
+        launches, sessions = launches_of(host), None
+        if launches is None:
+            ((number,),) = host.ask("session_calls")
+            sessions = round(number / len(host.steps)) if number else None
+        return replace(
+            found, calls=launches if sessions is None else sessions, of_session=sessions is not None
+        )
+
+    def removal(self, host: HostSteps, found: Explanation) -> Removal:
+        """What else comes from its function; its ops are launched from a compiled function then."""
+        return replace(super().removal(host, found), launches=launches_of(host) or 0)
+
+    def sampled_effects(self, host: HostSteps, found: Explanation, place: CodeLine) -> Mapping[int, int]:
+        """Ops that are launched one by one go with their launching; compiled ones stay."""
+        one_by_one = self.launched_one_by_one(host.ask("computing_ops"), len(host.all_steps))
+        return sampled_effects(host.stacks, place, self.name, one_by_one=one_by_one)
+
+    def launched_one_by_one(self, rows: QueryRows, steps: int) -> float:
+        """The part of all computing that belongs to ops which run again and again in a step: those are
+        launched one by one. The others are of functions that are compiled already, and stay. 1.0 where no op
+        is known. rows: of the statement computing_ops."""
+        whole = again = 0
+        for *_, self_ps, runs in rows:
+            whole += self_ps or 0
+            again += (self_ps or 0) if runs > self.thresholds.compiled_runs * steps else 0
+        return again / whole if whole else 1.0
+
+
+def launches_of(host: HostSteps) -> int | None:
+    """Launches in a mean step of a host, where there are any."""
+    ((number,),) = host.ask("launch_count")
+    steps = len(host.all_steps)
+    return number // steps if number and steps else None

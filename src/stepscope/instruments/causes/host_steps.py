@@ -1,0 +1,62 @@
+"""The steps of a host, and what a trace tells about them: asked when a cause first wants it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from stepscope.instruments.causes import gain, traced_calls
+from stepscope.instruments.causes.call_paths import CallPath
+from stepscope.instruments.causes.contention import Contention, contention_of
+from stepscope.instruments.causes.judgement import Weighed
+from stepscope.instruments.causes.query_cache import QueryCache
+from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
+from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
+from stepscope.instruments.causes.top_op import TopOp, top_op_of
+from stepscope.library.statements import statement
+
+Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
+"""Says what labels take of steps."""
+
+
+class HostSteps:
+    """The steps of one host."""
+
+    def __init__(
+        self, query: QueryCache, run_id: str, host_id: str, steps: Sequence[TimedStep], weigh: Weigh
+    ) -> None:
+        self.query, self.run_id, self.host_id, self.weigh = query, run_id, host_id, weigh
+        self.all_steps = steps
+        self.steps = judged_steps(steps)
+        """Those that are judged."""
+        self.sources = sorted({step.source_id for step in self.steps})
+        self.ask = query.of_host(run_id, host_id)
+        self.contention = contention_of(self.ask)
+
+    @cached_property
+    def stacks(self) -> StackEvidence:
+        """Samples of its stacks; of no source where none were taken."""
+        stacks = stacks_of_host(self.query, self.run_id, self.host_id)
+        return StackEvidence(self.query, stacks, self.sources)
+
+    @cached_property
+    def traced(self) -> Mapping[str | None, Counter[CallPath]]:
+        """What each label has, by the calls of the program that were traced."""
+        return traced_calls.by_label(self.query, self.sources)
+
+    @cached_property
+    def top_op(self) -> TopOp:
+        """What computes longest."""
+        return top_op_of(self.ask("computing_ops"), self.query.lines_of_ops(self.run_id))
+
+    @cached_property
+    def paces(self) -> gain.Paces | None:
+        """What steps take with and without a profiler, where a recorder timed both."""
+        rows = self.ask("traced_durations")
+        if not rows:
+            return None
+        counts = [self.query(statement("slice_count", source_id=one)).rows()[0][0] for one in self.sources]
+        events = sum(count or 0 for count in counts)
+        durations = [(of_call, series, value) for of_call, series, value in rows]
+        return gain.paces_of(durations, events / len(self.all_steps))

@@ -1,0 +1,102 @@
+"""Waiting for input: the stage that holds the program up, or the Python that a loader runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import innermost_call
+from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation
+from stepscope.instruments.causes.query_cache import AskHost
+from stepscope.instruments.causes.sampled_lines import line_of_loader
+from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
+from stepscope.instruments.pipeline.places import function_in
+from stepscope.instruments.pipeline.stages import branch, words, written_as
+
+
+@dataclass(frozen=True)
+class InputThresholds(CauseThresholds):
+    """When the program's own Python explains the wait."""
+
+    stands_out: float = tuned(
+        0.25, STANDS_OUT, slack=(0.248, 0.289), by=("profiler_hook", "tf_guide/files_in_order.xplane.pb.gz")
+    )
+    loader: float = tuned(
+        0.5,
+        "Python that a loader runs explains the wait when it takes this part of it; a generator does nothing "
+        "else",
+    )
+    made: float = tuned(
+        0.5,
+        "the program's own Python makes the batches where it has this part of the loader's traced time",
+        fitted_on="gpu/torch_uploads.json.gz",
+    )
+
+
+class LimitingStage(NamedTuple):
+    """The stage that holds the program up most."""
+
+    name: str | None = None
+    place: CodeLine | None = None
+    """Where the program wrote it."""
+    without: tuple[int, int, int] | None = None
+    """How long a step would be without its work, with bounds."""
+    spoken: str | None = None
+    """As the user wrote it."""
+    function: CodeLine | None = None
+    """The function of the program's that it calls, where the capture tells."""
+
+
+class InputCause(LineCause):
+    """The input."""
+
+    name = "input"
+    takes_along = False
+    thresholds = InputThresholds()
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """The stage, and the Python of it where that takes the time."""
+        stage = limiting_stage(host.ask)
+        is_generator = (stage.name or "").partition(" ")[0].endswith("Generator")
+        found = line_of_loader(host.stacks, 0.0 if is_generator else self.thresholds.loader * share)
+        if found.place is not None:
+            found = replace(found, called_from=stage.place, in_python=True)
+        elif stage.place is not None:
+            found = Explanation(place=stage.place)
+        else:
+            found = super().explain(host, share, ps_per_step)
+        return replace(found, stage=stage.name, spoken=stage.spoken, given=stage.function)
+
+    def traced_line(self, host: HostSteps) -> Explanation:
+        """The function that makes batches. One around the loader's call waits for it, and makes nothing."""
+        weights = host.traced.get(self.name, Counter())
+        made = Counter({path: weight for path, weight in weights.items() if path})
+        if sum(made.values()) < self.thresholds.made * sum(weights.values()):
+            return Explanation()
+        place = innermost_call(made, by_function=True)[0]
+        return Explanation(place=place, in_python=place is not None)
+
+    def step_without(self, host: HostSteps, found: Explanation) -> tuple[int, int, int]:
+        """Without the stage that limits, the next one may: the pipeline's own model tells what is left."""
+        return limiting_stage(host.ask).without or super().step_without(host, found)
+
+
+def limiting_stage(ask: AskHost) -> LimitingStage:
+    """The stage of a host's pipelines that holds its program up most."""
+    rows = ask("limiting_stage")
+    if not rows:
+        return LimitingStage()
+    name, user_stage, position, spoken, *written, left, low, high = rows[0]
+    file, line, inside, transformation, arguments = written
+    stage = branch(name)
+    return LimitingStage(
+        f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
+        None if file is None else CodeLine(file, line, inside),
+        None if left is None else (left, low, high),
+        spoken if file is None else " with ".join(f".{word}" for word in words(user_stage)) or spoken,
+        function_in(arguments or "") if transformation else None,
+    )

@@ -1,0 +1,183 @@
+"""The judgement of a host: what limits its steps, and what is known of that.
+
+Everything that says what to do about a recording follows it: the headline, the weight of findings, and what
+is said of the input pipeline. So they cannot contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.gain import Sums
+from stepscope.instruments.laws.broken import Broken
+from stepscope.instruments.step_breakdown.labels import LABELS, Label
+
+Confidence = Literal["high", "medium", "low"]
+Weakness = Literal["few-steps", "few-samples", "busy-machine"]
+CauseName = Label | Literal["none"]
+
+LISTED_FROM = 0.05
+"""Parts that hold more than this of a step are listed as causes."""
+
+
+@dataclass(frozen=True)
+class Retrace:
+    """A function that was traced or compiled again and again, and what was new about the calls."""
+
+    function: str
+    called: CodeLine | None
+    change: str
+    """As in compilation.change."""
+    argument: str | None
+    was: str | None
+    became: str | None
+    times: int
+    """Calls that traced or compiled because of such a change."""
+    steps: int
+    """Steps in which they lie."""
+
+
+@dataclass(frozen=True)
+class Allocating:
+    """Calls that allocate or free memory of a device."""
+
+    name: str
+    """Of the call that takes longest."""
+    calls: int
+    took_ps: int
+    """Over all threads and the whole recording."""
+    all_ps: int
+    """The same of all such calls, whatever their names."""
+
+
+@dataclass(frozen=True)
+class LabelShare:
+    """What one label takes of a mean step."""
+
+    label: Label
+    ps_per_step: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What labels take of the steps that are judged, and so what limits them."""
+
+    parts: tuple[LabelShare, ...]
+    """All labels that took any time, the longest first."""
+    cause: CauseName
+    """As far as labels alone tell: never `compute`, which is said of one type of op."""
+    steps: int
+    """How many were judged."""
+    mean_ps: int
+    whole_capture: bool
+    """No steps were found; the whole recording stands for one."""
+    elsewhere: bool = field(default=False, kw_only=True)
+    """The steps are not those in which a pipeline was traced, but steps of the same loop that ran as ever."""
+
+    def share_of(self, label: str) -> float:
+        """The part of a mean step that counts to a label."""
+        return next((part.share for part in self.parts if part.label == label), 0.0)
+
+
+class SampleCounts(NamedTuple):
+    """The samples by which a line was chosen. A sample that sees two things counts in part to each."""
+
+    number: float = 0.0
+    """Of what is asked about."""
+    there: float = 0.0
+    """Those of them that speak for the line."""
+    next_best: float = 0.0
+    """Those that speak for the line that has most of the others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """What a cause tells of itself in a recording: the line that it lies in, and what else is known of it."""
+
+    place: CodeLine | None = None
+    called_from: CodeLine | None = None
+    spent_in: CodeLine | None = None
+    """The function that takes most of the time of `place`, where that only calls it."""
+    in_python: bool = False
+    """Whether place is Python that a loader runs, and no line that only writes a stage."""
+    op: str | None = None
+    op_type: str | None = None
+    op_share: float | None = None
+    """What that type takes of the time of all ops."""
+    layer_share: float | None = None
+    """What the layer that stands out takes of it; None where none does."""
+    stage: str | None = None
+    spoken: str | None = None
+    """The stage as the user wrote it."""
+    given: CodeLine | None = None
+    """The function of the program's that the stage was given."""
+    calls: int | None = None
+    """Launches in a mean step, where launching is the cause."""
+    allocating: Allocating | None = None
+    """Calls that make room on the device, where that is the cause."""
+    of_session: bool = False
+    """They are runs of a session."""
+    function: str | None = None
+    """Function that was traced or compiled."""
+    retrace: Retrace | None = None
+    mark: str | None = None
+    """What the program called the part of its steps that the cause lies in, where no line is known."""
+    others: Weighed | None = None
+    """The steps that averages include, where those that compile are judged as well and limit the program."""
+    awaits_copies: Literal["host", "device"] | None = None
+    """Where copying is the cause and cores wait for it: whether most of it is from or to the memory of the
+    host."""
+    samples: SampleCounts | None = None
+    """Those that tell `place`."""
+
+
+@dataclass(frozen=True)
+class Judgement(Explanation, Weighed):
+    """What limits the steps of a host, as far as ops, stacks and captures tell as well."""
+
+    run_id: str
+    host_id: str
+    share: float
+    """Of a mean step, what the cause takes; of compute for `none`."""
+    ps_per_step: int
+    confidence: Confidence
+    left_ps: int
+    """How long a step would be without the cause; where ops are, without the type of op or the layer that
+    stands out."""
+    low_ps: int
+    high_ps: int
+    compiling: int | None = None
+    """Steps that traced or compiled something."""
+    weak: tuple[Weakness, ...] = ()
+    """What it was decided by that is few."""
+    contention: Contention | None = None
+    serves: bool = False
+    """Whether its steps are batches of an inference server."""
+    on_device: bool = False
+    """Whether what executes does so on a device."""
+    broken: tuple[Broken, ...] = ()
+    """Laws that do not hold of what it was decided by."""
+
+    @property
+    def causes(self) -> tuple[LabelShare, ...]:
+        """The parts that hold more than LISTED_FROM of a step."""
+        return tuple(part for part in self.parts if part.share > LISTED_FROM)
+
+
+def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[LabelShare, ...]:
+    """What labels take of a mean step, the longest first. steps: duration and parts of each."""
+    whole = sum(dur_ps for dur_ps, _ in steps)
+    if not whole:
+        return ()
+    sums: dict[str, int] = {}
+    for _, parts in steps:
+        for label, ps in parts.items():
+            sums[label] = sums.get(label, 0) + ps
+    totals = [(label, sums[label]) for label in LABELS if sums.get(label)]
+    found = [LabelShare(label, total // len(steps), total / whole) for label, total in totals]
+    return tuple(sorted(found, key=lambda part: (-part.share, LABELS.index(part.label))))

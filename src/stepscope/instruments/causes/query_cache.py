@@ -1,0 +1,76 @@
+"""Asks a trace about its hosts: a statement once, however many hosts have the same question."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from stepscope.engines import Statement
+from stepscope.instruments.step_breakdown.labels import of_framework
+from stepscope.library.statements import Query, statement
+
+QueryRows = list[tuple[Any, ...]]
+AskHost = Callable[[str], QueryRows]
+"""Rows of a statement about one host."""
+
+_ABOUT_ALL = ("computing_ops", "contention", "traced_durations")
+"""Statements about every host, whose rows begin with run and host. A fleet has thousands of hosts, and
+planning a statement takes longer than answering it for one of them."""
+
+
+class _CachedRows(NamedTuple):
+    """Rows that were asked for before."""
+
+    found: QueryRows
+
+    def rows(self) -> QueryRows:
+        """All rows."""
+        return self.found
+
+
+class QueryCache:
+    """A query that remembers its answers for as long as one judgement takes."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._rows: dict[Statement, QueryRows] = {}
+        self._by_host: dict[str, dict[tuple[str, str], QueryRows]] = {}
+        self._lines: dict[str, Mapping[str, str]] = {}
+
+    def __call__(self, asked: Statement) -> _CachedRows:
+        """The rows of a statement."""
+        if asked not in self._rows:
+            self._rows[asked] = self._query(asked).rows()
+        return _CachedRows(self._rows[asked])
+
+    def of_host(self, run_id: str, host_id: str) -> AskHost:
+        """Asks statements about one host by their names."""
+
+        def ask(name: str) -> QueryRows:
+            if name not in _ABOUT_ALL:
+                return self(statement(name, run_id=run_id, host_id=host_id)).rows()
+            return self._about_all(name).get((run_id, host_id), [])
+
+        return ask
+
+    def _about_all(self, name: str) -> dict[tuple[str, str], QueryRows]:
+        if name not in self._by_host:
+            hosts: dict[tuple[str, str], QueryRows] = defaultdict(list)
+            for row in self._query(statement(name)).rows():
+                hosts[row[0], row[1]].append(row[2:])
+            self._by_host[name] = dict(hosts)
+        return self._by_host[name]
+
+    def lines_of_ops(self, run_id: str) -> Mapping[str, str]:
+        """Lines of the program of a run, by the op or instruction that they made. What several lines made, in
+        graphs of their own, is left out."""
+        if run_id not in self._lines:
+            made = self(statement("lines_of_ops", run_id=run_id)).rows()
+            compiled = self(statement("lines_of_instructions", run_id=run_id)).rows()
+            found: dict[str, set[str]] = defaultdict(set)
+            for op, file, line, *_ in (*made, *compiled):
+                if file is not None and line is not None and not of_framework(file):
+                    found[op].add(f"{file}:{line}")
+            self._lines[run_id] = {op: lines.pop() for op, lines in found.items() if len(lines) == 1}
+        return self._lines[run_id]

@@ -1,0 +1,118 @@
+"""Ranks the labels of a step: which of them limits it, and what is known of that."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from stepscope.instruments import laws
+from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, UNKNOWN
+from stepscope.instruments.causes.confidence import confidence_of, weaknesses
+from stepscope.instruments.causes.contention import Contention, contention_of
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import CauseName, Judgement, LabelShare, Weighed, parts_of
+from stepscope.instruments.causes.query_cache import QueryCache
+from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, timed_steps
+from stepscope.library.statements import Query
+
+
+def judge(query: Query) -> list[Judgement]:
+    """What limits the steps of each host, those with most time in steps first."""
+    groups: dict[tuple[str, str], list[TimedStep]] = defaultdict(list)
+    for step in timed_steps(query):
+        groups[step.run_id, step.host_id].append(step)
+    cache = QueryCache(query)
+    judged = [judge_host(HostSteps(cache, *key, steps, weigh)) for key, steps in groups.items()]
+    return sorted(
+        laws.proved(judged, query), key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id)
+    )
+
+
+def judge_host(host: HostSteps) -> Judgement:
+    """What limits the steps of a host: the cause that ranks first, as it explains itself."""
+    weighed, top = weigh(host.steps, host.contention), host.top_op
+    name, share, ps_per_step = cause_of(weighed.parts, top.share, top.layer_share, host.contention)
+    found = CAUSES[name].explain(host, share, ps_per_step)
+    left_ps, low_ps, high_ps = CAUSES[name].step_without(host, found)
+    sums = [(step.dur_ps, step.sums) for step in host.steps]
+    weak = weaknesses(sums, name, found.samples, host.contention)
+    sure = confidence_of(share, weighed.share_of("unknown"), len(host.steps), weak)
+    return Judgement(
+        **_values(weighed) | _values(found) | {"cause": name},
+        run_id=host.run_id,
+        host_id=host.host_id,
+        share=share,
+        ps_per_step=ps_per_step,
+        confidence="low" if weighed.whole_capture and name != "unknown" else sure,
+        left_ps=left_ps,
+        low_ps=low_ps,
+        high_ps=high_ps,
+        contention=host.contention,
+        serves=all(step.recovered_from == "batch" for step in host.steps),
+        on_device=top.on_device,
+        weak=tuple(weak),
+        compiling=sum(step.kind == "compile" for step in host.all_steps) or None,
+    )
+
+
+def _values(found: Any) -> dict[str, Any]:
+    return {one.name: getattr(found, one.name) for one in fields(found)}
+
+
+def cause_of(
+    parts: Sequence[LabelShare],
+    one_op: float | None,
+    one_layer: float | None = None,
+    contention: Contention | None = None,
+) -> tuple[CauseName, float, int]:
+    """What limits a step, with its share and its time: what is unknown where most is, else the longest label
+    that stands out, else ops. parts: the longest first; one_op: what the type of op that takes most takes of
+    all; one_layer: the same of a layer."""
+    of_label = {part.label: part for part in parts}
+    compute = of_label.get("compute", LabelShare("compute", 0, 0.0))
+    unknown = of_label.get("unknown", LabelShare("unknown", 0, 0.0))
+    if UNKNOWN.hides_the_rest(parts):
+        return "unknown", unknown.share, unknown.ps_per_step
+    for part in parts:
+        if part.label not in ("compute", "unknown") and CAUSES[part.label].stands_out(part, contention):
+            return part.label, part.share, part.ps_per_step
+    if compute.share <= unknown.share:
+        return "unknown", unknown.share, unknown.ps_per_step
+    one_kind = COMPUTE.thresholds.standing_out(one_op, one_layer)
+    return "compute" if one_kind else "none", compute.share, compute.ps_per_step
+
+
+def weigh(judged: Sequence[TimedStep], contention: Contention | None) -> Weighed:
+    """What labels take of steps, and which of them limits these as far as labels tell."""
+    parts = parts_of([(step.dur_ps, step.sums) for step in judged])
+    return Weighed(
+        parts,
+        cause_of(parts, None, None, contention)[0],
+        len(judged),
+        round(sum(step.dur_ps for step in judged) / len(judged)),
+        all(step.recovered_from == "whole_capture" for step in judged),
+    )
+
+
+def by_source(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
+    """What labels take of the steps of each source, or of several by the first of them. first: of sources
+    that are judged together. Reads neither ops nor the input pipeline, so that what is
+    said of the pipeline can follow it. Of runs that were traced beside steps that were sampled, those steps
+    tell."""
+    groups: dict[int, list[TimedStep]] = defaultdict(list)
+    sampled: dict[tuple[str, str], list[TimedStep]] = defaultdict(list)
+    for step in timed_steps(query):
+        groups[first.get(step.source_id, step.source_id)].append(step)
+        if step.recovered_from == "recorder" and step.averaged:
+            sampled[step.run_id, step.host_id].append(step)
+    cache = QueryCache(query)
+    found = {}
+    for source_id, steps in groups.items():
+        host = steps[0].run_id, steps[0].host_id
+        own = any(step.averaged or step.recovered_from != "file" for step in steps) or not sampled[host]
+        judged = judged_steps(steps if own else sampled[host])
+        weighed = weigh(judged, contention_of(cache.of_host(*host)))
+        found[source_id] = weighed if own else replace(weighed, elsewhere=True)
+    return found

@@ -1,0 +1,215 @@
+"""Lines of the program that a part of the steps comes from, by the samples of its stacks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import call_paths
+from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, function_of, innermost_call
+from stepscope.instruments.causes.judgement import Explanation, SampleCounts
+from stepscope.instruments.causes.thresholds import tuned
+from stepscope.instruments.step_breakdown import labels, stack_samples
+from stepscope.instruments.step_breakdown.labels import Label, Meaning
+from stepscope.library.statements import Query, statement
+
+
+@dataclass(frozen=True)
+class SampleThresholds:
+    """What samples of stacks can tell."""
+
+    few: int = tuned(5, "so few samples of other things say nothing of where all of them come from")
+
+
+THRESHOLDS = SampleThresholds()
+_INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """How the line of a label is found among its samples."""
+
+    stands_in: Label | None = None
+    """A label whose samples tell the line where none has this one: slices tell them apart, stacks do not."""
+    of_loop: bool = False
+    """The line of the loop of steps is named, and the function within that has most of the time."""
+    by_function: bool = False
+    most_of: float | None = None
+    functions_too: bool = False
+    """These three as in `innermost_call`."""
+
+
+class SampledStacks(NamedTuple):
+    """The stacks of a source."""
+
+    loaders: frozenset[int]
+    """Those on which a loader has called the program's own Python, which runs or calls a framework."""
+    paths: dict[int, CallPath]
+    """The program's own calls on each, up to where a framework converts or compiles."""
+    meanings: dict[int, Meaning]
+    """What each stands for."""
+    loops: frozenset[FunctionKey]
+    """The functions with the loop of steps."""
+    called_back: dict[int, CallPath]
+    """The program's own calls on those on which an op calls Python, from that on."""
+
+
+Stacks = Mapping[int, SampledStacks]
+"""Those of a host, by the source that has them."""
+
+
+class StackEvidence(NamedTuple):
+    """Samples of the stacks of a host, and the sources whose steps are judged."""
+
+    query: Query
+    stacks: Stacks
+    sources: Sequence[int]
+
+    def samples(self, main: int) -> Iterator[tuple[SampledStacks, list[tuple[Any, ...]]]]:
+        """Rows of the samples that begin within a step: stack, weight_ps, active_ps. main: 1 for those of the
+        driving thread, 0 for those of all others."""
+        for source_id, stacks in self.stacks.items():
+            asked = statement("samples_in_steps", source_id=source_id, main=main, sources=self.sources)
+            yield stacks, self.query(asked).rows()
+
+    def number(self) -> int:
+        """How many samples of the driving thread lie in steps."""
+        return sum(len(rows) for _, rows in self.samples(1))
+
+    def times(self, label: str) -> tuple[Counter[CallPath], Counter[CallPath]]:
+        """The time of the steps by the calls on the stack: that of one label, and that of all labels. A stack
+        alone cannot tell a thread that runs a line from one that waits in it for ops."""
+        took: Counter[CallPath] = Counter()
+        everything: Counter[CallPath] = Counter()
+        paths = {stack: path for one in self.stacks.values() for stack, path in one.paths.items() if path}
+        asked = statement("parts_by_stack", sources=self.sources)
+        for _, stack_id, part, dur_ps in self.query(asked).rows():
+            if (path := paths.get(stack_id)) is not None:
+                everything[path] += dur_ps
+                if part == label:
+                    took[path] += dur_ps
+        return took, everything
+
+
+def stacks_of_host(query: Query, run_id: str, host_id: str) -> Stacks:
+    """The stacks of a host, by the source that has them."""
+    rows = query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows()
+    return {source_id: _stacks(query, source_id) for (source_id,) in rows}
+
+
+def line_of_label(evidence: StackEvidence, label: Label, search: LineSearch) -> Explanation:
+    """Where the program spends what counts to a label, and from where that was called."""
+    by_label: dict[str | None, Counter[CallPath]] = defaultdict(Counter)
+    number: dict[str | None, dict[CallPath, float]] = defaultdict(lambda: defaultdict(float))
+    everything: Counter[CallPath] = Counter()
+    for stacks, rows in evidence.samples(1):
+        for stack_id, weight_ps, active_ps in rows:
+            path = stacks.paths.get(stack_id, ())
+            everything[path] += weight_ps
+            ran = None if active_ps is None else active_ps / weight_ps
+            meaning = stacks.meanings.get(stack_id, labels.NOTHING)
+            for part, share in labels.shares(meaning.label, ran):
+                if path:
+                    by_label[part][path] += round(share * weight_ps)
+                    number[part][path] += share
+    known = label if by_label[label] else search.stands_in
+    weights, counted = by_label[known], number[known]
+    if search.of_loop:
+        loops = frozenset[FunctionKey]().union(*(stacks.loops for stacks in evidence.stacks.values()))
+        few = evidence.number() - sum(counted.values()) < THRESHOLDS.few
+        took, all_took = evidence.times(label)
+        if not took:
+            took, all_took = weights, everything
+        if (found := call_paths.loop_line(took, all_took, loops, few)) is not None:
+            spent_in = call_paths.innermost_function(found[0], took)
+            return _counted(*found, counted, by_line=True, spent_in=spent_in)
+    call = innermost_call(weights, search.by_function, search.most_of, functions_too=search.functions_too)
+    return _counted(*call, counted)
+
+
+def line_of_loader(evidence: StackEvidence, least: float) -> Explanation:
+    """The line of the program's own Python in which threads of a loader, or of an op that calls Python, spend
+    most of the time, where they spend at least a part of the steps in such Python."""
+    weights: Counter[CallPath] = Counter()
+    number: dict[CallPath, float] = defaultdict(float)
+    sampled_ps = sum(weight_ps for _, rows in evidence.samples(1) for _, weight_ps, _ in rows)
+    for stacks, rows in evidence.samples(0):
+        for stack_id, weight_ps, active_ps in rows:
+            if stack_id in stacks.loaders and (path := stacks.paths.get(stack_id)):
+                ran = active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
+                weights[path] += weight_ps if ran else active_ps
+                number[path] += 1
+    if sum(weights.values()) < least * sampled_ps:
+        return Explanation()
+    return _counted(*innermost_call(weights, by_function=True), number)
+
+
+def line_of_callbacks(evidence: StackEvidence) -> Explanation:
+    """The line of what ops call that has most of the time, on whatever thread they run it."""
+    weights: Counter[CallPath] = Counter()
+    number: dict[CallPath, float] = defaultdict(float)
+    for main in (1, 0):
+        for stacks, rows in evidence.samples(main):
+            for stack_id, weight_ps, _ in rows:
+                if path := stacks.called_back.get(stack_id):
+                    weights[path] += weight_ps
+                    number[path] += 1
+    return _counted(*innermost_call(weights, by_function=True, first_too=True), number)
+
+
+def _counted(
+    place: CodeLine | None,
+    called_from: CodeLine | None,
+    number: Mapping[CallPath, float],
+    by_line: bool = False,
+    spent_in: CodeLine | None = None,
+) -> Explanation:
+    """A line with the samples that speak for it: those that pass through its function, or through the line
+    itself where others of the same function are other places."""
+    if place is None:
+        return Explanation()
+    there = 0.0
+    others: dict[object, float] = defaultdict(float)
+    for path, many in number.items():
+        if any(call == place if by_line else function_of(call) == function_of(place) for call in path):
+            there += many
+        else:
+            others[path[-1] if by_line else function_of(path[-1])] += many
+    samples = SampleCounts(sum(number.values()), there, max(others.values(), default=0.0))
+    return Explanation(place=place, called_from=called_from, spent_in=spent_in, samples=samples)
+
+
+def _stacks(query: Query, source_id: int) -> SampledStacks:
+    paths: dict[int, CallPath] = {}
+    meanings: dict[int, Meaning] = {}
+    loops: set[FunctionKey] = set()
+    called_from: dict[int, int] = {}
+    frames = query(statement("frames_of_stacks", sources=[source_id])).rows()
+    for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
+        around = meanings.get(parent_id, labels.NOTHING)
+        path = paths.get(parent_id, ())
+        # What compiles or stores is named by its call; a loader's call is not what takes its time.
+        if code == "program" and file is not None and (not around.whole or around.label == "input"):
+            path = _extended(path, CodeLine(file, line, function))
+            if has_loop:
+                loops.add((file, function))
+        paths[stack_id] = path
+        if labels.calls_back(file or "", code):
+            called_from[stack_id] = len(path)
+        elif parent_id in called_from:
+            called_from[stack_id] = called_from[parent_id]
+        meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
+    loaders = stack_samples.loader_stacks(query, source_id, calling=True)
+    called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
+    return SampledStacks(loaders, paths, meanings, frozenset(loops), called_back)
+
+
+def _extended(path: CallPath, line: CodeLine) -> CallPath:
+    """A comprehension is part of the line that it is written in."""
+    plain = (line.function or "").rpartition(".")[2]
+    if plain in _INNER and path and (path[-1].file, path[-1].line) == (line.file, line.line):
+        return path
+    return (*path, line)
