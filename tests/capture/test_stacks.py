@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pluggy
 import pytest
 
 from stepscope.capture import frames, stacks
@@ -186,14 +187,14 @@ def test_whose_code_it_is(tmp_path: Path) -> None:
     whose = Whose()
     for path in (json.__file__, threading.__file__):
         assert whose.of(path, "json") == ("python", os.path.relpath(path, Path(os.__file__).parent))
-    assert whose.of(pytest.__file__, "pytest") == ("library", "pytest/__init__.py")
+    assert whose.of(pluggy.__file__, "pluggy") == ("library", "pluggy/__init__.py")
     assert whose.of("/x/lib/python3.9/site-packages/a/b.py", "a.b") == ("library", "a/b.py")
     assert whose.of(str(tmp_path / "train.py"), "__main__") == ("program", str(tmp_path / "train.py"))
     assert whose.of(__file__, __name__)[0] == "program"
     assert whose.of(str(Path.cwd() / "x.py"), "x") == ("program", "x.py")
     assert whose.of("<frozen importlib._bootstrap>", "importlib._bootstrap")[0] == "python"
     assert whose.of("<string>", "__main__") == ("program", "<string>")
-    assert whose.of("<string>", "pytest") == ("library", "<string>")
+    assert whose.of("<string>", "pluggy") == ("library", "<string>")
     assert whose.of("/tmp/__autograph_generated_filex.py", "y") == (
         "library",
         "__autograph_generated_filex.py",

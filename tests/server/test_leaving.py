@@ -6,14 +6,16 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
 from stepscope.background import Stopped, go_on
 from stepscope.errors import QueryError
 from stepscope.library.statements import statement
-from stepscope.server import desk, reports
+from stepscope.server import desk, graphs, reports
 from stepscope.session.trace import Trace
+from tests.corpus import SAMPLES
 from tests.server.asking import RECORDINGS, Served
 
 ENDLESS = "SELECT count(*) AS n FROM range(100000000) AS a, range(100000000) AS b"
@@ -108,7 +110,7 @@ def _many_queries(trace: Trace) -> None:
         trace.query(statement("page_runs")).rows()
 
 
-def _no_query(trace: Trace) -> None:
+def _no_query(trace: Trace | None = None) -> None:
     while True:
         go_on()
 
@@ -137,6 +139,29 @@ def test_a_client_that_leaves_stops_its_work(
         assert asked.result(HANG_SECONDS).status == 0
     assert page.page.under_way == {}
     assert page.get(MEMORY).json["title"]  # asked anew, on the same trace
+
+
+def test_a_client_that_leaves_stops_what_needs_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    page, begun, ended = Served(str(SAMPLES / "graph" / "small.pb")), threading.Event(), threading.Event()
+
+    def level(*_: object) -> object:
+        begun.set()
+        try:
+            return _no_query()
+        finally:
+            ended.set()
+
+    given = {"graph": 0, "open": [], "fold": True, "flat": False, "given": True}
+    with closing(page), ThreadPoolExecutor() as pool:
+        with monkeypatch.context() as patch:
+            patch.setattr(graphs, "level", level)
+            leave = threading.Event()
+            asked = pool.submit(page.post, "/api/graph", given, leave=leave)
+            assert begun.wait(HANG_SECONDS)
+            leave.set()
+            assert ended.wait(HANG_SECONDS)
+            assert asked.result(HANG_SECONDS).status == 0
+        assert page.post("/api/graph", given).json["boxes"]
 
 
 def test_what_two_wait_for_ends_when_both_have_left(page: Served, monkeypatch: pytest.MonkeyPatch) -> None:

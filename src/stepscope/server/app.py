@@ -33,6 +33,7 @@ from stepscope.server import (
     whatif,
 )
 from stepscope.server.access import SESSION, Access, Guarded
+from stepscope.server.aside import aside
 from stepscope.server.assets import CACHING, Asset
 from stepscope.server.beside import Beside
 from stepscope.server.console import Console
@@ -205,21 +206,21 @@ async def graph_level(page: Page, request: Request) -> Response:
     """What is seen of a graph when some scopes are open."""
     given = asked.json_object(request, request.state.body, *graphs.LEVEL_KEYS)
     found = await page.recording.graph(graphs.asked_number(given["graph"]))
-    return Json(await asyncio.to_thread(lambda: encode(graphs.level(found, given))))
+    return Json(await aside(lambda: encode(graphs.level(found, given))))
 
 
 async def graph_search(page: Page, request: Request) -> Response:
     """Nodes of a graph by name or type."""
     text = asked.text(request, "q")
     found = await page.recording.graph(asked.integer(request, "graph", 0, graphs.MOST_GRAPHS))
-    return Json(await asyncio.to_thread(lambda: encode(graphs.search(text, found))))
+    return Json(await aside(lambda: encode(graphs.search(text, found))))
 
 
 async def graph_way(page: Page, request: Request) -> Response:
     """The way between two nodes of a graph."""
     start, end = asked.text(request, "from"), asked.text(request, "to")
     found = await page.recording.graph(asked.integer(request, "graph", 0, graphs.MOST_GRAPHS))
-    return Json(await asyncio.to_thread(lambda: encode(graphs.way(start, end, found))))
+    return Json(await aside(lambda: encode(graphs.way(start, end, found))))
 
 
 async def sides(page: Page, request: Request) -> Response:
@@ -238,7 +239,7 @@ async def pipeline_whatif(page: Page, request: Request) -> Response:
     """A step with other threads, work or cores."""
     given = asked.json_object(request, request.state.body, *whatif.KEYS)
     found = await page.recording.pipelines()
-    return Json(await asyncio.to_thread(lambda: encode(whatif.answer(found, given))))
+    return Json(await aside(lambda: encode(whatif.answer(found, given))))
 
 
 async def analysis(page: Page, request: Request) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as python_json
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from stepscope.background import go_on
 from stepscope.errors import NothingFound, UsageError
 from stepscope.formats.models import files
 from stepscope.instruments import tfprof
@@ -90,9 +91,12 @@ def answer(model: tfprof.Model, given: dict[str, Any]) -> dict[str, Any]:
                 400, error.happened, seen=error.seen, todo=error.todo, slug="request-odd"
             ) from error
     told = model.show(view, chosen)
+    go_on()
     rows, _ = model.outline(view, chosen)
+    go_on()
     root = tree(rows[:MOST_LINES], tuple(chosen.select), 10**6 if model.of_trace else 1)
     built = report.build(view, root, [*told.warnings, *report.advice(view, words, told)])
+    go_on()
     text = told.text
     return {
         "format": FORMAT,

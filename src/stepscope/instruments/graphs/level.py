@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stepscope import _core
+from stepscope.background import go_on
 from stepscope.errors import LimitReached
 from stepscope.instruments.graphs.hierarchy import SEVERAL, Hierarchy, Scope
 
@@ -102,6 +103,7 @@ def level(
             seen=f"{len(shown):,} boxes; {MOST_BOXES:,} are drawn at most",
             todo="close a scope, or search for the node",
         )
+    go_on()
     home = [-1] * (graph.root.last + 1)
     for number, (one, copies) in enumerate(shown):
         for alike in (one, *copies):
@@ -110,8 +112,10 @@ def level(
     between = Counter(zip(map(at, graph.producers), map(at, graph.consumers), strict=True))
     inside = sum(between.pop((one, one), 0) for one in range(len(shown)))
     outside = sum(between.pop(pair) for pair in [pair for pair in between if -1 in pair])
+    go_on()
     widths = [_width(one, copies) for one, copies in shown]
     places = _places(widths, list(between))
+    go_on()
     boxes = [
         _box(one, copies, opens, x, y, width)
         for (one, copies), (x, y), width in zip(shown, places, widths, strict=True)
