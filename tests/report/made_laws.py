@@ -110,7 +110,8 @@ def many_programs_in_a_folder() -> Tables:
     tables = draw(STEPS + PYTHON + "cpu/python thread :  [IteratorGetNextOp::DoCompute......]")
     for at in range(6):
         _host(tables, f"h{at}", (20 + at) * UNIT_PS)
-        tables.rows["source"][-1]["producer"] = tables.rows["capture"][-1]["producer"] = "kineto"
+        tables.rows["source"][-1] |= {"producer": "kineto", "framework": "pytorch"}
+        tables.rows["capture"][-1]["producer"] = "kineto"
     return tables
 
 

@@ -125,7 +125,8 @@ def two_hosts_unlike() -> Tables:
 
 def different_programs_in_a_folder() -> Tables:
     tables = two_hosts_unlike()
-    tables.rows["source"][1]["producer"] = tables.rows["capture"][1]["producer"] = "kineto"
+    tables.rows["source"][1] |= {"producer": "kineto", "framework": "pytorch"}
+    tables.rows["capture"][1]["producer"] = "kineto"
     return tables
 
 

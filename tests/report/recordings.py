@@ -56,6 +56,8 @@ PROBLEMS: dict[str, str] = {
     + "cpu/t thread : [a:Unique.......][b:Add]\ngpu/s device_stream : [k:MatMul]",
     "device_idle": STEPS + "gpu/s device_stream :  [kernel..]     [k]",
     "device_idle, two": "gpu/s device_stream : [a]        [b]\ngpu2/s device_stream : [a]        [b]",
+    "device_unused": f"gpu/s device_stream : [kernel{'.' * 900}]\ntpu/s device_stream : [k]",
+    "device_unused, two": f"gpu/s device_stream : [kernel{'.' * 900}]\ntpu/s device_stream : [k][k]",
     "few_steps": "step train : [s0][s1]",
     "few_steps, one": "step train : [s0]",
     "host_sync": STEPS + "cpu/t thread :  [cudaStreamSynchronize]",
