@@ -92,7 +92,8 @@ docs: setup ## write the reference (docs/reference) from the schema, the library
 	@rm -rf docs/reference
 	$(BIN)/stepscope docs --write docs/reference
 
-pictures: setup ## make the pictures of the documentation from today's output (docs/page.png needs Chromium)
+pictures: setup ## make the pictures of the documentation from today's output (installs rich; docs/page.png needs Chromium)
+	@$(PIP) rich==15.0.0
 	$(BIN)/python packaging/pictures.py screen $(SAMPLE) docs/summary.svg
 	$(BIN)/python packaging/pictures.py page tests/samples/capture/slow_map docs/page.png
 

@@ -20,7 +20,7 @@ AS_WINDOWS = """
 import asyncio, contextlib, ctypes, importlib, importlib.util, io, json, mmap, multiprocessing, os, pathlib
 import pkgutil, shutil, signal, socket, subprocess, sys, tempfile, webbrowser
 import concurrent.futures.thread, importlib.metadata, getpass, zipfile, tarfile
-packages = "duckdb rich.console rich.table rich.progress prompt_toolkit prompt_toolkit.history uvicorn "
+packages = "duckdb wcwidth prompt_toolkit prompt_toolkit.history uvicorn "
 packages += "h11 fsspec prompt_toolkit.completion prompt_toolkit.shortcuts prompt_toolkit.output IPython "
 packages += "starlette.applications uvicorn.protocols.http.h11_impl mcp.server.stdio grpc"
 for name in packages.split():

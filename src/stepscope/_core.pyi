@@ -188,16 +188,20 @@ def write_parquet(
     files: Sequence[tuple[str, Store, str, Sequence[tuple[str, str, str | int | None, int]]]],
     *,
     threads: int = 0,
-    page_rows: int = 0,
-    page_bytes: int = 0,
 ) -> list[tuple[int, int, str]]:
     """Writes tables as Parquet files and forces them to the disk; gives size, rows and hash of each.
 
     files: path (nothing may be there), store, table, and the columns of the file: name, type in SQL, a
     value that all rows have or None, and else a number that is added to the table's column of that name
     (NULL in all rows when it has none). The bytes depend on the rows alone, not on threads.
-    page_rows, page_bytes: where pages end; 0 is a good choice. CoreError when a file cannot be written
-    or a value does not fit its type: what was begun is left there.
+    CoreError when a file cannot be written or a value does not fit its type: what was begun is left there.
+    """
+
+def arrow_stream(columns: Sequence[tuple[str, str, Sequence[bytes | None]]], length: int) -> object:
+    """A PyCapsule of an ArrowArrayStream with one batch of so many rows.
+
+    columns: name, Arrow's format string, and the buffers: the validity bitmap, None where no row is NULL,
+    then those of the values. ValueError when they do not fit each other.
     """
 
 def write_lod(path: str, store: Store) -> tuple[int, int, str]:

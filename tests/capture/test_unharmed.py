@@ -80,7 +80,7 @@ def test_a_stepscope_and_a_sitecustomize_of_the_program(here: Path) -> None:
     theirs.mkdir()
     (theirs / "stepscope.py").write_text("said = 'their stepscope'\n")
     (theirs / "sitecustomize.py").write_text("said = 'their sitecustomize'\n")
-    (theirs / "rich.py").write_text("raise ImportError('not the rich that stepscope needs')\n")
+    (theirs / "duckdb.py").write_text("raise ImportError('not the duckdb that stepscope needs')\n")
     (here / "program.py").write_text(
         "import sitecustomize, stepscope, sys\nprint(stepscope.said, sitecustomize.said)\nsys.exit(3)\n"
     )

@@ -15,7 +15,7 @@ from stepscope.lake.schema import schema
 HEAVY = (
     "duckdb",
     "stepscope._core",
-    "rich",
+    "wcwidth",
     "prompt_toolkit",
     "pyarrow",
     "stepscope.lake",

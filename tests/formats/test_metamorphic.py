@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from stepscope import formats, units
-from stepscope.formats._protobuf import fields, varint
+from stepscope.protobuf import fields, varint
 from stepscope.session.decoding import decode_source
 from stepscope.sources.find import find
 from stepscope.sources.spool import Spool

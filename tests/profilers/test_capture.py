@@ -189,7 +189,7 @@ def test_an_older_server_saves_the_profile_itself(tmp_path: Path, capsys: pytest
     def saves(data: bytes, _: Any) -> bytes:
         told = {
             number: bytes(body)
-            for number, wire, body, _ in messages._protobuf.fields(memoryview(data))
+            for number, wire, body, _ in messages.protobuf.fields(memoryview(data))
             if wire == 2
         }
         path = Path(told[5].decode(), told[6].decode(), told[7].decode() + ".xplane.pb")

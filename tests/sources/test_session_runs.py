@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import stepscope
-from stepscope.formats._protobuf import fields
+from stepscope.protobuf import fields
 from tests.corpus import SAMPLES
 
 SESSION = SAMPLES / "tf1" / "session"

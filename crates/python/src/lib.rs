@@ -208,6 +208,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(lod::write_lod, module)?)?;
     module.add_function(wrap_pyfunction!(pickle::unpickle, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(pprof::pprof, module)?)?;
     module.add_function(wrap_pyfunction!(hash_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use stepscope_core::error::{Error, Kind as Failure};
 use stepscope_core::options::Options;
-use stepscope_core::store::parquet::{Column, Job, Kind, Limits, Source, write};
+use stepscope_core::store::parquet::{Column, Job, Kind, Source, write};
 
 /// A value that all rows have.
 #[derive(FromPyObject)]
@@ -46,13 +46,11 @@ fn column((name, of, constant, add): Spec) -> PyResult<Column> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (files, *, threads=0, page_rows=0, page_bytes=0))]
+#[pyo3(signature = (files, *, threads=0))]
 pub fn write_parquet(
     py: Python<'_>,
     files: Vec<File<'_>>,
     threads: usize,
-    page_rows: usize,
-    page_bytes: usize,
 ) -> PyResult<Vec<(u64, u64, String)>> {
     let mut jobs = Vec::with_capacity(files.len());
     for (path, store, table, columns) in files {
@@ -63,12 +61,10 @@ pub fn write_parquet(
             columns: columns.into_iter().map(column).collect::<PyResult<_>>()?,
         });
     }
-    let or = |given: usize, default: usize| if given == 0 { default } else { given };
-    let limits = Limits {
-        page_rows: or(page_rows, Limits::default().page_rows),
-        page_bytes: or(page_bytes, Limits::default().page_bytes),
+    let threads = match threads {
+        0 => Options::default().threads,
+        given => given,
     };
-    let threads = or(threads, Options::default().threads);
     let raised: Mutex<Option<PyErr>> = Mutex::default();
     let check = || {
         Python::attach(|py| py.check_signals()).map_err(|error| {
@@ -76,7 +72,7 @@ pub fn write_parquet(
             Error::new(Failure::Interrupted, "the caller asked to stop")
         })
     };
-    let written = free(py, || write(&jobs, threads, limits, check));
+    let written = free(py, || write(&jobs, threads, check));
     match lock(&raised).take() {
         Some(error) => Err(error),
         None => Ok(written?

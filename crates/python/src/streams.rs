@@ -1,17 +1,61 @@
-//! Arrow streams that Python hands over.
+//! Arrow streams that Python hands over, and one that it gets.
 
 #![allow(unsafe_code)]
 
-use arrow_array::RecordBatch;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchOptions, make_array};
+use arrow_buffer::Buffer;
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType, Field, Schema, ffi::FFI_ArrowSchema};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyCapsule;
+use std::sync::Arc;
+
+/// A column: its name, Arrow's format string, and its buffers, the validity of its values first.
+type Column = (String, String, Vec<Option<PyBackedBytes>>);
+
+#[pyfunction]
+pub fn arrow_stream(
+    py: Python<'_>,
+    columns: Vec<Column>,
+    length: usize,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    let odd = |error: ArrowError| PyValueError::new_err(error.to_string());
+    let batch = batch(columns, length).map_err(odd)?;
+    let schema = batch.schema();
+    let batches = RecordBatchIterator::new([Ok(batch)], schema);
+    PyCapsule::new_with_value(
+        py,
+        FFI_ArrowArrayStream::new(Box::new(batches)),
+        c"arrow_array_stream",
+    )
+}
+
+fn batch(columns: Vec<Column>, length: usize) -> Result<RecordBatch, ArrowError> {
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (name, format, buffers) in columns {
+        let kind = DataType::try_from(&FFI_ArrowSchema::try_new(&format, Vec::new(), None)?)?;
+        let mut buffers = buffers
+            .into_iter()
+            .map(|bytes| bytes.map(|bytes| Buffer::from(&bytes[..])));
+        let valid = buffers.next().flatten();
+        let array = ArrayData::builder(kind.clone())
+            .len(length)
+            .null_bit_buffer(valid)
+            .buffers(buffers.flatten().collect());
+        arrays.push(make_array(array.build()?));
+        fields.push(Field::new(name, kind, true));
+    }
+    let rows = RecordBatchOptions::new().with_row_count(Some(length));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &rows)
+}
 
 /// The batches of anything that has `__arrow_c_stream__`.
 pub fn batches(
     stream: &Bound<'_, PyAny>,
-) -> PyResult<impl Iterator<Item = Result<RecordBatch, arrow_schema::ArrowError>> + use<>> {
+) -> PyResult<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>> {
     let capsule = stream.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>()?;
     let held = capsule.pointer_checked(Some(c"arrow_array_stream"))?;

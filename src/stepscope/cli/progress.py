@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from stepscope import units
 from stepscope.cli.console import Console
+from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.plain import plain
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, ProgressColumn, TaskID
 
 PATIENCE_SECONDS = 1.0
 """Work that is done sooner needs no bar."""
+_PERIOD_SECONDS = 0.1
 _WIDTH, _BAR = 40, 24
-"""Characters of what is being done, and of the bar."""
-_MUCH = 42
-"""Characters of how much is done, how fast, and how long it takes."""
+"""Columns of what is being done, and of the bar."""
+_FIGURES = 42
+"""Columns of how much is done, how fast, and how long it takes."""
+_ERASED, _HIDDEN, _CURSOR = "\r\x1b[2K", "\x1b[?25l", "\x1b[?25h"
 
 
 class _Shown(NamedTuple):
@@ -34,18 +36,17 @@ class _Shown(NamedTuple):
 class Bar:
     """The bar: update() and asking() are what Trace.watch() and `trace.ingest` call, stop() erases it.
 
-    A query may take minutes and tells nothing meanwhile: so a timer shows the bar, and not the next call.
+    A query may take minutes and tells nothing meanwhile: so a thread draws the bar, and not the next call.
     """
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._begin = time.monotonic()
+        self._begin = self._since = time.monotonic()
         self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
+        self._ended: threading.Event | None = None
+        """Set when the thread that draws must end; None without one."""
         self._latest: _Shown | None = None
-        self._progress: Progress | None = None
-        self._unit = ""
-        self._task: TaskID | None = None
+        self._is_drawn = False
 
     def update(self, what: str, done: int, total: int) -> None:
         """Shows how many bytes are read; the reader calls it about ten times a second."""
@@ -67,80 +68,69 @@ class Bar:
         if not self._console.err_is_terminal:
             return
         with self._lock:
+            now, before = time.monotonic(), self._latest
+            if before is None or before.unit != shown.unit or shown.done < before.done:
+                self._since = now
             self._latest = shown
-            left = self._begin + PATIENCE_SECONDS - time.monotonic()
-            if self._progress is not None or left <= 0:
-                self._show(shown)
-            elif self._timer is None:
-                self._timer = threading.Timer(left, self._late)
-                self._timer.daemon = True
-                self._timer.start()
+            left = self._begin + PATIENCE_SECONDS - now
+            if left <= 0 and (not self._is_drawn or before is None or before.unit != shown.unit):
+                self._draw()
+            if self._ended is None:
+                self._ended = threading.Event()
+                threading.Thread(target=self._run, args=(self._ended, max(left, 0)), daemon=True).start()
 
-    def _late(self) -> None:
-        """The work takes long. Called by a timer, which stop() may have been too late to cancel."""
-        with self._lock:
-            if self._timer is threading.current_thread() and self._latest is not None:
-                self._show(self._latest)
+    def _run(self, ended: threading.Event, left: float) -> None:
+        while not ended.wait(left):
+            with self._lock:
+                if not ended.is_set():
+                    self._draw()
+            left = _PERIOD_SECONDS
 
-    def _show(self, shown: _Shown) -> None:
-        if self._progress is None or self._unit != shown.unit:
-            self._erase()
-            self._progress, self._unit = self._start(shown.unit), shown.unit
-            self._task = self._progress.add_task("", total=None)
-        if self._task is not None:
-            self._progress.update(
-                self._task,
-                description=plain(shown.what, self._room(_WIDTH + _BAR) - self._room(_BAR)),
-                completed=shown.done,
-                total=shown.total if shown.total > 0 else None,
-            )
+    def _draw(self) -> None:
+        begin = _ERASED if self._is_drawn else _HIDDEN + _ERASED
+        self._is_drawn = True
+        self._write(begin + shorten_cells(self._line(), self._console.width - 1))
 
-    def _room(self, wanted: int) -> int:
-        """Characters of the name and the bar, or of the bar alone, for those that are wanted: on one line."""
-        share = min(1.0, (self._console.width - _MUCH) / (_WIDTH + _BAR))
-        return max(int(wanted * share), 4)
+    def _write(self, text: str) -> None:
+        """Where stderr takes nothing, nobody looks, and the work goes on."""
+        with contextlib.suppress(OSError, ValueError):
+            self._console.err.write(text)
+            self._console.err.flush()
 
-    def _start(self, unit: str) -> Progress:
-        from rich import progress
-        from rich.console import Console as RichConsole
-
-        much: tuple[ProgressColumn, ...] = (progress.TimeElapsedColumn(),)
+    def _line(self) -> str:
+        if self._latest is None:
+            return ""
+        what, done, total, unit = self._latest
+        share = min((self._console.width - _FIGURES) / (_WIDTH + _BAR), 1.0)
+        name_room, bar_room = max(int(_WIDTH * share), 4), max(int(_BAR * share), 4)
+        name = shorten_cells(plain(what), name_room)
+        seconds = time.monotonic() - self._since
+        parts = [_clock(seconds)]
         if unit == "things":
-            much = (progress.MofNCompleteColumn(), *much)
-        if unit == "bytes":
-            much = (
-                progress.DownloadColumn(binary_units=True),
-                progress.TransferSpeedColumn(),
-                progress.TimeRemainingColumn(),
-            )
-        shown = progress.Progress(
-            progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(bar_width=self._room(_BAR)),
-            *much,
-            console=RichConsole(
-                file=self._console.err,
-                no_color=not self._console.err_color,
-                force_terminal=True,  # looked at before: it is one
-            ),
-            transient=True,
-            refresh_per_second=10,
-        )
-        shown.start()
-        return shown
+            parts = [f"{done}/{total}", *parts]
+        elif unit == "bytes":
+            per_second = done / seconds if seconds > 0 else 0.0
+            parts = [f"{units.show(done, 'bytes')}/{units.show(total, 'bytes')}"] if total else []
+            parts += [f"{units.show(int(per_second), 'bytes')}/s"]
+            parts += [_clock((total - done) / per_second)] if total and per_second else []
+        filled = min(bar_room * done // total, bar_room) if total > 0 else 0
+        drawn = "━" * filled + " " * (bar_room - filled)
+        return f"{name}{' ' * (name_room - cells(name))} {drawn} {' '.join(parts)}"
 
     def stop(self) -> None:
         """Erases the bar, so that results can be written; a later update starts a new one."""
         with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = self._latest = None
+            if self._ended is not None:
+                self._ended.set()
+            self._ended = self._latest = None
             self._begin = time.monotonic()
-            self._erase()
+            if self._is_drawn:
+                self._is_drawn = False
+                self._write(_ERASED + _CURSOR)
 
-    def _erase(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
+
+def _clock(seconds: float) -> str:
+    return str(datetime.timedelta(seconds=int(seconds)))
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stepscope.formats._protobuf import fields
+from stepscope.protobuf import fields
 
 PLANE = b"/host:metadata"
 _NUMBER = re.compile(rb"\((\d{1,20})\)$")

@@ -10,7 +10,7 @@ import mmap
 import re
 from pathlib import Path
 
-from stepscope import strict_json
+from stepscope import protobuf, strict_json
 from stepscope.sources.source import Source
 
 _HEAD_BYTES = 1 << 16
@@ -76,14 +76,4 @@ def _is_plain(source: Source) -> bool:
 
 def _encoded(name: str, ts_us: int) -> bytes:
     """node_name and all_start_micros of a NodeExecStats, fields 1 and 2, as written."""
-    text = name.encode("utf-8", "surrogatepass")
-    return b"\x0a" + _varint(len(text)) + text + b"\x10" + _varint(ts_us)
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return protobuf.record(1, name.encode("utf-8", "surrogatepass")) + protobuf.record(2, ts_us)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepscope import protobuf
 from stepscope.formats._fields import finite
-from stepscope.formats._protobuf import varint
+from stepscope.protobuf import Damaged, whole
 
 CLASSES = (
     "UNKNOWN",
@@ -25,10 +26,6 @@ _MOST_DEPTH = 1000
 _FITS = 2**63 - 1
 _NS = 1000
 """Picoseconds in a nanosecond."""
-
-
-class Damaged(ValueError):
-    """The bytes are not such a message, or were cut."""
 
 
 @dataclass
@@ -93,9 +90,9 @@ class Model:
 def read(data: bytes) -> Model:
     """Reads the message. Damaged when it is another one, or cut."""
     model = Model()
-    for number, wire, body in _whole(memoryview(data)):
+    for number, wire, body in whole(data):
         if number == 1 and wire == 2:
-            for inner, kind, value in _whole(body):
+            for inner, kind, value in whole(body):
                 if inner == 2 and kind == 2:
                     node = _node(value)
                     model.nodes[node.id] = node
@@ -104,7 +101,7 @@ def read(data: bytes) -> Model:
         elif number == 2:
             model.output = _int(body, wire)
         elif number == 5 and wire == 2:
-            for inner, kind, value in _whole(body):
+            for inner, kind, value in whole(body):
                 if inner == 2:
                     model.cpu_budget = _int(value, kind)
                 elif inner == 3:
@@ -112,7 +109,7 @@ def read(data: bytes) -> Model:
         elif number == 6:
             model.gaps_us += _ints(body, wire)
         elif number == 7 and wire == 2:
-            model.dataset_name = _text(body)
+            model.dataset_name = protobuf.text(body)
     if model.output not in model.nodes:
         raise Damaged("no root among its nodes")
     return model
@@ -128,11 +125,11 @@ def _node(data: memoryview) -> Node:
         8: "num_elements",
         9: "processing_ns",
     }
-    for number, wire, body in _whole(data):
+    for number, wire, body in whole(data):
         if number == 1:
             node.id = _int(body, wire)
         elif number == 2 and wire == 2:
-            node.name = _text(body)
+            node.name = protobuf.text(body)
         elif number == 3:
             node.autotune = bool(_int(body, wire))
         elif number in numbers:
@@ -153,9 +150,9 @@ def _node(data: memoryview) -> Node:
 
 def _parameter(data: memoryview) -> Parameter:
     parameter = Parameter()
-    for number, wire, body in _whole(data):
+    for number, wire, body in whole(data):
         if number == 1 and wire == 2:
-            parameter.name = _text(body)
+            parameter.name = protobuf.text(body)
         elif number == 2:
             parameter.value = _double(body, wire)
         elif number == 4:
@@ -167,44 +164,19 @@ def _parameter(data: memoryview) -> Parameter:
     return parameter
 
 
-def _whole(data: memoryview) -> Iterator[tuple[int, int, memoryview]]:
-    """The fields of a message; Damaged at a contradiction or a cut."""
-    at = 0
-    while at < len(data):
-        tag, begin = varint(data, at)
-        size: int | None = None
-        if tag is not None and tag & 7 == 0:
-            value, end = varint(data, begin)
-            size = None if value is None else end - begin
-        elif tag is not None and tag & 7 == 2:
-            size, begin = varint(data, begin)
-        elif tag is not None and tag & 7 in (1, 5):
-            size = 8 if tag & 7 == 1 else 4
-        if tag is None or size is None or begin + size > len(data) or tag >> 3 == 0:
-            raise Damaged(f"cut or no such message after {at:,} bytes of {len(data):,}")
-        yield tag >> 3, tag & 7, data[begin : begin + size]
-        at = begin + size
-
-
 def _int(body: memoryview, wire: int) -> int:
     """A signed number of 64 bits."""
-    value, _ = varint(body, 0)
-    if wire != 0 or value is None:
+    if wire != 0:
         raise Damaged("a number is missing")
-    value %= 2**64
-    return value - 2**64 if value >= 2**63 else value
+    return protobuf.signed(body)
 
 
 def _ints(body: memoryview, wire: int) -> list[int]:
     if wire == 0:
         return [_int(body, wire)]
-    found, at = [], 0
-    while at < len(body):
-        value, at = varint(body, at)
-        if wire != 2 or value is None:
-            raise Damaged("numbers are cut")
-        found.append(value % 2**64)
-    return found
+    if wire != 2 or (len(body) and body[-1] >= 0x80):
+        raise Damaged("numbers are cut")
+    return list(protobuf.numbers(body))
 
 
 def _double(body: memoryview, wire: int) -> float:
@@ -212,10 +184,6 @@ def _double(body: memoryview, wire: int) -> float:
         raise Damaged("a number is missing")
     value: float = struct.unpack("<d", body)[0]
     return value
-
-
-def _text(body: memoryview) -> str:
-    return bytes(body).decode("utf-8", "replace")
 
 
 def rows(

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepscope import protobuf
 from stepscope.code_lines import CodeLine, innermost, is_framework
-from stepscope.formats._protobuf import fields, varint
 
 NAMES = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
 """Names of op logs: what write_op_log and the recorder call them."""
@@ -74,10 +74,10 @@ def _line(frame: bytes, texts: dict[int, str]) -> CodeLine:
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Fields of a message: numbers and bytes. Ends where the bytes make no sense."""
-    for number, wire, body, cut in fields(memoryview(data)):
+    for number, wire, body, cut in protobuf.fields(memoryview(data)):
         if cut:
             return
         if wire == 0:
-            yield number, varint(body, 0)[0] or 0
+            yield number, protobuf.number(body)
         elif wire == 2:
             yield number, bytes(body)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from stepscope import protobuf
 from stepscope.formats._profile_events import MOST_DEPTH
-from stepscope.formats._protobuf import fields, varint
+from stepscope.protobuf import fields
 
 _MOST_ENTRIES = 5_000_000
 """Samples, places, functions and texts that are read: Python holds them all."""
@@ -107,7 +107,7 @@ class _Reader:
 
     def _take(self, number: int, wire: int, body: memoryview) -> None:
         if wire == 0:
-            value = _signed(body)
+            value = protobuf.signed(body)
             if number == 12:
                 self.profile.period = value
             elif number == 14:
@@ -136,7 +136,7 @@ class _Reader:
             numbers = _numbers(body)
             self.functions[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(4, 0))
         elif number == 6:
-            self.texts.append(bytes(body).decode("utf-8", "replace"))
+            self.texts.append(protobuf.text(body))
 
     def _placed(self) -> Profile:
         found = self.profile
@@ -171,37 +171,15 @@ def _sample(body: memoryview) -> tuple[tuple[int, ...], tuple[int, ...], list[tu
     labels: list[tuple[int, int, int]] = []
     for number, wire, part, _ in fields(body):
         if number == 1:
-            places.extend(_packed(part) if wire == 2 else [_unsigned(part)] if wire == 0 else ())
+            places.extend(protobuf.numbers(part) if wire in (0, 2) else ())
         elif number == 2 and len(values) < 64:
-            values += [_sign(value) for value in (_packed(part) if wire == 2 else [_unsigned(part)])]
+            values += map(protobuf.sign, protobuf.numbers(part) if wire in (0, 2) else ())
         elif number == 3 and wire == 2 and len(labels) < 64:
             told = _numbers(part)
-            labels.append((told.get(1, 0), told.get(2, 0), _sign(told.get(3, 0))))
+            labels.append((told.get(1, 0), told.get(2, 0), protobuf.sign(told.get(3, 0))))
     return tuple(places), tuple(values[:64]), labels
-
-
-def _packed(body: memoryview) -> Iterator[int]:
-    at = 0
-    while at < len(body):
-        value, at = varint(body, at)
-        if value is None:
-            return
-        yield value
 
 
 def _numbers(body: memoryview) -> dict[int, int]:
     """The numbers of a message, the last one of each field."""
-    return {number: _unsigned(part) for number, wire, part, _ in fields(body) if wire == 0}
-
-
-def _unsigned(body: memoryview) -> int:
-    return (varint(body, 0)[0] or 0) & (2**64 - 1)
-
-
-def _sign(value: int) -> int:
-    value &= 2**64 - 1
-    return value - 2**64 if value >= 2**63 else value
-
-
-def _signed(body: memoryview) -> int:
-    return _sign(_unsigned(body))
+    return {number: protobuf.number(part) for number, wire, part, _ in fields(body) if wire == 0}

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from stepscope import protobuf
 from stepscope.formats._made_from import holds, nodes
 from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
@@ -102,33 +103,8 @@ def tagged_steps(source: Source) -> set[int]:
 
 def _run_metadata_tag(event: bytes) -> str | None:
     """The tag of an Event's tagged_run_metadata (field 8); None when it is another event."""
-    at = 0
-    while at < len(event):
-        key, at = _varint(event, at)
-        field, wire = key >> 3, key & 7
-        if wire == 1:
-            at += 8
-        elif wire == 0:
-            _, at = _varint(event, at)
-        elif wire == 2:
-            size, at = _varint(event, at)
-            if field == 8:
-                inner, start = _varint(event, at)
-                length, start = _varint(event, start)
-                return event[start : start + length].decode("utf-8", "replace") if inner == 10 else None
-            at += size
-        else:
-            return None
+    for number, wire, body, _ in protobuf.fields(memoryview(event)):
+        if (number, wire) == (8, 2):
+            first = next(protobuf.fields(body), None)
+            return protobuf.text(first[2]) if first is not None and first[:2] == (1, 2) else None
     return None
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data):
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
-    return value, at

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from stepscope import strict_json, units
+from stepscope import protobuf, strict_json, units
 from stepscope.formats import Damaged, Unreadable
 from stepscope.formats._fields import string, whole
 from stepscope.sources.source import Traits
@@ -211,7 +211,7 @@ class _Capture:
             self._seen += 1
             try:
                 model = _model.read(data)
-            except _model.Damaged as error:
+            except protobuf.Damaged as error:
                 self._note("damaged-piece", "lost", f"{name}: {error}")
                 continue
             self._stored += 1

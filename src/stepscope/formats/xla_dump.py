@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from stepscope.formats import _dump_names
-from stepscope.formats._protobuf import fields
+from stepscope.protobuf import fields
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:

@@ -14,9 +14,11 @@ def cells(text: str) -> int:
     """Columns that `text` takes on a terminal: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
+    from wcwidth import wcswidth, wcwidth
 
-    return cell_len(text)
+    width = wcswidth(text)
+    # Below 0 where a character is none to show.
+    return width if width >= 0 else sum(max(wcwidth(one), 0) for one in text)
 
 
 def shorten_cells(text: str, most: int) -> str:
@@ -72,16 +74,17 @@ def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
     return fitted
 
 
-def wrap(text: str, width: int) -> list[str]:
-    """`text` on lines of at most `width` columns, broken at blanks, and within words that are longer."""
+def wrap(text: str, width: int, *, cut: bool = True) -> list[str]:
+    """`text` on lines of at most `width` columns, broken at blanks. Words that are longer are cut, or stick
+    out."""
     lines, line, used = [], "", 0
-    for word in text.split():
+    for word in filter(None, text.split(" ")):
         size = cells(word)
         if line and used + 1 + size <= width:
             line, used = f"{line} {word}", used + 1 + size
             continue
         lines += [line] if line else []
-        while size > width:
+        while cut and size > width:
             at = len(word)
             while at > 1 and cells(word[:at]) > width:
                 at -= max((cells(word[:at]) - width) // 2, 1)

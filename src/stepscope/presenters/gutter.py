@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from stepscope import units
+from stepscope.presenters import cells as columns
 from stepscope.presenters.bars import area, spark
 from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import Paint
@@ -43,9 +43,8 @@ class Block:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """A text on lines of `width` characters; numbers keep their units."""
-    # textwrap does not break at a no-break space.
-    return [_free(line) for line in textwrap.wrap(_glued(text), width, break_on_hyphens=False)]
+    """A text on lines of `width` columns; numbers keep their units."""
+    return [_free(line) for line in columns.wrap(_glued(text), width) if line]
 
 
 def sentences(text: str) -> list[str]:

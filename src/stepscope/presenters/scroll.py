@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import io
 
-from stepscope.presenters.cells import shorten_cells
+from stepscope.presenters.cells import shorten_cells, wrap
 from stepscope.presenters.grid import Paint, lay_out, painter
 from stepscope.presenters.gutter import curve_lines, notes_by_kind
 from stepscope.presenters.outline import diff_lines, tree_lines
-from stepscope.presenters.paragraph import paragraph
 from stepscope.presenters.plain import plain
 from stepscope.report import Finding, Report, Section
 
@@ -62,10 +61,8 @@ class _Page:
 
     def sentence(self, text: str, indent: str = _INDENT, style: str = "") -> None:
         """A paragraph, as many lines as it takes."""
-        written = io.StringIO()
-        paragraph(plain(text, _LONGEST), written, self.width, indent, indent)
-        for line in written.getvalue().splitlines():
-            self.out.write(self.paint(style, line) + "\n")
+        for line in wrap(plain(text, _LONGEST), self.width - len(indent), cut=False):
+            self.out.write(self.paint(style, indent + line) + "\n")
 
     def finding(self, finding: Finding) -> None:
         """Severity and title, then what it costs and what to do."""

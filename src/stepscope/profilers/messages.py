@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stepscope.formats import _protobuf
+from stepscope import protobuf
+from stepscope.protobuf import record
 
 METHOD = "/tensorflow.ProfilerService/Profile"
 
@@ -55,10 +56,10 @@ def request(
     return b"".join(
         (
             _number(1, duration_ms),
-            _bytes(4, options),
-            _bytes(5, repository.encode("utf-8", "surrogateescape")),
-            _bytes(6, session.encode("utf-8")),
-            _bytes(7, host.encode("utf-8")),
+            record(4, options),
+            record(5, repository.encode("utf-8", "surrogateescape")),
+            record(6, session.encode("utf-8")),
+            record(7, host.encode("utf-8")),
             _number(9, 1),  # emit_xspace
         )
     )
@@ -67,9 +68,7 @@ def request(
 def reply(data: bytes) -> Reply:
     """A ProfileResponse. ValueError when the bytes are none."""
     xspace, tools, empty = b"", [], False
-    for number, wire, body, cut in _protobuf.fields(memoryview(data)):
-        if number == 0 or cut:
-            raise ValueError("it is not a protocol buffer, or it is cut off")
+    for number, wire, body in protobuf.whole(data):
         if number == 8 and wire == 2:
             xspace += bytes(body)  # a message in two parts is their sum
         elif number == 7 and wire == 0:
@@ -81,11 +80,9 @@ def reply(data: bytes) -> Reply:
 
 def _tool(data: memoryview) -> tuple[str, bytes]:
     name, held = "", b""
-    for number, wire, body, cut in _protobuf.fields(data):
-        if number == 0 or cut:
-            raise ValueError("one of its files is not a protocol buffer, or it is cut off")
+    for number, wire, body in protobuf.whole(data):
         if number == 1 and wire == 2:
-            name = bytes(body).decode("utf-8", "replace")
+            name = protobuf.text(body)
         elif number == 2 and wire == 2:
             held = bytes(body)
     return name, held
@@ -93,17 +90,4 @@ def _tool(data: memoryview) -> tuple[str, bytes]:
 
 def _number(field: int, value: int) -> bytes:
     """A field of a whole number; 0 is the default and takes no bytes."""
-    return _varint(field << 3) + _varint(value) if value else b""
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(value)) + value
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return record(field, value) if value else b""

@@ -5,7 +5,7 @@
 
 is what `stepscope.ingest(["logs/"], "lake")` does, only without its threads. Items can be pickled, and
 ingested by other processes, in any order and more than once: the lake then holds the same bytes.
-Neither DuckDB nor rich is imported for ingest_one; finish() needs DuckDB.
+ingest_one does not import DuckDB; finish() needs it.
 """
 
 from __future__ import annotations

@@ -15,8 +15,6 @@ mod queues;
 mod recurrent;
 pub mod shapes;
 mod silent;
-mod solvers;
-mod transforms;
 mod values;
 mod windows;
 
@@ -164,7 +162,7 @@ type Count = fn(&Op<'_>) -> Option<i128>;
 type HasFormula = fn(&str) -> bool;
 
 /// Families of ops: which ones are theirs, and how they count.
-const FAMILIES: [(HasFormula, Count); 9] = [
+const FAMILIES: [(HasFormula, Count); 7] = [
     (elements::has_formula, elements::count),
     (products::has_formula, products::count),
     (einsum::has_formula, einsum::count),
@@ -172,8 +170,6 @@ const FAMILIES: [(HasFormula, Count); 9] = [
     (windows::has_formula, windows::count),
     (optimisers::has_formula, optimisers::count),
     (recurrent::has_formula, recurrent::count),
-    (transforms::has_formula, transforms::count),
-    (solvers::has_formula, solvers::count),
 ];
 
 fn family(name: &str) -> Option<Count> {

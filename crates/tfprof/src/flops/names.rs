@@ -1,43 +1,21 @@
-//! Names of ops that replace others: those of oneDNN's rewrites, old batch forms, and TensorFlow's RISC set.
+//! Names of ops that replace others: those of oneDNN's rewrites and of TensorFlow's RISC set.
 
-/// The op whose formula counts: `_MklNativeFusedConv2D` is `_FusedConv2D`, `BatchCholesky` is `Cholesky`.
+/// The op whose formula counts: `_MklNativeFusedConv2D` is `_FusedConv2D`, `RiscDot` is `MatMul`.
 pub fn plain_name(op: &str) -> String {
     let op = without_onednn(op);
     if let Some(rest) = op.strip_prefix("Risc") {
         let plain = match rest {
             "Dot" => "MatMul",
-            "Fft" => "FFT",
-            "TriangularSolve" => "MatrixTriangularSolve",
             "Max" => "Maximum",
             "Min" => "Minimum",
             "Rem" => "FloorMod",
-            "Conv" | "Cholesky" | "Abs" | "Add" | "Ceil" | "Cos" | "Div" | "Exp" | "Floor"
-            | "Log" | "Mul" | "Neg" | "Pow" | "Sign" | "Sub" => rest,
+            "Conv" | "Abs" | "Add" | "Ceil" | "Cos" | "Div" | "Exp" | "Floor" | "Log" | "Mul"
+            | "Neg" | "Pow" | "Sign" | "Sub" => rest,
             _ => return op,
         };
         return plain.to_owned();
     }
-    match op.strip_prefix("Batch") {
-        Some(
-            rest @ ("Cholesky"
-            | "CholeskyGrad"
-            | "FFT"
-            | "FFT2D"
-            | "FFT3D"
-            | "IFFT"
-            | "IFFT2D"
-            | "IFFT3D"
-            | "MatrixDeterminant"
-            | "MatrixInverse"
-            | "MatrixSolve"
-            | "MatrixSolveLs"
-            | "MatrixTriangularSolve"
-            | "SelfAdjointEig"
-            | "SelfAdjointEigV2"
-            | "Svd"),
-        ) => rest.to_owned(),
-        _ => op,
-    }
+    op
 }
 
 fn without_onednn(op: &str) -> String {
@@ -80,7 +58,6 @@ mod tests {
             ("_FusedMatMul", "_FusedMatMul"),
             ("MatMul", "MatMul"),
             ("BatchMatMul", "BatchMatMul"),
-            ("BatchMatrixInverse", "MatrixInverse"),
             ("RiscDot", "MatMul"),
             ("RiscSlice", "RiscSlice"),
         ] {

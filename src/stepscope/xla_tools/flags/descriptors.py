@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stepscope.formats._protobuf import fields, varint
+from stepscope import protobuf
+from stepscope.protobuf import fields, varint
 
 _TOP = frozenset((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15))
 """Fields of a FileDescriptorProto; what follows the message in the library is none, or out of order."""
@@ -116,9 +117,9 @@ def _file(data: bytes) -> File | None:
         if cut or number == 0:
             return None
         if number == 1:
-            found.name = _text(body)
+            found.name = protobuf.text(body)
         elif number == 2:
-            found.package = _text(body)
+            found.package = protobuf.text(body)
         elif number == 4:
             messages.append(body)
         elif number == 5:
@@ -133,7 +134,7 @@ def _file(data: bytes) -> File | None:
 
 def _message(found: File, data: memoryview, scope: str, depth: int) -> None:
     parts = [(number, body) for number, _, body, cut in fields(data) if number and not cut]
-    name = scope + "." + next((_text(body) for number, body in parts if number == 1), "")
+    name = scope + "." + next((protobuf.text(body) for number, body in parts if number == 1), "")
     made = found.messages[name] = Message(name)
     for number, body in parts:
         if number == 2:
@@ -143,7 +144,7 @@ def _message(found: File, data: memoryview, scope: str, depth: int) -> None:
         elif number == 4:
             _enum(found, body, name)
         elif number == 10:
-            made.reserved.append(_text(body))
+            made.reserved.append(protobuf.text(body))
 
 
 def _field(data: memoryview) -> Field:
@@ -151,11 +152,11 @@ def _field(data: memoryview) -> Field:
     numbers: dict[int, int] = {}
     for number, wire, body, _ in fields(data):
         if number == 1:
-            name = _text(body)
+            name = protobuf.text(body)
         elif number == 6:
-            of = _text(body)
+            of = protobuf.text(body)
         elif wire == 0:
-            numbers[number] = varint(body, 0)[0] or 0
+            numbers[number] = protobuf.number(body)
     return Field(
         name,
         numbers.get(3, 0),
@@ -170,17 +171,13 @@ def _enum(found: File, data: memoryview, scope: str) -> None:
     name, values = "", {}
     for number, _, body, _ in fields(data):
         if number == 1:
-            name = _text(body)
+            name = protobuf.text(body)
         elif number == 2:
             label, value = "", 0
             for inner, wire, part, _ in fields(body):
                 if inner == 1:
-                    label = _text(part)
+                    label = protobuf.text(part)
                 elif inner == 2 and wire == 0:
-                    value = varint(part, 0)[0] or 0
+                    value = protobuf.number(part)
             values[value] = label
     found.enums[f"{scope}.{name}"] = values
-
-
-def _text(body: memoryview) -> str:
-    return bytes(body).decode("utf-8", "replace")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from stepscope.formats._protobuf import fields, varint
+from stepscope import protobuf
 from stepscope.xla_tools import kept
 from stepscope.xla_tools.flags import catalogue, installed, variables
 from stepscope.xla_tools.flags.descriptors import File, Message, find
@@ -183,7 +183,7 @@ def _defaults(library: Library, python: str | None) -> dict[str, Any]:
 def _inner(data: memoryview, file: File, name: str, depth: int) -> memoryview | None:
     """The DebugOptions inside a message."""
     inside = {one.number: one.of for one in file.messages[name].fields if one.type == "message"}
-    for number, wire, body, cut in fields(data):
+    for number, wire, body, cut in protobuf.fields(data):
         if wire != 2 or cut or number not in inside:
             continue
         if inside[number].endswith(".DebugOptions"):
@@ -206,18 +206,14 @@ def values_of(data: memoryview, file: File, message: Message) -> dict[str, Any]:
             found[one.name] = enum.get(0, "0") if one.type == "enum" and enum else zero.get(one.type, "0")
     by_number = {one.number: one for one in message.fields}
     lists: dict[str, list[str]] = {}
-    for number, wire, body, cut in fields(data):
+    for number, wire, body, cut in protobuf.fields(data):
         field = by_number.get(number)
         if field is None or cut:
             continue
         enum = file.enums.get(field.of, {})
         if field.repeated and field.type == "enum" and wire == 2:  # packed
-            at = 0
-            while at < len(body):
-                value, at = varint(body, at)
-                if value is None:
-                    break
-                lists.setdefault(field.name, []).append(enum.get(value, str(value)))
+            packed = [enum.get(value, str(value)) for value in protobuf.numbers(body)]
+            lists.setdefault(field.name, []).extend(packed)
         elif not field.repeated and (text := _value(field.type, wire, body, enum)) is not None:
             found[field.name] = text
     return found | {name: " ".join(texts) for name, texts in lists.items()}
@@ -225,14 +221,12 @@ def values_of(data: memoryview, file: File, message: Message) -> dict[str, Any]:
 
 def _value(kind: str, wire: int, body: memoryview, enum: Mapping[int, str]) -> str | None:
     if wire == 0:
-        number = varint(body, 0)[0] or 0
+        number = protobuf.number(body)
         if kind == "bool":
             return "true" if number else "false"
         if kind == "enum":
             return enum.get(number, str(number))
-        if kind in ("int32", "int64") and number >= 1 << 63:
-            number -= 1 << 64
-        return str(number)
+        return str(protobuf.sign(number) if kind in ("int32", "int64") else number)
     if wire == 5 and kind == "float":
         return f"{struct.unpack('<f', body)[0]:g}"
     if wire == 1 and kind == "double":

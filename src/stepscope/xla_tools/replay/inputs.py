@@ -7,7 +7,7 @@ import struct
 from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource
-from stepscope.formats._protobuf import varint
+from stepscope.protobuf import varint
 from stepscope.xla_tools.replay import cut, shapes, wire
 from stepscope.xla_tools.replay.wire import Field
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from stepscope import protobuf
 from stepscope.errors import UnreadableSource
-from stepscope.formats._protobuf import fields, varint
+from stepscope.protobuf import encoded
 
 
 class Field(NamedTuple):
@@ -20,16 +21,10 @@ class Field(NamedTuple):
 
 def read(data: bytes | memoryview) -> list[Field]:
     """The fields of a message. UnreadableSource when it is damaged or cut."""
-    found = []
-    for number, wire, body, cut in fields(memoryview(data)):
-        if number == 0 or cut:
-            raise UnreadableSource(
-                "The module is damaged",
-                seen="a field that is cut or contradicts itself",
-                todo="dump it again",
-            )
-        found.append(Field(number, wire, bytes(body)))
-    return found
+    try:
+        return [Field(number, wire, bytes(body)) for number, wire, body in protobuf.whole(data)]
+    except protobuf.Damaged as damage:
+        raise UnreadableSource("The module is damaged", seen=str(damage), todo="dump it again") from damage
 
 
 def write(message: Iterable[Field]) -> bytes:
@@ -41,16 +36,6 @@ def write(message: Iterable[Field]) -> bytes:
             parts.append(encoded(len(body)))
         parts.append(body)
     return b"".join(parts)
-
-
-def encoded(value: int) -> bytes:
-    """A number as a varint; a negative one takes ten bytes."""
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*out, value))
 
 
 def number(field: int, value: int) -> Field:
@@ -70,16 +55,12 @@ def packed(field: int, values: Iterable[int]) -> Field:
 
 def numbers(message: Iterable[Field], field: int) -> list[int]:
     """The numbers of a field, packed or not, as signed ones of 64 bits."""
-    return [value for one in message if one.number == field for value in _numbers(one)]
-
-
-def _numbers(one: Field) -> Iterator[int]:
-    at, data = 0, memoryview(one.body)
-    while at < len(data):
-        value, at = varint(data, at)
-        if value is None:
-            return
-        yield value - (1 << 64) if value >> 63 else value
+    return [
+        protobuf.sign(value)
+        for one in message
+        if one.number == field
+        for value in protobuf.numbers(memoryview(one.body))
+    ]
 
 
 def first(message: Iterable[Field], field: int) -> bytes:

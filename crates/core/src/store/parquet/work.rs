@@ -1,307 +1,151 @@
-//! The threads that write files: chunks are encoded side by side and written in order; finished files
-//! are forced to the disk while others are encoded.
+//! The threads that write files: one file at a time is encoded, its columns side by side, while those that
+//! are finished are forced to the disk.
 
-use super::file::{Parquet, Written};
-use super::page::{Chunk, Packer};
-use super::{Job, Limits, Source, encode};
-use crate::error::{Error, Kind, Result};
+use super::file::{Output, Written};
+use super::{Job, Kind};
+use crate::error::{Error, Result};
 use crate::input::lock;
-use crate::store::raw::Columns;
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex};
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Row groups that may be under way: more would hold more memory.
+/// Row groups of a file that may be under way: more would hold more memory.
 const GROUPS: usize = 4;
 /// Files that are forced to the disk at once: it can do several as fast as one.
 const SYNCING: usize = 4;
+/// Fewer rows are not worth another thread.
+const FEW_ROWS: u64 = 4096;
 /// How often the caller is asked whether to go on.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// A chunk to be made. Tasks are numbered in the order in which chunks are written.
-struct Task {
-    job: usize,
-    group: usize,
-    column: usize,
-    /// Number of the row group among those of all files.
-    serial: usize,
-}
+/// The first failure, which ends the work of all threads.
+#[derive(Default)]
+struct Failed(Mutex<Option<Error>>);
 
-/// What the threads share.
-struct Shared {
-    /// How many tasks were taken.
-    next: usize,
-    /// The next task to be written.
-    turn: usize,
-    /// Whether somebody writes.
-    writing: bool,
-    /// Finished chunks by the number of their task.
-    done: BTreeMap<usize, Chunk>,
-    files: Vec<Option<Parquet>>,
-    written: Vec<Option<Written>>,
-    failed: Option<Error>,
-    /// Threads that still run.
-    alive: usize,
-}
+impl Failed {
+    fn check(&self) -> Result<()> {
+        lock(&self.0).clone().map_or(Ok(()), Err)
+    }
 
-struct Work<'a> {
-    jobs: &'a [Job],
-    tables: Vec<Columns>,
-    tasks: Vec<Task>,
-    /// The tasks in the order in which they are begun: within a row group the longest first, so that
-    /// no thread waits for the other at the end.
-    order: Vec<usize>,
-    groups: usize,
-    limits: Limits,
-    shared: Mutex<Shared>,
-    changed: Condvar,
+    fn note<T>(&self, done: Result<T>) -> Result<T> {
+        done.map_err(|error| lock(&self.0).get_or_insert(error).clone())
+    }
 }
 
 /// Writes files, each forced to the disk. `check` is asked now and then whether to go on. The first
 /// failure ends the work; files that were begun stay as they are.
-pub fn write(
-    jobs: &[Job],
-    threads: usize,
-    limits: Limits,
-    check: impl Fn() -> Result<()>,
-) -> Result<Vec<Written>> {
-    let mut work = Work {
-        tables: jobs
-            .iter()
-            .map(|job| job.table.raw())
-            .collect::<Result<_>>()?,
-        jobs,
-        tasks: Vec::new(),
-        order: Vec::new(),
-        groups: threads.clamp(1, GROUPS),
-        limits,
-        shared: Mutex::new(Shared {
-            next: 0,
-            turn: 0,
-            writing: false,
-            done: BTreeMap::new(),
-            files: jobs.iter().map(|_| None).collect(),
-            written: jobs.iter().map(|_| None).collect(),
-            failed: None,
-            alive: 0,
-        }),
-        changed: Condvar::new(),
-    };
+pub fn write(jobs: &[Job], threads: usize, check: impl Fn() -> Result<()>) -> Result<Vec<Written>> {
+    let failed = Failed::default();
+    std::thread::scope(|scope| {
+        let (alive, ended) = channel::<()>();
+        let failed = &failed;
+        let worker = std::thread::Builder::new()
+            .name("parquet".to_owned())
+            .spawn_scoped(scope, move || {
+                let _alive = alive;
+                write_all(jobs, threads, failed)
+            })?;
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(PERIOD) {
+            if failed.check().is_ok() {
+                // The worker hands the failure on.
+                let _ = failed.note(check());
+            }
+        }
+        worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn write_all(jobs: &[Job], threads: usize, failed: &Failed) -> Result<Vec<Written>> {
     // Small files first: the disk then works on them while the large ones are encoded.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|job| jobs[*job].table.rows());
-    let mut serial = 0;
-    for job in order {
-        for group in 0..work.tables[job].groups() {
-            work.tasks
-                .extend((0..jobs[job].columns.len()).map(|column| Task {
-                    job,
-                    group,
-                    column,
-                    serial,
-                }));
-            serial += 1;
-        }
-    }
-    work.order = (0..work.tasks.len()).collect();
-    work.order.sort_by_key(|number| {
-        let task = &work.tasks[*number];
-        let column = &jobs[task.job].columns[task.column];
-        (
-            task.serial,
-            column.is_constant(),
-            column.kind != super::Kind::Text,
-            -(task.column as i64),
-        )
-    });
-    work.empty()?;
-    let (finished, to_sync) = channel::<File>();
-    let to_sync = Mutex::new(to_sync);
-    let encoders = threads.clamp(1, work.tasks.len().max(1));
-    let syncers = SYNCING.min(jobs.len());
-    lock(&work.shared).alive = encoders + syncers;
-    std::thread::scope(|scope| {
-        let finished = finished;
-        let (work, to_sync) = (&work, &to_sync);
-        let named = |name: String| std::thread::Builder::new().name(name);
-        for number in 0..syncers {
-            let run = move || work.guard(|| sync(to_sync));
-            if let Err(error) = named(format!("sync {number}")).spawn_scoped(scope, run) {
-                work.guard(|| Err(error.into()));
-            }
-        }
-        for number in 0..encoders {
-            let finished = finished.clone();
-            let run = move || work.guard(|| work.encode(finished));
-            if let Err(error) = named(format!("parquet {number}")).spawn_scoped(scope, run) {
-                work.guard(|| Err(error.into()));
-            }
-        }
-        drop(finished);
-        work.wait(&check);
-    });
-    let shared = lock(&work.shared);
-    if let Some(error) = &shared.failed {
-        return Err(error.clone());
-    }
-    let gone = || Error::new(Kind::Io, "a thread that writes files is gone");
-    shared
-        .written
-        .iter()
-        .map(|written| written.clone().ok_or_else(gone))
-        .collect()
+    let encoding = Mutex::new(());
+    let written = side_by_side(order.clone(), SYNCING, failed, |job| {
+        let turn = lock(&encoding);
+        let (file, written) = encode(&jobs[job], threads, failed)?;
+        drop(turn);
+        file.sync_all()?;
+        Ok(written)
+    })?;
+    let mut written: Vec<_> = order.into_iter().zip(written).collect();
+    written.sort_by_key(|(job, _)| *job);
+    Ok(written.into_iter().map(|(_, written)| written).collect())
 }
 
-impl Work<'_> {
-    /// Runs the work of a thread to its end; a failure stops all.
-    fn guard(&self, work: impl FnOnce() -> Result<()>) {
-        struct Leave<'a>(&'a Work<'a>);
-        impl Drop for Leave<'_> {
-            fn drop(&mut self) {
-                let mut shared = lock(&self.0.shared);
-                shared.alive -= 1;
-                if std::thread::panicking() {
-                    // The panic itself comes out where the threads are joined.
-                    let gone = Error::new(Kind::Io, "a thread that writes files is gone");
-                    shared.failed.get_or_insert(gone);
-                }
-                self.0.changed.notify_all();
-            }
+fn encode(job: &Job, threads: usize, failed: &Failed) -> Result<(File, Written)> {
+    let table = job.table.raw()?;
+    let mut file = Output::create(job)?;
+    let threads = if job.table.rows() < FEW_ROWS {
+        1
+    } else {
+        threads.max(1)
+    };
+    let groups: Vec<usize> = (0..table.groups()).collect();
+    for some in groups.chunks(threads.min(GROUPS)) {
+        let mut tasks = Vec::new();
+        for group in some {
+            let encoders = file.encoders(*group)?.into_iter().enumerate();
+            tasks.extend(encoders.map(|(column, encoder)| ((*group, column), encoder)));
         }
-        let _leave = Leave(self);
-        if let Err(error) = work() {
-            lock(&self.shared).failed.get_or_insert(error);
-        }
-    }
-
-    /// Waits until all threads are done.
-    fn wait(&self, check: impl Fn() -> Result<()>) {
-        let mut shared = lock(&self.shared);
-        while shared.alive > 0 {
-            let waited = self.changed.wait_timeout(shared, PERIOD);
-            let (again, timeout) = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
-            shared = again;
-            if timeout.timed_out() && shared.failed.is_none() {
-                drop(shared);
-                let asked = check();
-                shared = lock(&self.shared);
-                if let Err(error) = asked {
-                    shared.failed.get_or_insert(error);
-                    self.changed.notify_all();
-                }
-            }
+        // The longest first, so that no thread waits for the others at the end.
+        tasks.sort_by_key(|((_, column), _)| {
+            let column = &job.columns[*column];
+            (column.is_constant(), column.kind != Kind::Text)
+        });
+        let (places, encoders): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
+        let tasks = places.iter().copied().zip(encoders).collect();
+        let chunks = side_by_side(tasks, threads, failed, |(place, encoder)| {
+            file.encode(job, &table, place, encoder)
+        })?;
+        let mut chunks: Vec<_> = places.into_iter().zip(chunks).collect();
+        chunks.sort_by_key(|(place, _)| *place);
+        let mut chunks = chunks.into_iter().map(|(_, chunk)| chunk);
+        for _ in some {
+            file.write(chunks.by_ref().take(job.columns.len()))?;
         }
     }
+    file.finish()
+}
 
-    /// Writes the files without rows.
-    fn empty(&self) -> Result<()> {
-        for (job, columns) in self.jobs.iter().enumerate() {
-            if self.tables[job].groups() == 0 {
-                let (file, written) = Parquet::create(&columns.path)?.finish(&columns.columns)?;
-                file.sync_all()?;
-                lock(&self.shared).written[job] = Some(written);
-            }
-        }
-        Ok(())
-    }
-
-    /// A thread that encodes, and writes what it is the turn of.
-    fn encode(&self, finished: Sender<File>) -> Result<()> {
-        let mut packer = Packer::new()?;
-        while let Some(number) = self.take() {
-            let chunk = self.chunk(&self.tasks[number], &mut packer)?;
-            let mut shared = lock(&self.shared);
-            shared.done.insert(number, chunk);
-            if shared.writing {
-                continue;
-            }
-            shared.writing = true;
-            while let (turn, None) = (shared.turn, &shared.failed)
-                && let Some(chunk) = shared.done.remove(&turn)
-            {
-                let task = &self.tasks[turn];
-                let file = shared.files[task.job].take();
-                drop(shared);
-                let (file, written) = self.put(task, file, chunk, &finished)?;
-                shared = lock(&self.shared);
-                shared.files[task.job] = file;
-                if written.is_some() {
-                    shared.written[task.job] = written;
-                }
-                shared.turn += 1;
-                self.changed.notify_all();
-            }
-            shared.writing = false;
-        }
-        Ok(())
-    }
-
-    /// The next task that may be begun.
-    fn take(&self) -> Option<usize> {
-        let mut shared = lock(&self.shared);
+/// Does tasks in threads, begun in their order; the results are in that order, too.
+fn side_by_side<I: Send, T: Send>(
+    tasks: Vec<I>,
+    threads: usize,
+    failed: &Failed,
+    work: impl Fn(I) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let threads = threads.min(tasks.len());
+    let tasks = Mutex::new(tasks.into_iter().enumerate());
+    let run = || -> Result<Vec<(usize, T)>> {
+        let mut done = Vec::new();
         loop {
-            let number = *self.order.get(shared.next)?;
-            if shared.failed.is_some() {
-                return None;
-            }
-            let turn = self.tasks[shared.turn].serial;
-            if self.tasks[number].serial < turn + self.groups {
-                shared.next += 1;
-                return Some(number);
-            }
-            let waited = self.changed.wait(shared);
-            shared = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+            failed.check()?;
+            let Some((number, task)) = lock(&tasks).next() else {
+                return Ok(done);
+            };
+            done.push((number, failed.note(work(task))?));
         }
-    }
-
-    fn chunk(&self, task: &Task, packer: &mut Packer) -> Result<Chunk> {
-        let (table, column) = (
-            &self.tables[task.job],
-            &self.jobs[task.job].columns[task.column],
-        );
-        let raw = match &column.source {
-            Source::Stored(name, _) => table.column(task.group, name)?,
-            _ => None,
-        };
-        encode(column, raw, table.rows(task.group), self.limits, packer)
-    }
-
-    /// Writes a chunk; the last one of a file ends the file.
-    fn put(
-        &self,
-        task: &Task,
-        file: Option<Parquet>,
-        chunk: Chunk,
-        finished: &Sender<File>,
-    ) -> Result<(Option<Parquet>, Option<Written>)> {
-        let job = &self.jobs[task.job];
-        let mut file = match file {
-            Some(file) => file,
-            None => Parquet::create(&job.path)?,
-        };
-        file.chunk(job.columns.len(), chunk)?;
-        let last = self.tables[task.job].groups() - 1;
-        if (task.group, task.column) != (last, job.columns.len() - 1) {
-            return Ok((Some(file), None));
+    };
+    let mut done = std::thread::scope(|scope| {
+        // With fewer threads than wanted the work takes longer, no more.
+        let others: Vec<_> = (1..threads)
+            .map_while(|_| std::thread::Builder::new().spawn_scoped(scope, run).ok())
+            .collect();
+        let mut all = run();
+        for other in others {
+            let done = other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            all = all.and_then(|mut all| {
+                all.extend(done?);
+                Ok(all)
+            });
         }
-        let (file, written) = file.finish(&job.columns)?;
-        // Those who sync leave only when all senders are gone.
-        finished
-            .send(file)
-            .map_err(|_| Error::new(Kind::Io, "a thread that syncs files is gone"))?;
-        Ok((None, Some(written)))
-    }
-}
-
-/// A thread that forces finished files to the disk.
-fn sync(files: &Mutex<Receiver<File>>) -> Result<()> {
-    loop {
-        let file = lock(files).recv();
-        match file {
-            Ok(file) => file.sync_all()?,
-            Err(_) => return Ok(()),
-        }
-    }
+        all
+    })?;
+    done.sort_by_key(|(number, _)| *number);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
 }
