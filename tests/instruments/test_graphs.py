@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stepscope.errors import LimitReached
 from stepscope.instruments.graphs import Hierarchy, level
+from stepscope.instruments.graphs.hierarchy import _of_graph
 from stepscope.instruments.graphs.level import HEIGHT
 
 parts = st.sampled_from(["a", "b", "conv", "conv_1", "relu", "x"])
@@ -164,3 +165,15 @@ def test_memory_and_clusters_add_up() -> None:
     assert told == {"a": (7, "several"), "b": (5, "")}
     told = {box.path: (box.output_bytes, box.cluster) for box in level(graph, ["a"]).boxes}
     assert told == {"a/x": (3, "cluster_0"), "a/y": (4, "cluster_1"), "b": (5, "")}
+
+
+def test_ops_of_an_inlined_function_are_those_of_its_graph() -> None:
+    names = {"dense/MatMul", "dense/Relu", "Cast", "loss"}
+    told = {
+        "StatefulPartitionedCall/dense/MatMul": 5,
+        "StatefulPartitionedCall/PartitionedCall/dense/MatMul": 1,
+        "StatefulPartitionedCall/Cast": 2,
+        "Cast": 70,  # of the input
+    }
+    assert _of_graph(names, told) == {"dense/MatMul": 6, "Cast": 2}
+    assert _of_graph({"dense/MatMul", "Cast", "loss"}, {**told, "loss": 1}) == {**told, "loss": 1}

@@ -11,11 +11,8 @@ const MOST = 150; // boxes; the smaller ones could not be told apart
 const LABEL = { wide: 44, high: 16, share: 32 }; // of a box that has room for its name, and for its share
 const ALONE = 0.7; // a class with this part of the area tells nothing: its boxes differ by scope
 
-/** A shade of the colour of its class, alike within a scope: how far hue and brightness are off. */
-export function shadeOf(key: string): { turn: number; bright: number } {
-  const hue = Number(hueOf(scopeOf(key) || key));
-  return { turn: (hue % 5) * 8 - 16, bright: 0.88 + (hue % 4) * 0.06 };
-}
+/** A shade of the colour of its class, alike within a scope: by how many degrees its hue is off. */
+export const turnOf = (key: string): number => (Number(hueOf(scopeOf(key) || key)) % 7) * 7 - 21;
 
 /** Groups as areas by their self time, coloured by class, and shaded by scope where most are of one class.
  * A click goes into one. */
@@ -64,10 +61,7 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
                 width="100%"
                 height="100%"
                 {...(item.class === shaded && {
-                  style: {
-                    "--turn": `${shadeOf(item.key).turn}deg`,
-                    "--bright": String(shadeOf(item.key).bright),
-                  },
+                  style: { "--turn": `${turnOf(item.key)}deg` },
                 })}
               />
               {h > LABEL.high && w > LABEL.wide && (

@@ -16,6 +16,23 @@ DEEPEST = 32
 path, and those of a name with a million slashes would fill the memory."""
 
 
+_INLINED = ("StatefulPartitionedCall/", "PartitionedCall/")
+"""What stands before the names of ops of a function that TensorFlow put in the place of its call."""
+
+
+def _of_graph(names: set[str], told: dict[str, int]) -> dict[str, int]:
+    """What is told of ops, by the names that they have in a graph: as they are, or, where more fit so, within
+    a call. Never both: an op of that name outside of a call is of another function, as of the input."""
+    within: dict[str, int] = {}
+    for name, value in told.items():
+        inner = name
+        while inner.startswith(_INLINED):
+            inner = inner.partition("/")[2]
+        if inner != name:
+            within[inner] = within.get(inner, 0) + value
+    return within if len(names & within.keys()) > len(names & told.keys()) else told
+
+
 @dataclass
 class Scope:
     """A scope, or a node: a scope without others in it. A node whose name is a scope as well is both."""
@@ -95,8 +112,9 @@ class Hierarchy:
         """A graph of a trace, with the times of its ops where the run has them."""
         nodes = query(statement("nodes_of_graph", source_id=source_id, graph=graph)).rows()
         edges = query(statement("edges_of_graph", source_id=source_id, graph=graph)).rows()
-        times = dict(query(statement("time_of_ops", run_id=run_id)).rows())
-        sizes = dict(query(statement("outputs_of_ops", run_id=run_id)).rows())
+        names = {row[0] for row in nodes}
+        times = _of_graph(names, dict(query(statement("time_of_ops", run_id=run_id)).rows()))
+        sizes = _of_graph(names, dict(query(statement("outputs_of_ops", run_id=run_id)).rows()))
         clusters = {row[0]: _cluster(row[3]) for row in nodes if row[3] is not None}
         return cls(
             [(row[0], row[1], row[2]) for row in nodes],
