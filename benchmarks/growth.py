@@ -74,7 +74,8 @@ def words_of(path: str, out: Path) -> dict[str, Words]:
 
 WITHOUT = {
     "record": "runs a program", "serve": "its routes are measured one by one", "open": "as serve",
-    "xla": "reads dumps and programs", "attach": "reads a running program", "capture": "asks a server",
+    "xla": "reads dumps and programs", "attach": "reads a running program", "top": "as attach",
+    "capture": "asks a server",
     "mcp": "talks to an agent", "docs": "reads nothing", "completions": "reads nothing",
     "version": "reads nothing", "cache": "reads no recording",
 }  # fmt: skip

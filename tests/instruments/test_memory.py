@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope import _core
 from stepscope.cli import main
+from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory import whatif
 from stepscope.instruments.memory.allocators import Memory, find
 from stepscope.instruments.memory.blocks import Block, pair
 from stepscope.instruments.memory.lifetimes import Edge, Life, Run, Tensor, live
 from stepscope.instruments.memory.moves import Move
-from stepscope.instruments.memory.peak import curve, holders, op_of, peak, scope_of
+from stepscope.instruments.memory.peak import code_of, curve, holders, op_of, peak, scope_of, tensor_of
 from stepscope.presenters import scroll
 from stepscope.report import memory as report
 from tests import corpus
@@ -78,6 +79,40 @@ def drawn_blocks(draw: st.DrawFn) -> list[Block]:
             Block(draw(st.integers(1, 9)), born, freed, draw(st.sampled_from(["a/b/c", "a/b", "d", None])))
         )
     return found
+
+
+BEFORE, UNTOLD = "(held before the recording began)", "(unknown op)"
+
+
+@pytest.mark.parametrize(
+    ("block", "op", "scopes", "tensor", "code"),
+    [
+        (
+            Block(8, 1, 2, "a/b/c", slot=1, dtype="DT_FLOAT", shape=(8, 2), code=CodeLine("t.py", 3, "f")),
+            "a/b/c",
+            ["a", "a/b", "a/b"],
+            "a/b/c:1 float [8, 2]",
+            "t.py:3 f",
+        ),
+        (
+            Block(8, 1, 2, "d", shape=(), code=CodeLine("t.py", 3, None)),
+            "d",
+            ["d", "d", "d"],
+            "d  []",
+            "t.py:3",
+        ),
+        (
+            Block(8, 1, 2),
+            *("(unknown op)", ["(unknown op)"] * 3, "(unknown op) (unknown)", "(line not known)"),
+        ),
+        (Block(8, None, 2), BEFORE, [BEFORE] * 3, f"{BEFORE} (unknown)", BEFORE),
+    ],
+)
+def test_who_holds_a_block(block: Block, op: str, scopes: list[str], tensor: str, code: str) -> None:
+    assert op_of(block) == op
+    assert [scope_of(depth)(block) for depth in (1, 2, 3)] == scopes
+    assert tensor_of(block) == tensor
+    assert code_of(block) == code
 
 
 @given(drawn_blocks(), st.integers(0, 5))

@@ -139,8 +139,10 @@ def _xplane(query: Query, source_id: int) -> list[Move]:
 
 def _pool(event: _Event) -> Pool | None:
     """None where the event does not tell."""
+    if not event.fragmentation:
+        return None
     try:
-        share = float(event.fragmentation or "")
+        share = float(event.fragmentation)
     except ValueError:
         return None
     return Pool(event.ts_ps, share, _whole(event.available)) if 0 <= share <= 1 else None
