@@ -17,7 +17,7 @@ Call = tuple[CodeLine | None, CodeLine | None]
 """A line, and the one that called its function."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CallThresholds:
     """How far a call is followed into what it calls."""
 

@@ -19,7 +19,7 @@ from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.step_breakdown.labels import Label
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Removal:
     """What goes from the steps when a cause is mended."""
 

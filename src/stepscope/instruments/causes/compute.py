@@ -17,7 +17,7 @@ from stepscope.instruments.step_breakdown.labels import of_framework
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComputeThresholds(CauseThresholds):
     """When ops of one kind stand out."""
 

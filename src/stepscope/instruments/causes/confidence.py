@@ -14,7 +14,7 @@ from stepscope.instruments.causes.judgement import CauseName, Confidence, Sample
 from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConfidenceThresholds:
     """What weakens an answer."""
 

@@ -16,7 +16,7 @@ from stepscope.instruments.causes.side_effects import sampled_effects
 from stepscope.instruments.causes.thresholds import DRAWN, CauseThresholds, tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DispatchThresholds(CauseThresholds):
     """From where on launching is a cause, and which of the ops that it launches go with it."""
 

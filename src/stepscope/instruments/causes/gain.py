@@ -15,7 +15,7 @@ from stepscope.instruments.causes.thresholds import MEASURED, tuned
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class GainThresholds:
     """What a profiler costs, and a launch from within a compiled function."""
 

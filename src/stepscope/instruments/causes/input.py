@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import branch, words, written_as
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class InputThresholds(CauseThresholds):
     """When the program's own Python explains the wait."""
 

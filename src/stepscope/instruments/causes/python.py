@@ -14,7 +14,7 @@ from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_callb
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PythonThresholds(CauseThresholds):
     """Whose Python it is."""
 

@@ -17,7 +17,7 @@ from stepscope.instruments.step_breakdown.labels import Label, Meaning
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SampleThresholds:
     """What samples of stacks can tell."""
 

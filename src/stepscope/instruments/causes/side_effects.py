@@ -20,7 +20,7 @@ GOES = frozenset({"python", "copy", "dispatch", "wait"})
 """Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SideEffectThresholds:
     """When a line goes as a whole."""
 

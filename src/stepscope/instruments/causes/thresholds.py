@@ -64,7 +64,7 @@ def thresholds_of(group: Any) -> Iterator[Threshold]:
         yield Threshold(one.name, getattr(group, one.name), **one.metadata)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CauseThresholds:
     """From where on a label is a cause."""
 

@@ -13,7 +13,7 @@ from stepscope.instruments.causes.thresholds import DRAWN, STANDS_OUT, CauseThre
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CompileThresholds(CauseThresholds):
     """When compiling is a habit, and is judged with the steps that averages leave out."""
 

@@ -18,7 +18,7 @@ from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TracedThresholds:
     """How much traced calls have to tell, and how many are looked at."""
 

@@ -10,7 +10,7 @@ from stepscope.instruments.causes.judgement import LabelShare
 from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnknownThresholds(CauseThresholds):
     """When the cause is not known either."""
 

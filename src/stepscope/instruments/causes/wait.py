@@ -9,7 +9,7 @@ from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class WaitThresholds(CauseThresholds):
     """Which line waits, and whether it goes as a whole."""
 
