@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.thresholds import tuned
+from stepscope.instruments.thresholds import tuned
 
 CallPath = tuple[CodeLine, ...]
 """Calls of the program's own functions, the outermost first."""

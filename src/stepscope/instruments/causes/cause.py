@@ -57,7 +57,7 @@ class Cause:
             own_ps = step.sums.get(self.name, 0) + goes.besides.get(step.id, 0)
             steps.append((step.dur_ps, {**step.sums, self.name: own_ps}))
         cores = 1.0 if host.contention is None else host.contention.had_cores
-        return gain.without(
+        return gain.step_without(
             steps, self.name, host.paces, goes.part, goes.launches, cores, host.top_op.on_device
         )
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from stepscope.instruments.causes.cause import Cause
 from stepscope.instruments.causes.judgement import LabelShare
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.thresholds import tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
