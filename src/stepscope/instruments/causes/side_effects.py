@@ -115,9 +115,9 @@ def traced_effects(
     steps: Iterable[tuple[int, Sums]],
     most_of_line: float | None = None,
 ) -> dict[int, int]:
-    """The same where calls of Python were traced. weights: as traced_calls.label_times has them; steps: number
-    and parts of each. Nothing where the model is called from there as well: whose launches are whose, calls
-    do not tell."""
+    """The same where calls of Python were traced. weights: as traced_calls.label_times has them; steps:
+    number and parts of each. Nothing where the model is called from there as well: whose launches are whose,
+    calls do not tell."""
     if cause not in GOES - {"dispatch"}:
         return {}
     whole = {
