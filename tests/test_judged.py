@@ -76,7 +76,7 @@ def test_a_step_without_its_cause_is_no_longer(drawn):
     assert sum(part.share for part in found) == pytest.approx(1)
     cause, share, _ = ranking.cause_of(found, None)
     assert 0 <= share <= 1
-    left, low, high = gain.without(steps, cause)
+    left, low, high = gain.step_without(steps, cause)
     assert low <= left <= high
     removed = None if cause == "unknown" else cause
     each = [sum(took for label, took in sums.items() if label != removed) for _, sums in steps]
@@ -89,56 +89,58 @@ def test_of_compute_only_what_stands_out_goes():
     assert COMPUTE.thresholds.standing_out(0.5, None) == 0.5
     assert COMPUTE.thresholds.standing_out(0.5, 0.75) == 0.75
     assert COMPUTE.thresholds.standing_out(0.3, 0.6) == 0.0
-    assert gain.without(steps, "compute", None, 0.75) == (40, 40, 40)
-    assert gain.without(steps, "none", None, 0.75) == (100, 100, 100)
+    assert gain.step_without(steps, "compute", None, 0.75) == (40, 40, 40)
+    assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100)
 
 
 def test_what_the_profiler_adds_is_taken_off():
     """Of a cause made of events its part goes with it; all of it comes out from behind one that sleeps."""
     ops = [(100 * US, {"dispatch": 60 * US, "compute": 40 * US})] * 5
-    assert gain.without(ops, "input", gain.Paces(100 * US, 50 * US, events=100)) == (
+    assert gain.step_without(ops, "input", gain.Paces(100 * US, 50 * US, events=100)) == (
         50 * US,
         50 * US,
         100 * US,
     )
     few = gain.Paces(100 * US, 50 * US, events=5)
-    assert gain.without(ops, "compute", few, 0.5)[0] == 72 * US  # 80 us, less 10 %: no event costs 10 us
+    assert gain.step_without(ops, "compute", few, 0.5)[0] == 72 * US  # 80 us, less 10 %: no event costs 10 us
     asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
-    assert gain.without(asleep, "wait", gain.Paces(1000 * US, 950 * US, events=10))[0] == 30 * US
+    assert gain.step_without(asleep, "wait", gain.Paces(1000 * US, 950 * US, events=10))[0] == 30 * US
     slower = gain.Paces(1000 * US, 1200 * US, events=10)
-    assert gain.without(asleep, "wait", slower)[0] == 40 * US
-    assert gain.without(asleep, "wait", gain.Paces(1000 * US, 500 * US, events=10**6))[0] == 16 * US
+    assert gain.step_without(asleep, "wait", slower)[0] == 40 * US
+    assert gain.step_without(asleep, "wait", gain.Paces(1000 * US, 500 * US, events=10**6))[0] == 16 * US
 
 
 def test_a_call_beside_the_cause_tells_what_the_profiler_adds_to_it():
     """Steps of a millisecond differ too much to tell; the call that marks them takes the same each time."""
     asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
     paces = gain.Paces(1000 * US, 1200 * US, 36 * US, 27 * US, 10)
-    assert gain.without(asleep, "wait", paces)[0] == 30 * US
+    assert gain.step_without(asleep, "wait", paces)[0] == 30 * US
     within = gain.Paces(1000 * US, 1000 * US, 990 * US, 495 * US, 10)
-    assert gain.without(asleep, "wait", within)[0] == 40 * US  # the cause lies in the call
+    assert gain.step_without(asleep, "wait", within)[0] == 40 * US  # the cause lies in the call
 
 
 def test_a_call_beside_most_of_the_cause_tells_as_well():
     """A checkpoint that is still written when the call begins: medians of steps and calls do not add up."""
     saving = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
     most = gain.Paces(1000 * US, 800 * US, 120 * US, 90 * US, 400)
-    assert gain.without(saving, "wait", most)[0] == 30 * US  # the events are the checkpoint's, not the call's
+    assert (
+        gain.step_without(saving, "wait", most)[0] == 30 * US
+    )  # the events are the checkpoint's, not the call's
     half = gain.Paces(1000 * US, 800 * US, 500 * US, 375 * US, 10)
-    assert gain.without(saving, "wait", half)[0] == 30 * US  # a quarter of 40 us: 10 events of 1 us
+    assert gain.step_without(saving, "wait", half)[0] == 30 * US  # a quarter of 40 us: 10 events of 1 us
 
 
 def test_without_other_programs_what_is_left_may_take_as_little_as_its_threads_ran():
     asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
     busy = Contention(0.5, 1.5)
-    assert gain.without(asleep, "wait", None, had_cores=busy.had_cores) == (40 * US, 10 * US, 40 * US)
+    assert gain.step_without(asleep, "wait", None, had_cores=busy.had_cores) == (40 * US, 10 * US, 40 * US)
     assert Contention(0.0, 0.0).had_cores == 1.0
 
 
 def test_ops_that_are_launched_from_a_compiled_function_stay():
     launched = [(10_000 * US, {"dispatch": 9_900 * US, "input": 100 * US})] * 5
-    assert gain.without(launched, "dispatch", None, 1.0, 700) == (590 * US, 100 * US, 590 * US)
-    assert gain.without(launched, "python", None, 1.0, 700)[0] == 10_000 * US
+    assert gain.step_without(launched, "dispatch", None, 1.0, 700) == (590 * US, 100 * US, 590 * US)
+    assert gain.step_without(launched, "python", None, 1.0, 700)[0] == 10_000 * US
 
 
 def test_the_paces_are_medians_of_what_the_recorder_timed():

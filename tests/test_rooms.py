@@ -101,6 +101,19 @@ def test_no_circle_of_rooms() -> None:
     assert circles(rooms) == []
 
 
+@pytest.mark.parametrize("folder", ["instruments/causes", "instruments/step_breakdown"])
+def test_the_classes_of_a_folder_have_names_of_their_own(folder: str) -> None:
+    """Add a folder here once its names say what its classes are."""
+    places: dict[str, set[Path]] = defaultdict(set)
+    for path in modules().values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].add(path)
+    own = {name: paths for name, paths in places.items() if any(ROOT / folder in p.parents for p in paths)}
+    assert len(own) > 10
+    assert [name for name, paths in own.items() if len(paths) > 1] == []
+
+
 @pytest.mark.parametrize(
     ("edges", "wanted"),
     [

@@ -14,7 +14,7 @@ from stepscope.instruments.causes.sampled_lines import (
     stacks_of_host,
 )
 from stepscope.instruments.step_breakdown import labels, part_tables
-from stepscope.instruments.step_breakdown.interpreter_lock import STARVED, ProcessorTime, count_lock_waits
+from stepscope.instruments.step_breakdown.interpreter_lock import THRESHOLDS, ProcessorTime, count_lock_waits
 from stepscope.instruments.step_breakdown.sweep import StepPiece
 from tests.draw import UNIT_PS, Tables, draw
 from tests.instruments.step_drawings import asked, parts
@@ -84,7 +84,7 @@ def test_on_a_busy_machine_the_time_with_a_core_tells_who_had_the_lock():
 
 
 def test_a_thread_that_has_a_processor_launches():
-    assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=STARVED)) == {0: {"dispatch": 40}}
+    assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=THRESHOLDS.ran)) == {0: {"dispatch": 40}}
 
 
 def test_other_threads_hold_nobody_up():

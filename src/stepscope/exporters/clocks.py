@@ -30,7 +30,7 @@ _ENDINGS = re.compile(r"(\.(json|pb|pbtxt|xplane|trace|pt|zip|tar|tgz|gz|bz2|xz)
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """A source in the merged file: shift_ps is added to its ts_ps; label tells it from the others."""
 
     source_id: int
@@ -54,7 +54,7 @@ class Layout:
     """All places in the order of time. base_unix_ns: Unix time of 0; None when no capture knows it.
     origin_us: what all shifts have in common, because something begins before the zero of its recording."""
 
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
     base_unix_ns: int | None
     origin_us: int
     notes: tuple[str, ...]
@@ -83,7 +83,7 @@ def lay_out(trace: Trace, more: Mapping[int, tuple[int, int]] | None = None) -> 
         at = shifts[source]
         shift_ps = at.ps + origin_us * _US_PS
         where = (at.known, shift_ps, *spans[source], at.placed_by, at.residual_ps)
-        places.append(Place(source, run, host, path, form, label, *where))
+        places.append(SourcePlace(source, run, host, path, form, label, *where))
     places.sort(key=lambda place: (not place.known, place.start_ps + place.shift_ps))
     return Layout(tuple(places), base, origin_us, (*_notes(places), *_crossings(trace)))
 
@@ -130,7 +130,7 @@ def _by_time_of_day(
     return shifts, base
 
 
-def _notes(places: Sequence[Place]) -> list[str]:
+def _notes(places: Sequence[SourcePlace]) -> list[str]:
     notes = []
     together = [place for place in places if place.placed_by == "collectives"]
     if together:

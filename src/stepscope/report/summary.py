@@ -145,7 +145,7 @@ def _programs(trace: Trace) -> list[tuple[str, Weighed]]:
     from stepscope.instruments.causes import ranking
 
     paths = {row["source_id"]: row["path"] for row in _sources(trace)}
-    found = ranking.by_source(trace.query, {})
+    found = ranking.weigh_sources(trace.query, {})
     return [(paths[source_id].rpartition("/")[2], one) for source_id, one in found.items()]
 
 

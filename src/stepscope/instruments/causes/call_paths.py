@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.thresholds import tuned
+from stepscope.instruments.thresholds import tuned
 
 CallPath = tuple[CodeLine, ...]
 """Calls of the program's own functions, the outermost first."""
@@ -17,7 +17,7 @@ Call = tuple[CodeLine | None, CodeLine | None]
 """A line, and the one that called its function."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CallThresholds:
     """How far a call is followed into what it calls."""
 

@@ -16,10 +16,14 @@ from stepscope.instruments.causes import (
     traced_calls,
 )
 from stepscope.instruments.causes.all_causes import CAUSES
-from stepscope.instruments.causes.thresholds import Threshold, thresholds_of
+from stepscope.instruments.step_breakdown import interpreter_lock, sample_attribution, session_runs
+from stepscope.instruments.thresholds import Threshold, thresholds_of
 
-SHARED = (call_paths, sampled_lines, traced_calls, side_effects, gain, contention, confidence)
-"""Modules with thresholds that several causes go by."""
+SHARED = (
+    interpreter_lock, sample_attribution, session_runs,
+    call_paths, sampled_lines, traced_calls, side_effects, gain, contention, confidence,
+)  # fmt: skip
+"""Modules with thresholds that several causes, or the breakdown of a step, go by."""
 
 
 class CatalogueEntry(NamedTuple):
@@ -47,4 +51,4 @@ def causes() -> Iterator[CatalogueEntry]:
 
 
 def _about(module: str) -> str:
-    return (sys.modules[module].__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+    return (sys.modules[module].__doc__ or "").partition("\n\n")[0].strip().replace("\n", " ")

@@ -19,7 +19,7 @@ from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.step_breakdown.labels import Label
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Removal:
     """What goes from the steps when a cause is mended."""
 
@@ -57,7 +57,7 @@ class Cause:
             own_ps = step.sums.get(self.name, 0) + goes.besides.get(step.id, 0)
             steps.append((step.dur_ps, {**step.sums, self.name: own_ps}))
         cores = 1.0 if host.contention is None else host.contention.had_cores
-        return gain.without(
+        return gain.step_without(
             steps, self.name, host.paces, goes.part, goes.launches, cores, host.top_op.on_device
         )
 

@@ -12,12 +12,13 @@ from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
 from stepscope.instruments.causes.layers import forward_of, layer_of
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.step_breakdown.labels import of_framework
+from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComputeThresholds(CauseThresholds):
     """When ops of one kind stand out."""
 

@@ -11,10 +11,11 @@ from stepscope.instruments.causes.all_causes import CAUSES
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.judgement import CauseName, Confidence, SampleCounts, Weakness, parts_of
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.thresholds import tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConfidenceThresholds:
     """What weakens an answer."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stepscope.instruments.causes.query_cache import AskHost
-from stepscope.instruments.causes.thresholds import tuned
+from stepscope.instruments.thresholds import tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentionThresholds:
     """When a machine is too busy to tell launching from waiting for cores."""
 

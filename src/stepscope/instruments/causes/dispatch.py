@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.cause import LineCause, Removal
@@ -13,10 +14,11 @@ from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.side_effects import sampled_effects
-from stepscope.instruments.causes.thresholds import DRAWN, CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.thresholds import DRAWN, tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DispatchThresholds(CauseThresholds):
     """From where on launching is a cause, and which of the ops that it launches go with it."""
 
@@ -28,12 +30,13 @@ class DispatchThresholds(CauseThresholds):
         by=("tf_data/list_files_shuffle_once.xplane.pb.gz", "xplane/tf1_session.xplane.pb.gz"),
     )
     of_function: float = tuned(
-        0.8, "what is to be compiled is the function that has this part of the launching"
+        0.8, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
     )
     compiled_runs: int = tuned(
         3,
         "an op of a compiled function has a name of its own, which runs no more often than this in a step",
         fitted_on=DRAWN,
+        slack=(0.0, inf),
     )
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import fmean, median
 
-from stepscope.instruments.causes.thresholds import MEASURED, tuned
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
+from stepscope.instruments.thresholds import MEASURED, tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class GainThresholds:
     """What a profiler costs, and a launch from within a compiled function."""
 
@@ -23,20 +24,26 @@ class GainThresholds:
         10**6,
         "what an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX",
         fitted_on=MEASURED,
+        slack=(0.0, inf),
     )
     compiled_op_ps: int = tuned(
         7 * 10**5,
         "what an op takes that is launched from within a compiled function instead: 0.6 to 0.8 us in steps, "
         "0.2 (scalars) to 1.8 us (small matrix products) alone, by TensorFlow's executor and XLA for CPU",
         fitted_on=MEASURED,
+        slack=(0.0, inf),
     )
     least_ratio: float = tuned(
-        0.4, "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons"
+        0.4,
+        "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons",
+        slack=(0.0, inf),
     )
     beside_call: float = tuned(
-        0.8, "the cause lies beside the call when so much of it fits there: medians do not add up"
+        0.8,
+        "the cause lies beside the call when so much of it fits there: medians do not add up",
+        slack=(0.0, inf),
     )
-    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing")
+    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", slack=(0.0, inf))
 
 
 THRESHOLDS = GainThresholds()
@@ -92,7 +99,7 @@ def paces_of(rows: Sequence[tuple[bool, str, float]], events: float) -> Paces | 
     return Paces(traced, untraced, typical(True, "traced_ns"), typical(True, "untraced_ns"), events)
 
 
-def without(
+def step_without(
     steps: Sequence[tuple[int, Sums]],
     cause: str,
     paces: Paces | None = None,

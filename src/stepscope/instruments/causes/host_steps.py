@@ -43,7 +43,7 @@ class HostSteps:
     @cached_property
     def traced(self) -> Mapping[str | None, Counter[CallPath]]:
         """What each label has, by the calls of the program that were traced."""
-        return traced_calls.by_label(self.query, self.sources)
+        return traced_calls.label_times(self.query, self.sources)
 
     @cached_property
     def top_op(self) -> TopOp:

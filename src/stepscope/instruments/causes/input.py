@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from math import inf
 from typing import NamedTuple
 
 from stepscope.code_lines import CodeLine
@@ -13,12 +14,13 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import line_of_loader
-from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import branch, words, written_as
+from stepscope.instruments.thresholds import tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class InputThresholds(CauseThresholds):
     """When the program's own Python explains the wait."""
 
@@ -29,11 +31,13 @@ class InputThresholds(CauseThresholds):
         0.5,
         "Python that a loader runs explains the wait when it takes this part of it; a generator does nothing "
         "else",
+        slack=(0.0, inf),
     )
     made: float = tuned(
         0.5,
         "the program's own Python makes the batches where it has this part of the loader's traced time",
         fitted_on="gpu/torch_uploads.json.gz",
+        slack=(0.0, inf),
     )
 
 

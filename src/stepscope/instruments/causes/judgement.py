@@ -95,7 +95,7 @@ class SampleCounts(NamedTuple):
     """Those that speak for the line that has most of the others."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Explanation:
     """What a cause tells of itself in a recording: the line that it lies in, and what else is known of it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from math import inf
 from typing import NamedTuple
 
 from stepscope.instruments.causes.cause import LineCause
@@ -11,17 +12,20 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_callbacks, line_of_loader
-from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
+from stepscope.instruments.thresholds import tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PythonThresholds(CauseThresholds):
     """Whose Python it is."""
 
     stands_out: float = tuned(
         0.25, STANDS_OUT, slack=(0.003, 0.574), by=("gpu/torch_svd.json.gz", "capture/python_loop")
     )
-    called_back: float = tuned(0.5, "Python is that of ops which call it when they take this part of it")
+    called_back: float = tuned(
+        0.5, "Python is that of ops which call it when they take this part of it", slack=(0.0, inf)
+    )
     sampled: float = tuned(
         0.5,
         "Python runs on a thread of the framework when the driving thread's samples see less than this part "

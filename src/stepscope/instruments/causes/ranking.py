@@ -96,7 +96,7 @@ def weigh(judged: Sequence[TimedStep], contention: Contention | None) -> Weighed
     )
 
 
-def by_source(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
+def weigh_sources(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
     """What labels take of the steps of each source, or of several by the first of them. first: of sources
     that are judged together. Reads neither ops nor the input pipeline, so that what is
     said of the pipeline can follow it. Of runs that were traced beside steps that were sampled, those steps

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import call_paths
 from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, function_of, innermost_call
 from stepscope.instruments.causes.judgement import Explanation, SampleCounts
-from stepscope.instruments.causes.thresholds import tuned
 from stepscope.instruments.step_breakdown import labels, stack_samples
 from stepscope.instruments.step_breakdown.labels import Label, Meaning
+from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SampleThresholds:
     """What samples of stacks can tell."""
 
-    few: int = tuned(5, "so few samples of other things say nothing of where all of them come from")
+    few: int = tuned(
+        5, "so few samples of other things say nothing of where all of them come from", slack=(0.0, inf)
+    )
 
 
 THRESHOLDS = SampleThresholds()

@@ -8,28 +8,34 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, function_of, has_all
 from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.sampled_lines import StackEvidence
-from stepscope.instruments.causes.thresholds import tuned
+from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import statement
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
 """Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SideEffectThresholds:
     """When a line goes as a whole."""
 
     most_of_line: float = tuned(
         0.65,
         "a line goes as a whole when the cause has this part of it, ops apart; else it does other things too",
+        slack=(0.0, inf),
     )
-    ops: float = tuned(0.2, "when ops run for more of a line's time, it is the model that is called there")
-    launches: float = tuned(0.1, "a function that launches more than this part of all ops calls the model")
+    ops: float = tuned(
+        0.2, "when ops run for more of a line's time, it is the model that is called there", slack=(0.0, inf)
+    )
+    launches: float = tuned(
+        0.1, "a function that launches more than this part of all ops calls the model", slack=(0.0, inf)
+    )
 
 
 THRESHOLDS = SideEffectThresholds()
@@ -109,9 +115,9 @@ def traced_effects(
     steps: Iterable[tuple[int, Sums]],
     most_of_line: float | None = None,
 ) -> dict[int, int]:
-    """The same where calls of Python were traced. weights: by label and calls, as traced_calls.by_label has
-    them; steps: number and parts of each. Nothing where the model is called from there as well: whose
-    launches are whose, calls do not tell."""
+    """The same where calls of Python were traced. weights: as traced_calls.label_times has them; steps:
+    number and parts of each. Nothing where the model is called from there as well: whose launches are whose,
+    calls do not tell."""
     if cause not in GOES - {"dispatch"}:
         return {}
     whole = {

@@ -9,11 +9,12 @@ from math import inf
 from typing import NamedTuple
 
 from stepscope.instruments.causes.gain import Sums
-from stepscope.instruments.causes.thresholds import DRAWN, STANDS_OUT, CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
+from stepscope.instruments.thresholds import DRAWN, tuned
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CompileThresholds(CauseThresholds):
     """When compiling is a habit, and is judged with the steps that averages leave out."""
 
@@ -22,6 +23,7 @@ class CompileThresholds(CauseThresholds):
         2,
         "so many steps that compile, after one of their source that does not, are no warm-up",
         fitted_on=DRAWN,
+        slack=(0.0, inf),
     )
 
 

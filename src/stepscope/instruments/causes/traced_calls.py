@@ -11,14 +11,14 @@ from math import inf
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, innermost_call
-from stepscope.instruments.causes.thresholds import DRAWN, tuned
 from stepscope.instruments.python_frame import of_pytorch
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import Meaning
+from stepscope.instruments.thresholds import DRAWN, tuned
 from stepscope.library.statements import Query, statement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TracedThresholds:
     """How much traced calls have to tell, and how many are looked at."""
 
@@ -32,6 +32,7 @@ class TracedThresholds:
         0.6,
         "a mark is where a label's time goes when it has this part of it",
         fitted_on=DRAWN,
+        slack=(0.0, inf),
     )
 
 
@@ -51,7 +52,7 @@ def line_of_op(query: Query, op: str, sources: Sequence[int]) -> CodeLine | None
     return innermost_call(weights, by_function=True)[0]
 
 
-def by_label(query: Query, sources: Sequence[int]) -> dict[str | None, Counter[CallPath]]:
+def label_times(query: Query, sources: Sequence[int]) -> dict[str | None, Counter[CallPath]]:
     """What each label has of the first steps, by the calls of the program around it; empty where calls of
     Python were not traced."""
     weights: dict[str | None, Counter[CallPath]] = defaultdict(Counter)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from stepscope.instruments.causes.cause import Cause
 from stepscope.instruments.causes.judgement import LabelShare
-from stepscope.instruments.causes.thresholds import CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.thresholds import tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnknownThresholds(CauseThresholds):
     """When the cause is not known either."""
 

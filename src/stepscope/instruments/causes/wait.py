@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from stepscope.instruments.causes.cause import LineCause
 from stepscope.instruments.causes.sampled_lines import LineSearch
-from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds, tuned
+from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
+from stepscope.instruments.thresholds import tuned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class WaitThresholds(CauseThresholds):
     """Which line waits, and whether it goes as a whole."""
 
@@ -20,10 +22,12 @@ class WaitThresholds(CauseThresholds):
         0.55,
         "a line is followed into what it calls while it has this part of the waiting: other calls, of a "
         "framework, block as well, while ops run",
+        slack=(0.0, inf),
     )
     most_of_line: float = tuned(
         0.5,
         "a line that waits goes as a whole when waiting has this part of it: what it stores is copied first",
+        slack=(0.0, inf),
     )
 
 

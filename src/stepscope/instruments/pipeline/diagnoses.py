@@ -56,7 +56,7 @@ def find(query: Query) -> list[Found]:
     counted = query(statement("pipeline_event_counts")).rows() if there else []
     numbers = {int(source_id): int(number) for source_id, number in counted if number}
     groups = together.groups(query, numbers) if numbers else []
-    judged = ranking.by_source(query, together.first_of(groups)) if groups else {}
+    judged = ranking.weigh_sources(query, together.first_of(groups)) if groups else {}
     found = []
     for group in groups:
         read = _read(query, group.sources, numbers)

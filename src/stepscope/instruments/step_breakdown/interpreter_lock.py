@@ -5,16 +5,30 @@ Python of the input pipeline runs on another thread. What it loses there is time
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from stepscope.instruments.step_breakdown.sweep import Interval, StepPiece
+from stepscope.instruments.thresholds import tuned
 
 ACTIVE = frozenset({"dispatch", "python", "copy", "compile"})
 """Labels under which the driving thread wants a processor all the time."""
-STARVED = 0.6
-"""It lacks one when it ran for less than this part of such time: executors of a framework wait at times."""
-BLOCKED = 0.2
-"""And when it neither ran nor had to wait for a core for at least this part of it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LockThresholds:
+    """When the driving thread lacks a processor because another holds the interpreter's lock."""
+
+    ran: float = tuned(
+        0.6,
+        "it lacks one when it ran for less than this part of the time: executors of a framework wait, too",
+    )
+    blocked: float = tuned(
+        0.2, "and when it neither ran nor had to wait for a core for at least this part of it"
+    )
+
+
+THRESHOLDS = LockThresholds()
 
 
 class ProcessorTime(NamedTuple):
@@ -81,7 +95,12 @@ def _share(pieces: Iterable[StepPiece], loading: Sequence[Interval], ran: Sequen
                 queued += one.queued_ps * part
                 seen += shared - one.queued_ps * part
     # Time in the queue for a core says nothing of the lock: the rest stands for it.
-    if not seen or not beside or cpu >= STARVED * seen or seen - cpu < BLOCKED * (seen + queued):
+    if (
+        not seen
+        or not beside
+        or cpu >= THRESHOLDS.ran * seen
+        or seen - cpu < THRESHOLDS.blocked * (seen + queued)
+    ):
         return 0.0
     return min((1 - cpu / seen) * active / beside, 1.0)
 

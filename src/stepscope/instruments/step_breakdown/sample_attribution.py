@@ -12,19 +12,33 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from stepscope.instruments.step_breakdown.labels import Label
 from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, merged, spans_of
 from stepscope.instruments.step_breakdown.sweep import Interval, Segment
+from stepscope.instruments.thresholds import tuned
 
-TOGETHER_PS = 20 * 10**6
-"""Ops that begin so soon after others are done execute together with them."""
-LONG_PS = 200 * 10**6
-"""What executes for less hardly makes a thread wait: many small ops are not stretches of their own."""
-NEAREST = 2
-"""From how many times 2 longer or shorter a stretch borrows when none of its own length has samples."""
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttributionThresholds:
+    """What a stretch of time is whose samples say the same thing."""
+
+    together_ps: int = tuned(
+        20 * 10**6, "ops that begin so soon after others are done execute together with them"
+    )
+    long_ps: int = tuned(
+        200 * 10**6,
+        "what executes for less hardly makes a thread wait: many small ops are not stretches of their own",
+    )
+    nearest: int = tuned(
+        2, "so many times 2 longer or shorter a stretch borrows when none of its own length has samples"
+    )
+
+
+THRESHOLDS = AttributionThresholds()
 
 
 class Stretch(NamedTuple):
@@ -76,7 +90,11 @@ def attribute(
 
 def long_executions(executing: Iterable[Interval]) -> list[Interval]:
     """When ops execute for long, one or many after each other: disjoint and in order."""
-    return [(begin, end) for begin, end in merged(executing, TOGETHER_PS) if end - begin >= LONG_PS]
+    return [
+        (begin, end)
+        for begin, end in merged(executing, THRESHOLDS.together_ps)
+        if end - begin >= THRESHOLDS.long_ps
+    ]
 
 
 def _stretches(
@@ -129,7 +147,7 @@ def _near(stretch: Stretch) -> Iterator[Kind]:
     last."""
     for one in (stretch, stretch._replace(executes=not stretch.executes)):
         yield one.kind()
-        for times in range(1, NEAREST + 1):
+        for times in range(1, THRESHOLDS.nearest + 1):
             yield one.kind(times)
             yield one.kind(-times)
 

@@ -11,20 +11,37 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import mean
 from typing import Any, NamedTuple
 
 from stepscope.instruments.step_breakdown import labels
 from stepscope.instruments.step_breakdown.labels import EXECUTION, NUMBER, Label
+from stepscope.instruments.thresholds import MEASURED, tuned
 from stepscope.library.statements import Query, statement
 
-INPUT_FROM = 0.05
-"""Runs wait for their input when traced ones do so for this part of their time."""
-COPIED_PS = 4_000
-"""A byte that is fed takes no longer to copy, also where the machine is busy. Measured with TensorFlow 1.15
-and 1.1 on two cores: 80 MB take 58 to 125 ms, and 290 ms where five times as many threads want them."""
 SPLIT: Label = "dispatch"
 """What samples of stacks call the inside of Session.run."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionThresholds:
+    """What traced runs tell of those that were not."""
+
+    input: float = tuned(
+        0.05,
+        "runs wait for their input when traced ones do so for this part of their time",
+        fitted_on="loops of TensorFlow 1.15 that feed, and that take from tf.data",
+    )
+    copied_byte_ps: int = tuned(
+        4_000,
+        "a byte that is fed takes no longer to copy: 80 MB take 58 to 125 ms, and 290 ms where five times as "
+        "many threads want the cores, with TensorFlow 1.15 and 1.1",
+        fitted_on=MEASURED,
+    )
+
+
+THRESHOLDS = SessionThresholds()
 
 
 class _Host(NamedTuple):
@@ -57,7 +74,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
             calls[run_id, host_id].append(1000 * value)
     for key, host in hosts.items():
         run = _mean([by_step.get(step_id, []) for step_id in host.traced])
-        run["copy"] = run.get("copy", 0.0) + COPIED_PS * fed.get(key, 0) / len(host.traced)
+        run["copy"] = run.get("copy", 0.0) + THRESHOLDS.copied_byte_ps * fed.get(key, 0) / len(host.traced)
         stacks_inside = _inside(query, sorted(host.sources))
         held = {step_id: _held(of_stacks[step_id], stacks_inside) for step_id in host.sampled}
         shares = _shares(_whole(held) / len(held), run, calls[key])
@@ -135,7 +152,7 @@ def _shares(whole_ps: float, run: Mapping[str, float], calls: Sequence[float]) -
     for label in EXECUTION:
         found[label] = min(run.get(label, 0.0) / whole_ps, left)
         left -= found[label]
-    if run.get("input", 0.0) >= INPUT_FROM * sum(run.values()):
+    if run.get("input", 0.0) >= THRESHOLDS.input * sum(run.values()):
         found["input"] = max(left, 0.0)
     return {label: min(share, whole) for label, share in found.items() if share > 0}
 
