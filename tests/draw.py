@@ -31,7 +31,7 @@ import duckdb
 
 from stepscope import formats, library
 from stepscope.lake.schema import schema
-from tests.rollups import TWINS
+from tests.rollups import CALLED, TWINS, classed
 
 UNIT_PS = 1_000_000
 Row = dict[str, Any]
@@ -115,11 +115,21 @@ class Tables:
                 marks = ", ".join(["(" + ", ".join("?" * len(table.columns)) + ")"] * len(rows))
                 values = [value for row in rows for value in row.values()]
                 connection.execute(f"INSERT INTO {table.name} VALUES {marks}", values)
-        # Once: as views, they would be asked again by each view that reads them. All are sums over slices.
         for name in TWINS:
             connection.execute(f"DELETE FROM {name}")
-            if self.rows["slice"]:
-                connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {name}_asked")
+        if not self.rows["slice"]:
+            return
+        # What slices are comes from the core, what they add up to from the twins. Once: as views, they would
+        # be asked again by each view that reads them.
+        rows = classed(connection.execute(CALLED).fetchall())
+        marks = ", ".join(["(" + ", ".join("?" * 13) + ", 0, 0, 0, 0, 0)"] * len(rows))
+        names = ", ".join([*_IDS, *_CALLED[2:], "class", "wait", "layer", "is_op", *_SUMS])
+        values = [value for row in rows for value in (*row[:9], *row[13:])]
+        connection.execute(f"INSERT INTO rollup_op ({names}) VALUES {marks}", values)
+        for name in TWINS:
+            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {name}_asked")
+            if name == "rollup_op":
+                connection.execute("DELETE FROM rollup_op WHERE slices = 0")
 
 
 @functools.cache
@@ -149,6 +159,8 @@ def _shared() -> duckdb.DuckDBPyConnection:
 
 _CALLED = ("source_id", "track_id", "name", "category", "op_name", "op_type")
 """What slices of one row of rollup_op have in common."""
+_IDS = ("id", "run_id", "host_id", "source_id", "track_id")
+_SUMS = ("slices", "total_ps", "self_ps", "min_ps", "max_ps")
 _NEUTRAL: Mapping[str, Any] = {"BIGINT": 0, "INTEGER": 0, "VARCHAR": "", "BOOLEAN": False, "DOUBLE": 0.0}
 
 

@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+CALLED = """
+SELECT DISTINCT
+  s.rollup_id, s.run_id, s.host_id, s.source_id, s.track_id,
+  s.name, s.category, s.op_name, s.op_type, p.place, p.producer, p.track_name, p.copies
+FROM slice AS s INNER JOIN track_place AS p ON p.track_id = s.track_id
+ORDER BY s.rollup_id
+"""
+"""How the slices of each row of rollup_op are called, and where they lie as the view track_place has it."""
+
+
+def classed(called: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows of CALLED with what the rules say of them: class, wait, layer, is_op."""
+    from stepscope import _core
+
+    return [(*row, *_core.slice_class(*row[5:])) for row in called]
+
+
 _LOADED = """
 SELECT
   ROW_NUMBER() OVER (ORDER BY l.{key}, l.piece_id) - 1 AS id,
@@ -23,18 +43,16 @@ GROUP BY p.run_id, p.host_id, p.source_id, p.device_track_id, l.{key}, l.piece_i
 TWINS = {
     "rollup_op": """
 SELECT
-  CASE WHEN MIN(s.rollup_id) = MAX(s.rollup_id) THEN MIN(s.rollup_id) END AS id,
-  s.run_id, s.host_id, s.source_id, s.track_id, s.name, s.category, s.op_name,
-  s.op_type, COALESCE(o.class, 'not told') AS class, w.wait, o.slice_id IS NOT NULL AS is_op,
+  r.id, s.run_id, s.host_id, s.source_id, s.track_id, s.name, s.category, s.op_name, s.op_type,
+  r.class, r.wait, r.layer, r.is_op,
   COUNT(*) AS slices,
   CAST(SUM(s.dur_ps) AS BIGINT) AS total_ps,
   CAST(SUM(s.self_ps) AS BIGINT) AS self_ps,
-  CAST(SUM(o.self_ps) AS BIGINT) AS op_self_ps,
+  CAST(SUM(CASE WHEN r.is_op THEN COALESCE(s.op_self_ps, s.self_ps) END) AS BIGINT) AS op_self_ps,
   MIN(s.dur_ps) AS min_ps,
   MAX(s.dur_ps) AS max_ps
 FROM slice AS s
-LEFT JOIN op_slice AS o ON o.slice_id = s.id
-LEFT JOIN wait_slice AS w ON w.slice_id = s.id
+INNER JOIN rollup_op AS r ON r.id = s.rollup_id
 GROUP BY ALL
 """,
     "rollup_device": _LOADED.format(key="track_id", track="l.track_id", load="track_load")

@@ -106,7 +106,7 @@ def test_recordings_of_other_projects(path):
         headline = " ".join(summary.build(trace).headline)
         (steps,) = trace.query("SELECT count(*) FROM step WHERE recovered_from = 'profiler_step'").rows()[0]
         communication = trace.query(
-            "SELECT sum(o.sum_dur_ps) FROM op_sum AS o WHERE o.place = 'device' AND o.class = 'collective'"
+            "SELECT sum(o.sum_dur_ps) FROM op_sum AS o WHERE o.place = 'device' AND o.class = 'communication'"
         ).rows()[0][0]
     assert steps == len(truth["host_steps"])
     if not wanted:

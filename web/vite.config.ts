@@ -1,7 +1,31 @@
 import { build, defineConfig, type Plugin } from "vite";
+import looks from "../src/stepscope/step_labels.json";
 
 const target = ["chrome123", "firefox128", "safari17.5"];
 const oxc = { jsx: { runtime: "automatic", importSource: "preact" } } as const; // needs no plugin
+
+const ON = { dark: "#14171a", faint: "light-dark(#14171a, #fff)" };
+
+/** The colours of labels: variables, and classes for what has the colour, with a text on it that can be read. */
+function colours(): string {
+  const all = [...Object.entries(looks), ["other", looks.unknown] as const];
+  const rules = all.map(([label, look]) => {
+    const on = "on" in look ? ON[look.on as keyof typeof ON] : null;
+    const text = on ? `.treemap .class-${label} ~ * { color: ${on}; }\n` : "";
+    const paint = ["background", "fill", "stroke"].map((what) => `${what}: var(--${label});`);
+    return `.class-${label} { ${paint.join(" ")}${on ? ` --on: ${on};` : ""} }\n${text}`;
+  });
+  const variables = all.map(([label, { light, dark }]) => `--${label}: light-dark(${light}, ${dark});`);
+  return `:root { ${variables.join(" ")} }\n${rules.join("")}`;
+}
+
+const define = { STEP_LABELS: JSON.stringify(Object.keys(looks)) };
+/** What the time of a step goes to comes from where the command line has it. */
+const labels: Plugin = {
+  name: "labels",
+  enforce: "pre",
+  transform: (code, id) => (id.endsWith("/src/style.css") ? colours() + code : null),
+};
 
 /** The views of a notebook's frame: all but the editor, which is larger than the rest together. */
 const withoutEditor: Plugin = {
@@ -29,7 +53,8 @@ function alone(name: string, script: string, plugins: Plugin[] = []): Plugin {
         logLevel: "warn",
         publicDir: false,
         oxc,
-        plugins,
+        define,
+        plugins: [labels, ...plugins],
         build: {
           outDir: folder,
           emptyOutDir: true,
@@ -53,7 +78,8 @@ function alone(name: string, script: string, plugins: Plugin[] = []): Plugin {
 export default defineConfig({
   base: "./",
   oxc,
-  plugins: [alone("page", "src/report.tsx"), alone("frame", "src/frame.tsx", [withoutEditor])],
+  define,
+  plugins: [labels, alone("page", "src/report.tsx"), alone("frame", "src/frame.tsx", [withoutEditor])],
   build: {
     outDir: "../src/stepscope/server/assets",
     emptyOutDir: true,

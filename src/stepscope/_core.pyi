@@ -5,6 +5,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, final
 
 DECODER_VERSION: int
+
+def class_rules() -> list[tuple[str, str, str, str]]:
+    """The rules of what slices are, in order: `list`, `fact` or the fact that is decided; its name, or the
+    value; patterns, what the fact is, or conditions; comments in front of it."""
+
+def slice_class(
+    name: str,
+    category: str | None,
+    op_name: str | None,
+    op_type: str | None,
+    place: str = "host",
+    producer: str = "",
+    thread: str = "",
+    copies: bool = False,
+) -> tuple[str, str | None, str | None, bool]:
+    """What a slice is, as rollup_op has it: class, wait, layer, is_op. place, copies: as in track_place."""
+
+def slice_label(
+    name: str, category: str | None, names_op: bool
+) -> tuple[str | None, str | None, str | None, bool]:
+    """What the thread that runs the program does in a slice: in a short one, in a long one, in a long one
+    where no accelerator is, `!` where it holds for all within; and whether XLA makes a program in it."""
+
+def collective_kind(name: str) -> str | None:
+    """The kind of collective that a name says; None where it says none."""
+
 """Raised whenever the same bytes would give other rows."""
 
 class CoreError(Exception):

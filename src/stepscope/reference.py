@@ -18,8 +18,9 @@ from stepscope.instruments.laws import Law, all_laws
 from stepscope.lake.schema import Table, schema
 from stepscope.library import compiled
 from stepscope.messages import ERRORS, NOTES, Message
+from stepscope.step_labels import LOOKS
 
-CHAPTERS = ("tables", "views", "analyses", "findings", "causes", "laws", "messages")
+CHAPTERS = ("tables", "views", "analyses", "findings", "causes", "classes", "laws", "messages")
 """Each is a page."""
 PAGES = ("findings",)
 """Chapters of which each entry has a page of its own, in a folder called like the chapter."""
@@ -44,6 +45,7 @@ def entries() -> tuple[Entry, ...]:
         *_library("findings", "finding"),
         *(Entry("findings", one.slug, f"{one.title}.", _compiled(one)) for one in compiled.KINDS.values()),
         *(Entry("causes", cause.name, cause.about, _cause(cause)) for cause in catalogue.causes()),
+        *_classes(),
         *(Entry("laws", name, law.HOLDS, _law(law)) for name, law in all_laws().items()),
         *(Entry("messages", slug, m.title, _message(m, "error")) for slug, m in sorted(ERRORS.items())),
         *(Entry("messages", slug, m.title, _message(m, "note")) for slug, m in sorted(NOTES.items())),
@@ -131,6 +133,15 @@ _ABOUT = {
         "What can limit a step, and the thresholds by which that is judged. Within the slack of one, no "
         "answer about a recording in `tests/samples` changes; beyond it, those named change first.",
     ),
+    "classes": (
+        "Classes",
+        "What a slice is, by what it is called. Of the rules of a table the first that holds decides. In a "
+        "pattern, `*` stands for any text, `?` for one character and `{a,b}` for a or b; `<` at its begin "
+        "means that the name begins so, or goes on so behind a space or colon, and `>` that it ends there or "
+        "a colon follows. `@stores` is the list of that name. `called` is the type of the op or, where none "
+        "is known, the name; `titled` prefers the op's name to that of the slice, and `bare` is the name of "
+        "slices without a type.",
+    ),
     "laws": (
         "Laws",
         "What must hold before a sentence is printed. Where one fails, the sentence says so, and no more "
@@ -151,6 +162,43 @@ def _table(table: Table) -> str:
         for column in table.columns
     )
     return f"{table.about}\n\n{_markdown_table(('column', 'type', 'meaning'), rows)}"
+
+
+_TIME_GOES_TO = "What the time of a step goes to."
+
+
+def _classes() -> list[Entry]:
+    """The labels of steps, and the rules of what slices are as the core has them: facts, and the lists that
+    they name."""
+    from stepscope import _core
+
+    rules = _core.class_rules()
+    labels = _markdown_table(
+        ("label", "what counts to it"), ((name, look.about) for name, look in LOOKS.items())
+    )
+    found = [Entry("classes", "step_labels", _TIME_GOES_TO, f"{_TIME_GOES_TO}\n\n{labels}")]
+    for of, name, text, about in rules:
+        if of == "list":
+            found.append(Entry("classes", name, _first_line(about), f"{about}\n\n{_patterns(text)}"))
+        if of == "fact":
+            rows = (
+                (_cell(value), "; ".join(map(_condition, wanted.split("; "))) or "all others", _cell(why))
+                for fact, value, wanted, why in rules
+                if fact == name
+            )
+            table = _markdown_table(("value", "of slices of which", "why"), rows)
+            found.append(Entry("classes", name, f"{text[0].upper()}{text[1:]}.", f"{text}.\n\n{table}"))
+    return found
+
+
+def _condition(text: str) -> str:
+    column, _, rest = text.partition(" ")
+    word, _, patterns = rest.partition(" ")
+    return f"{column} {word} {_patterns(patterns)}" if patterns else ""
+
+
+def _patterns(text: str) -> str:
+    return ", ".join(f"`{pattern}`" for pattern in text.split(" | "))
 
 
 def _law(law: Law) -> str:

@@ -15,6 +15,7 @@ CORE = CRATES / "core" / "src"
 # Each room with those that it may import. Writing a store into a folder needs bytes (random access, unnamed
 # files), and a table of a store is read as columns.
 MAY_IMPORT = {
+    "classes": set(),
     "error": set(),
     "facts": set(),
     "columns": set(),
@@ -25,10 +26,10 @@ MAY_IMPORT = {
     "lod": {"error"},
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
-    "rollup": {"columns", "error", "store"},
+    "rollup": {"classes", "columns", "error", "store"},
     "spans": set(),
     "steps": {"spans"},
-    "formats": {"columns", "error", "facts", "input", "json", "options", "proto", "store"},
+    "formats": {"classes", "columns", "error", "facts", "input", "json", "options", "proto", "store"},
 }
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pyarrow
 import pytest
 
-from stepscope import _core, library
+from stepscope import _core
 from stepscope.capture import built_in
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import LABELS
@@ -319,14 +317,6 @@ def test_the_thread_that_drives():
     assert driver.choose([(1, "worker", 0, 90), (2, "python", 0, 9)]) == 2
     assert driver.choose([(1, "a", 0, 2), (2, "b", 0, 9)]) == 2
     assert driver.choose([(1, "a", 0, 0)]) is None
-
-
-def test_writing_ops_are_those_that_python_knows():
-    """The list is in SQL, too."""
-    listed = next(view for view in library.views() if view.name == "_evidence_label").sql
-    found = re.search(r"IN \(([^()]*)\) THEN 'wait'", listed)
-    assert found
-    assert set(re.findall(r"'(\w+)'", found[1])) == set(labels.STORES)
 
 
 def test_what_the_core_does_not_take():

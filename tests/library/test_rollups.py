@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import stepscope
 from tests import corpus
-from tests.rollups import TWINS
+from tests.rollups import CALLED, TWINS, classed
 from tests.tiers import cases, some
 
 SAMPLES = (
@@ -25,7 +25,7 @@ SAMPLES = (
     ]
 )
 COLUMNS = {
-    "rollup_op": "id, track_id, name, category, op_name, op_type, CASE WHEN is_op THEN class END, wait, "
+    "rollup_op": "id, track_id, name, category, op_name, op_type, class, wait, layer, "
     "is_op, slices, total_ps, self_ps, op_self_ps, min_ps, max_ps",
     "rollup_device": "device_track_id, track_id, piece_id, busy_ps, work_ps, slices, gaps, most_gap_ps, "
     "short_gaps, short_gaps_ps, first_ps, last_ps",
@@ -36,7 +36,11 @@ _OBSERVED = " WHERE piece_id IN (SELECT piece_id FROM observed)"
 
 
 def check(trace: stepscope.Trace) -> dict[str, int]:
-    """Compares all rollups of a trace; the number of rows of each."""
+    """Compares all rollups of a trace, and what slices are by the rules of the core and the places of the
+    view track_place; the number of rows of each."""
+    stored = "SELECT id, class, wait, layer, is_op FROM rollup_op ORDER BY id"
+    called = classed(trace.query(CALLED).rows())
+    assert trace.query(stored).rows() == [(row[0], *row[13:]) for row in called]
     counted = {}
     for table, twin in TWINS.items():
         columns = COLUMNS[table]

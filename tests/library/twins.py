@@ -21,7 +21,7 @@ CLASSES = {
     "IteratorGetNext": "input",
     "_Recv": "wait",
     "MEMCPYHtoD": "copy",
-    "NcclAllReduce": "collective",
+    "NcclAllReduce": "communication",
     "_XlaCompile": "compile",
     "EagerPyFunc": "python",
     "pure_callback": "python",
@@ -31,7 +31,7 @@ CLASSES = {
 NAME_CLASSES = {
     "IteratorGetNextOp::DoCompute": "input",
     "Memcpy HtoD": "copy",
-    "ncclKernel": "collective",
+    "ncclKernel": "communication",
     "kernel": "compute",
     "QUEUE": "wait",
     "cudaStreamSynchronize": "wait",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepscope.presenters import first_screen, terminal
-from stepscope.presenters.bars import CLASSES
+from stepscope.presenters.bars import MARKS
 from stepscope.presenters.cells import cells
 from stepscope.report import Column, Report, Section, Share, Split, Table, build
 from stepscope.session import trace
@@ -65,7 +65,7 @@ def test_a_mean_step_is_split_into_shares_that_add_up() -> None:
         assert {share.label: share.ps for share in one.shares} == {
             name.removesuffix("_ps"): mean[name]
             for name in names
-            if name.removesuffix("_ps") in CLASSES and mean[name]
+            if name.removesuffix("_ps") in MARKS and mean[name]
         }
         # Each mean is rounded to a picosecond.
         assert abs(sum(share.ps for share in one.shares) - mean["dur_ps"]) <= len(one.shares)

@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 
 from stepscope.presenters import terminal
-from stepscope.presenters.bars import CLASSES
+from stepscope.presenters.bars import MARKS
 from stepscope.presenters.grid import STYLES
 from stepscope.presenters.gutter import sentences
 from stepscope.presenters.rows import cells
@@ -99,9 +99,9 @@ def test_a_bar_shows_where_a_step_goes(color: bool) -> None:
 
 
 def test_parts_of_a_bar_differ_without_colour() -> None:
-    assert len(set(CLASSES.values())) == len(CLASSES)
-    assert set(CLASSES) <= set(STYLES)
-    assert len({STYLES[label] for label in CLASSES}) == len(CLASSES)
+    assert len(set(MARKS.values())) == len(MARKS)
+    assert set(MARKS) <= set(STYLES)
+    assert len({STYLES[label] for label in MARKS}) == len(MARKS)
 
 
 def test_the_first_screen_has_five_ops_and_says_what_is_left_out() -> None:

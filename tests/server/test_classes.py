@@ -44,7 +44,7 @@ def test_all_views_agree(path: Path) -> None:
         types = {(row[0], row[1]): row[7] for row in trace.ask(library.named("op_types")).rows()}
         made: dict[str, list[tuple[int, set[str], str]]] = defaultdict(list)
         for name, op, op_type, place, own_ps in trace.query(_OPS).rows():
-            of_type = types[op_type, place].replace("collective", "communication")
+            of_type = types[op_type, place]
             made[name].append((own_ps, treemap[op, op_type, place], of_type))
     for name in wholly & set(made):
         # A name has one colour wherever it lies: that of most of its self time.

@@ -344,7 +344,7 @@ def test_an_analysis_with_filters_is_that_of_the_library(served: Served, opened:
         assert [tuple(row.values()) for row in table["rows"]] == wanted
     assert served.get("/api/analysis/op_types?nonsense=1").status == 400
     assert served.get("/api/analysis/nonsense").status == 404
-    assert served.get("/api/analysis/_labelled_slice").status == 404
+    assert served.get("/api/analysis/_evidence_label").status == 404
 
 
 def test_ops_add_up_to_what_op_types_says(served: Served, opened: Trace) -> None:

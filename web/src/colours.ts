@@ -1,18 +1,6 @@
 // Which colour something has: that of its class where it has one, else one of six in order.
 
-const CLASSES = new Set([
-  "input",
-  "python",
-  "compute",
-  "copy",
-  "communication",
-  "wait",
-  "compile",
-  "dispatch",
-  "idle",
-  "unknown",
-  "other",
-]);
+const CLASSES = new Set([...STEP_LABELS, "other"]);
 
 /** The class that a column is about: compute_ps, idle_share; null for others. */
 export function classOf(name: string): string | null {
@@ -33,9 +21,7 @@ export function hueOf(text: string): string {
   return (((hash >>> 0) * 137.508) % 360).toFixed(0);
 }
 
-/** The CSS class of a row: that of its value in the column class. Ops that bring hosts together are
- * communication. */
+/** The CSS class of a row: that of its value in the column class. */
 export function ofRow(value: unknown): string {
-  const word = value === "collective" ? "communication" : value;
-  return typeof word === "string" && CLASSES.has(word) ? `class-${word}` : "class-other";
+  return typeof value === "string" && CLASSES.has(value) ? `class-${value}` : "class-other";
 }

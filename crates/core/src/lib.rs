@@ -6,6 +6,7 @@
 //! * [`input`]: bytes, plain or packed; [`proto`] and [`json`]: the two syntaxes that traces are written in.
 //! * [`store`]: nests slices, keeps tables in memory or in a folder, hands them out as Arrow streams and
 //!   writes them as Parquet. It knows no format.
+//! * [`classes`]: what a slice is, by what it is called.
 //! * [`rollup`]: what slices of a finished store add up to.
 //! * [`layout`]: where the boxes of a graph lie.
 //! * [`lod`]: what a timeline shows of millions of slices in a window of a few thousand pixels.
@@ -14,6 +15,7 @@
 //!
 //! Nothing here knows of Python or of a query engine.
 
+pub mod classes;
 pub mod columns;
 pub mod error;
 pub mod facts;
@@ -32,4 +34,4 @@ pub mod store;
 pub use formats::{decode, open};
 
 /// Raised whenever the same bytes would give other rows than in the release before.
-pub const DECODER_VERSION: u32 = 1;
+pub const DECODER_VERSION: u32 = 2;

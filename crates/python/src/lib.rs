@@ -2,6 +2,7 @@
 
 mod batch;
 mod checkpoint;
+mod classes;
 mod event_file;
 mod hlo;
 mod input;
@@ -185,6 +186,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Store>()?;
     module.add_class::<lod::Lod>()?;
     module.add_class::<lod::Sums>()?;
+    module.add_function(wrap_pyfunction!(classes::slice_class, module)?)?;
+    module.add_function(wrap_pyfunction!(classes::slice_label, module)?)?;
+    module.add_function(wrap_pyfunction!(classes::collective_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(classes::class_rules, module)?)?;
     module.add_class::<spans::Spans>()?;
     module.add_class::<steps::Pieces>()?;
     module.add_class::<steps::StepSums>()?;

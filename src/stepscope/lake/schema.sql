@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 1
+-- SCHEMA_VERSION 2
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -193,8 +193,9 @@ CREATE TABLE rollup_op (
   category VARCHAR,                 -- category as found
   op_name VARCHAR,                  -- op or graph node they execute
   op_type VARCHAR,                  -- type of that op
-  class VARCHAR NOT NULL,           -- compute, copy, collective, compile, python, input or wait, as in the view op_slice
+  class VARCHAR NOT NULL,           -- compute, copy, communication, compile, python, input or wait, as in the view op_slice
   wait VARCHAR,                     -- what is waited for, as in the view wait_slice; NULL when they are not in it
+  layer VARCHAR,                    -- what a step may go to while they run: compute, communication, copy, compile, python, wait, input work, input waits, peer waits or setups
   is_op BOOLEAN NOT NULL,           -- true when they are in the view op_slice
   slices BIGINT NOT NULL,           -- how many
   total_ps BIGINT NOT NULL,         -- their durations with children, added up

@@ -9,6 +9,7 @@ from stepscope import units
 from stepscope.presenters.axis import ceiling, size
 from stepscope.presenters.plain import shorten
 from stepscope.report import Chart, Split, Table
+from stepscope.step_labels import LOOKS
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -17,21 +18,8 @@ _ABOVE = "▲"
 _STACK = (("low", "█"), ("medium", "▓"), ("mild", "▒"))
 _IDLE = ("dim", "░")
 """Style and character of the parts of a stacked bar; idle time looks like what it is."""
-CLASSES = {
-    "compute": "█",
-    "communication": "#",
-    "copy": "≡",
-    "dispatch": "▓",
-    "setup": "+",
-    "compile": "▚",
-    "python": "▞",
-    "wait": "░",
-    "input": "▒",
-    "idle": "·",
-    "unknown": "?",
-}
-"""Classes of work, each with the character of its part of a bar, which tells them apart without colour.
-Neighbours in a bar differ in both."""
+MARKS: dict[str, str] = {label: look.mark for label, look in LOOKS.items()}
+"""Labels, each with the character of its part of a bar."""
 
 
 def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
@@ -53,13 +41,13 @@ def _look(name: str, at: int) -> tuple[str, str]:
     if name == "idle_ps":
         return _IDLE
     label = name.removesuffix("_ps")
-    return (label, CLASSES[label]) if label in CLASSES else _STACK[min(at, len(_STACK) - 1)]
+    return (label, MARKS[label]) if label in MARKS else _STACK[min(at, len(_STACK) - 1)]
 
 
 def split(one: Split, width: int) -> list[tuple[str, str]]:
     """The bar of a mean step as (style, characters); it fills the width."""
     lengths = [share.share * width for share in one.shares]
-    return _stack(lengths, [(share.label, CLASSES.get(share.label, "?")) for share in one.shares])
+    return _stack(lengths, [(share.label, MARKS.get(share.label, "?")) for share in one.shares])
 
 
 def _bar(length: float) -> str:

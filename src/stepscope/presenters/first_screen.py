@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from stepscope import units
-from stepscope.presenters.bars import CLASSES, split
+from stepscope.presenters.bars import MARKS, split
 from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import Paint, lay_out
 from stepscope.presenters.gutter import Block, curve_lines, notes_by_kind, sentences, stacked, wrap
@@ -193,7 +193,7 @@ def _legend(one: Split, room: int, paint: Paint) -> list[str]:
     """The parts of a bar, each with its character, name and share; as many to a line as fit."""
     lines, used = [""], 0
     for share in one.shares:
-        text = f"{CLASSES.get(share.label, '?')} {share.label} {units.show(share.share, 'ratio')}"
+        text = f"{MARKS.get(share.label, '?')} {share.label} {units.show(share.share, 'ratio')}"
         if used and used + 3 + len(text) > room:
             lines.append("")
             used = 0

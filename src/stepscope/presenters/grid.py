@@ -9,12 +9,13 @@ from stepscope.presenters.bars import bars
 from stepscope.presenters.cells import Grid, cells, shorten_cells
 from stepscope.presenters.plain import plain
 from stepscope.report import Chart, Table
+from stepscope.step_labels import LOOKS
 
 Paint = Callable[[str, str], str]
 """Gives text a style."""
 _Cell = TypeVar("_Cell")
 
-STYLES = {
+STYLES: dict[str, str] = {
     "title": "1",
     "name": "1",
     "high": "1;31",
@@ -27,18 +28,8 @@ STYLES = {
     "warm": "33",
     "mild": "32",
     "cool": "2",
-    # Classes of work, in the colours of the page (web/src/style.css).
-    "compute": "38;5;31",
-    "input": "38;5;172",
-    "python": "38;5;71",
-    "copy": "38;5;97",
-    "communication": "38;5;131",
-    "wait": "38;5;179",
-    "compile": "38;5;100",
-    "dispatch": "38;5;103",
-    "setup": "38;5;66",
-    "idle": "38;5;250",
-    "unknown": "38;5;246",
+    # What time goes to, in the colours of the page.
+    **{label: look.terminal for label, look in LOOKS.items()},
 }
 _SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
 _BAR, _SHORTEST_BAR = 24, 10

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from stepscope.presenters.cells import Grid, cells, fit
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"(?<!\w)\*{1,2}([^*]+)\*{1,2}(?!\w)")
 _ITEM = re.compile(r"- `([^`]+)` (.*)")
 _STYLES = {"title": "1", "name": "36", "dim": "2"}
 
@@ -71,5 +72,6 @@ def _table(lines: list[str], width: int, paint: Callable[[str, str], str]) -> It
 
 
 def _inline(text: str) -> str:
-    text = _LINK.sub(r"\1", text).replace("\\|", "|").replace("`", "")
-    return re.sub(r"(?<!\w)\*{1,2}([^*]+)\*{1,2}(?!\w)", r"\1", text)
+    """Text without marks. In code a star is a star."""
+    parts = _LINK.sub(r"\1", text).replace("\\|", "|").split("`")
+    return "".join(part if at % 2 else _EMPHASIS.sub(r"\1", part) for at, part in enumerate(parts))

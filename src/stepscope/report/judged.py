@@ -13,24 +13,15 @@ from stepscope.instruments import laws
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.parts import Column, Finding, Note, Section, Table
 from stepscope.report.sentences import host_of, shortened
+from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
     from stepscope.code_lines import CodeLine
     from stepscope.instruments.causes.judgement import Allocating, Judgement, Retrace, Weighed
 
-_TAKES = {
-    "input": "waiting for input takes {part}",
-    "compile": "tracing and compiling take {part}",
-    "compute": "ops run for {part}",
-    "communication": "communication that no compute hides takes {part}",
-    "copy": "copying and converting data takes {part}",
-    "dispatch": "launching ops takes {part}",
-    "setup": "setting up the device takes {part}",
-    "python": "no op runs for {part}: the program's own Python does",
-    "wait": "sleeping and waiting for locks, files or sockets takes {part}",
-    "idle": "the accelerator has nothing to do for {part}",
+_TAKES: dict[str, str] = {
+    **{label: look.takes for label, look in LOOKS.items()},
     "none": "nothing stands out: ops run for {part}",
-    "unknown": "the recording does not show where {part} goes",
 }
 _CALLED_BACK = "Python takes {part}"
 """Where an op calls it, so that an op does run."""
@@ -41,19 +32,7 @@ _AWAITING = {
     "device": "waiting for copies within the device takes {part}",
 }
 """Where cores wait for what is copied beside them."""
-_WORDS = {
-    "input": "waiting for input",
-    "compile": "tracing and compiling",
-    "compute": "ops",
-    "communication": "communication that no compute hides",
-    "copy": "copying and converting data",
-    "dispatch": "launching ops",
-    "setup": "setting up the device",
-    "python": "the program's own Python",
-    "wait": "sleeping and waiting",
-    "idle": "the accelerator is idle",
-    "unknown": "not known",
-}
+_WORDS: dict[str, str] = {label: look.word for label, look in LOOKS.items()}
 
 Severity = Literal["high", "medium", "low", "info"]
 
@@ -75,19 +54,9 @@ _OF = {
 _HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
 
 
-_LIMITS = {
-    "input": "waiting for input limits {}",
-    "compile": "compiling limits {}",
-    "compute": "one type of op limits {}",
-    "communication": "communication limits {}",
-    "copy": "copying limits {}",
-    "dispatch": "launching ops limits {}",
-    "setup": "setting up the device limits {}",
-    "python": "Python limits {}",
-    "wait": "sleeping and waiting limit {}",
-    "idle": "an idle accelerator limits {}",
+_LIMITS: dict[str, str] = {
+    **{label: look.limits for label, look in LOOKS.items()},
     "none": "nothing stands out in {}",
-    "unknown": "the cause is unknown for {}",
 }
 _ALIKE = 0.05
 """How far the shares of hosts may be apart that are called the same without more words."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stepscope.library.statements import statement
+from stepscope.step_labels import LABELS
 
 if TYPE_CHECKING:
     from stepscope.engines import Result
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of what the API answers; raised when a key changes its meaning or goes away."""
 
-CLASSES = (
-    *("input", "python", "compute", "copy", "communication", "wait", "compile", "dispatch", "idle"),
-    *("unknown", "other"),
-)
+CLASSES = (*LABELS, "other")
 """What time is spent on, in the order of colours."""
 
 _NUMBER = re.compile(r"([0-9]{1,18})")

@@ -1,5 +1,7 @@
 //! Names of slices that may delimit steps. Whether they do is decided where steps are recovered.
 
+use crate::classes;
+
 /// True for a slice whose name says that it may be one step of the program's loop, by any of the
 /// ways frameworks have of saying so. A slice with a `step_num` is a candidate whatever its name.
 ///
@@ -12,13 +14,7 @@
 /// * `PjitFunction(...)`, `pjit(...)`: JAX calls of a compiled function.
 /// * `execute_context_1(888)_generation_0(0)`, ...: batches of inference servers.
 pub fn marks_step(name: &str) -> bool {
-    matches!(name, "SessionRun" | "FunctionRun" | "Profiled batch")
-        || numbered(name, "ProfilerStep#")
-        || (name.starts_with("IteratorGetNext") && name.ends_with("::DoCompute"))
-        || PJIT.iter().any(|call| name.starts_with(call))
-        || loop_mark(name)
-        || serves(name)
-        || compiles(name)
+    classes::marks_step(name) || numbered(name, "ProfilerStep#") || loop_mark(name) || serves(name)
 }
 
 /// True for a batch of an inference server, which says how many requests of it are new and how many go on.
@@ -30,28 +26,11 @@ fn serves(name: &str) -> bool {
         })
 }
 
-/// True for a slice that compiles: a step that holds much of it is not an ordinary one.
-///
-/// XLA's own marks and compilers on any device, TPU's, JAX's `backend_compile`, and the op of
-/// auto-clustering: node `…/xla_compile`, type `_XlaCompile`.
-pub fn compiles(name: &str) -> bool {
-    name.starts_with("XlaCompile")
-        || name.ends_with("_XlaCompile")
-        || name.starts_with("TpuCompile")
-        || name.ends_with("xla_compile")
-        || name.ends_with("Client::Compile")
-        || name.contains("Compiler::Run")
-        || name.contains("Compiler::Compile")
-        || name.contains("backend_compile")
-}
-
 /// True for a row of an accelerator whose slices are its own steps, or runs of whole programs, as profilers of
 /// TensorFlow and JAX name them.
 pub fn shows_steps(row: &str) -> bool {
     matches!(row, "Steps" | "XLA Modules")
 }
-
-const PJIT: [&str; 2] = ["PjitFunction(", "PjRtCApiLoadedExecutable::Execute("];
 
 /// Marks of users and functions of Keras, whatever their capitals and the number behind them.
 const LOOP_MARKS: [&str; 16] = [

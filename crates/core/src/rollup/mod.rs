@@ -7,11 +7,10 @@
 //!   judged.
 //! * `rollup_step`: how long a host waited in each step, and for what.
 //!
-//! What a slice is follows the base views `op_slice`, `wait_slice` and `track_place` of the SQL library; tests
-//! compare these tables with the same questions asked of slices.
+//! [`crate::classes`] says what a slice is. Where a track lies follows the base view `track_place` of the SQL library;
+//! tests compare these tables with the same questions asked of slices.
 
 mod cover;
-mod kinds;
 mod own;
 mod pass;
 mod places;
@@ -52,6 +51,7 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
         text("op_type"),
         text("class"),
         text("wait"),
+        text("layer"),
         Field::new("is_op", Shape::Bool),
         number("slices"),
         number("total_ps"),
@@ -72,9 +72,10 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
                 texts.category.map_or(Cell::Null, Cell::Text),
                 texts.op_name.map_or(Cell::Null, Cell::Text),
                 texts.op_type.map_or(Cell::Null, Cell::Text),
-                Cell::Text(one.kind.class),
-                cell(one.kind.wait),
-                Cell::I64(i64::from(one.kind.is_op)),
+                Cell::Text(one.class.class),
+                cell(one.class.wait),
+                cell(one.class.layer),
+                Cell::I64(i64::from(one.class.is_op)),
                 Cell::I64(one.slices),
                 Cell::I64(cover::fit(one.total_ps)),
                 Cell::I64(cover::fit(one.self_ps)),

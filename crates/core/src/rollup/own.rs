@@ -56,15 +56,15 @@ impl Own {
         let row = self.from + self.values.len() as u64;
         self.values.push_back(NONE);
         self.labels.push_back(number as i32);
-        let kind = labels[number as usize].kind;
-        if kind.is_op {
+        let class = labels[number as usize].class;
+        if class.is_op {
             let label = number;
             self.open.push(Some(Op { row, label, own_ps }));
             return;
         }
         self.open.push(around);
         if let Some(op) = around
-            && kind.wait.is_none()
+            && class.wait.is_none()
             && own_ps > 0
         {
             labels[op.label as usize].lent_ps += i128::from(own_ps);

@@ -2,9 +2,9 @@
 //! pass: what it adds up shares the state of the track that it is in.
 
 use super::cover::{Covered, Load, Piece, Pieces};
-use super::kinds::{self, Kind, Texts};
 use super::own::Own;
 use super::places::{Place, Tracks};
+use crate::classes::{self, Class, Texts};
 use crate::error::{Error, Kind as Failure, Result};
 use crate::store::part::Access;
 use crate::store::part_writer::PartWriter;
@@ -42,7 +42,7 @@ impl Key {
 /// Slices that are called alike, added up.
 pub struct Label {
     pub key: Key,
-    pub kind: Kind,
+    pub class: Class,
     place: Place,
     pub slices: i64,
     pub total_ps: i128,
@@ -56,7 +56,7 @@ pub struct Label {
 impl Label {
     /// Self time of ops with what lies within them; none for what is no op.
     pub fn op_self_ps(&self) -> Option<i128> {
-        self.kind.is_op.then_some(self.self_ps + self.lent_ps)
+        self.class.is_op.then_some(self.self_ps + self.lent_ps)
     }
 }
 
@@ -105,6 +105,7 @@ impl Dictionaries {
             category: text(1, key.category),
             op_name: text(2, key.op_name),
             op_type: text(3, key.op_type),
+            ..Texts::default()
         }
     }
 }
@@ -316,12 +317,12 @@ impl<'a> Pass<'a> {
             label.self_ps += i128::from(own[row]);
             label.min_ps = label.min_ps.min(dur[row]);
             label.max_ps = label.max_ps.max(dur[row]);
-            let (kind, place) = (label.kind, label.place);
+            let (class, place) = (label.class, label.place);
             let end = ts[row].saturating_add(dur[row]);
-            if kind.is_op && kind.works && dur[row] > 0 {
+            if class.is_op && class.acts() && place != Place::Launch && dur[row] > 0 {
                 self.work(key.track, ts[row], end);
             }
-            if let Some(wait) = kind.wait.filter(|_| place != Place::Device) {
+            if let Some(wait) = class.wait.filter(|_| place != Place::Device) {
                 for step in self.steps.overlapping(ts[row], end) {
                     let span = self.steps.get(step);
                     let cut = (ts[row].max(span.open), end.min(span.close));
@@ -338,11 +339,10 @@ impl<'a> Pass<'a> {
         }
         let (place, _) = self.tracks.get(key.track);
         let number = self.labels.len() as u32;
-        let copies = self.tracks.copies(key.track);
-        let kind = kinds::kind(&self.texts.of(&key), place, self.tracks.names_none, copies);
+        let class = classes::class(&self.tracks.on(key.track, self.texts.of(&key)));
         self.labels.push(Label {
             key,
-            kind,
+            class,
             place,
             slices: 0,
             total_ps: 0,

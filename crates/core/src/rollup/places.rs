@@ -1,7 +1,7 @@
 //! What the rows of a timeline stand for, as the base view `track_place` has it.
 
-use super::kinds::like;
 use super::{Row, told, whole};
+use crate::classes::Texts;
 use crate::error::Result;
 use crate::store::Store;
 use std::collections::HashMap;
@@ -19,22 +19,45 @@ pub enum Place {
     None,
 }
 
+impl Place {
+    /// As the view calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Device => "device",
+            Place::Host => "host",
+            Place::Launch => "launch",
+            Place::None => "none",
+        }
+    }
+}
+
+/// A track's name, and whether it shows copies.
+struct Named {
+    name: String,
+    copies: bool,
+}
+
 /// The tracks of a source, by number.
 pub struct Tracks {
     places: Vec<(Place, i64)>,
-    /// Tracks that show copies, whatever these are called.
-    copies: Vec<bool>,
-    /// True for producers whose slices on threads are all ops.
-    pub names_none: bool,
+    named: Vec<Named>,
+    producer: String,
 }
 
 impl Tracks {
-    /// True for a row of copies.
-    pub fn copies(&self, track: i32) -> bool {
-        let found = usize::try_from(track)
+    /// What slices on a track are called, with what the track tells of them.
+    pub fn on<'a>(&'a self, track: i32, texts: Texts<'a>) -> Texts<'a> {
+        let named = usize::try_from(track)
             .ok()
-            .and_then(|at| self.copies.get(at));
-        found == Some(&true)
+            .and_then(|at| self.named.get(at));
+        let (place, _) = self.get(track);
+        Texts {
+            place: place.name(),
+            producer: &self.producer,
+            thread: named.map_or("", |named| &named.name),
+            copies: named.is_some_and(|named| named.copies),
+            ..texts
+        }
     }
 
     /// The place of a track, and the least track of the same place and device.
@@ -46,9 +69,6 @@ impl Tracks {
     }
 }
 
-/// TensorFlow's Timeline calls neither the copies on such a row nor their type.
-const COPIES: &str = "%/memcpy%";
-
 /// Reads the tracks of a store.
 pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
     let devices: HashMap<i64, String> = store
@@ -57,7 +77,7 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
         .filter_map(|row| Some((whole(row, "id")?, told(row, "name")?.to_owned())))
         .collect();
     let rows = store.rows("track")?;
-    let of_all = |text: Option<&str>| text.is_some_and(|text| like("%stream:all%", text));
+    let of_all = |text: Option<&str>| text.is_some_and(|text| text.contains("stream:all"));
     let repeats = |row: &Row| of_all(told(row, "name")) || of_all(told(row, "process"));
     let mut streams: HashMap<Option<i64>, usize> = HashMap::new();
     for row in &rows {
@@ -67,7 +87,7 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
     }
     let mut first: HashMap<(Place, String), i64> = HashMap::new();
     let mut places = Vec::with_capacity(rows.len());
-    let mut copies = Vec::with_capacity(rows.len());
+    let mut named_rows = Vec::with_capacity(rows.len());
     for (number, row) in rows.iter().enumerate() {
         let device_id = whole(row, "device_id");
         let kind = told(row, "kind").unwrap_or_default();
@@ -85,11 +105,14 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
         let least = *first.entry((place, device)).or_insert(number as i64);
         places.push((place, least));
         let process = told(row, "process").unwrap_or_default();
-        copies.push(place == Place::Device && like(COPIES, process));
+        named_rows.push(Named {
+            name: told(row, "name").unwrap_or_default().to_owned(),
+            copies: place == Place::Device && process.contains("/memcpy"),
+        });
     }
     Ok(Tracks {
         places,
-        copies,
-        names_none: matches!(producer, "horovod" | "viztracer" | "unknown"),
+        named: named_rows,
+        producer: producer.to_owned(),
     })
 }

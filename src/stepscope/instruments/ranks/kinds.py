@@ -7,7 +7,6 @@ begin, and who exchanges parts of different sizes, or with one other rank only, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple
@@ -16,28 +15,8 @@ from stepscope import strict_json
 
 END_TOGETHER = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"})
 
-_KINDS = (
-    (re.compile(r"reducescatter|^psumscatter"), "reduce_scatter"),
-    (re.compile(r"allgather"), "all_gather"),
-    (re.compile(r"alltoallv|raggedalltoall"), "all_to_all_v"),
-    (re.compile(r"alltoall"), "all_to_all"),
-    (re.compile(r"allreduce|collectivereduce|crossdevicereduce|^psum"), "all_reduce"),
-    (re.compile(r"sendrecv"), "send_recv"),
-    (re.compile(r"barrier"), "barrier"),
-    (re.compile(r"broadcast|bcast"), "broadcast"),
-    (re.compile(r"permute"), "permute"),
-    (re.compile(r"collectivegather"), "all_gather"),
-    (re.compile(r"gather"), "gather"),
-    (re.compile(r"scatter"), "scatter"),
-    (re.compile(r"reduce"), "reduce"),
-    (re.compile(r"(?:^|:)i?send"), "send"),
-    (re.compile(r"(?:^|:)i?recv"), "recv"),
-)
-"""By letters alone, so that allreduce, all_reduce, all-reduce and AllReduce are one; the first that is
-found."""
-_LETTERS = re.compile(r"[^a-z:]+")
 _MOST_TEXT = 400
-"""Characters of a name or group that are kept: ranks of a group are listed in it."""
+"""Characters of a group that are kept: its ranks are listed in it."""
 _MOST_DIMENSIONS = 64
 _MOST = 2**63 - 1
 
@@ -56,8 +35,9 @@ class Told(NamedTuple):
 
 def kind_of(name: str) -> str:
     """The kind that a name says: all_reduce for ncclDevKernel_AllReduce_Sum_f32_RING_LL."""
-    letters = _LETTERS.sub("", name[:_MOST_TEXT].lower())
-    return next((kind for pattern, kind in _KINDS if pattern.search(letters)), "unknown")
+    from stepscope import _core
+
+    return _core.collective_kind(name) or "unknown"
 
 
 def told(names: tuple[str | None, ...], group: str | None, args_json: str | None) -> Told:

@@ -9,26 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, cast
 
 from stepscope.capture import built_in
 from stepscope.instruments import python_frame
+from stepscope.step_labels import LABELS as LABELS
+from stepscope.step_labels import Label as Label
 
-Label = Literal[
-    "input",
-    "compile",
-    "compute",
-    "communication",
-    "copy",
-    "dispatch",
-    "setup",
-    "python",
-    "wait",
-    "idle",
-    "unknown",
-]
-LABELS: tuple[Label, ...] = get_args(Label)
-"""All of them, in the order in which they are listed."""
 NUMBER: dict[Label, int] = {label: number for number, label in enumerate(LABELS)}
 """What the core knows a label by."""
 
@@ -37,14 +24,6 @@ EXECUTION: tuple[Label, ...] = ("compute", "communication", "copy", "compile", "
 collective is work all the same."""
 ON_DEVICES: tuple[Label, ...] = ("compute", "communication", "copy")
 """What devices execute."""
-
-STORES = (
-    "SaveV2", "SaveSlices", "Save", "RestoreV2", "Restore", "MergeV2Checkpoints", "ShardedFilename",
-    "WriteFile", "WriteSummary", "WriteScalarSummary", "WriteHistogramSummary", "WriteImageSummary",
-    "WriteAudioSummary", "WriteGraphSummary", "WriteRawProtoSummary", "WriteTensorSummary",
-    "FlushSummaryWriter", "PrintV2", "Print",
-)  # fmt: skip
-"""Types of ops that wait for files: a kernel that writes a checkpoint computes nothing."""
 
 
 class Meaning(NamedTuple):
@@ -63,81 +42,16 @@ def _rule(label: Label, pattern: str, whole: bool = False) -> tuple[Callable[[st
     return re.compile(pattern).search, Meaning(label, whole)
 
 
-ALLOCATES = (
-    r"^(cuda|hip|musa|acl)(rt)?(Malloc|Free|ExtMalloc|Host(Alloc|Malloc|Free|Register|Unregister)|MallocHost|FreeHost"
-    r"|Mem(Alloc|Free|Pool|Create|Release|Map|Unmap|SetAccess|Address))"
-    r"|^cuMem(Alloc|Free|Host|Pool|Create|Release|Map|Unmap|SetAccess|Address)"
-)
-"""Calls of a runtime that allocate or free memory, of the device or for its copies."""
-LOADS = (
-    r"^(cu|hip|cuda)(Module(Load|Unload|Get)|Library(Load|Unload|Get)|Link(Create|Add|Complete|Destroy)|Init$|Ctx(Create|Destroy)"
-    r"|DevicePrimaryCtx(Retain|Release|Reset)|DeviceReset)"
-)
-"""Calls of a runtime that bring code to a device, or touch it for the first time."""
-_BUILDS = r"Client::Compile|[Bb]ackend_?[Cc]ompile|compile_or_get_cached"
-"""Slices in which XLA makes a program; what only traces or lowers is not among them."""
-_SLICES = (
-    _rule(
-        "input",
-        r"(^|[ :])(IteratorGetNext|OptionalGetValue)|^Iterator::|^enumerate\(DataLoader\)#|^infeed",
-        True,
-    ),
-    _rule("input", r"(^|[ :])QueueDequeue", True),
-    _rule(
-        "compile",
-        rf"{_BUILDS}|(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Compiler::(Run|Compile)"
-        r"|CompileAndLoad|trace_to_jaxpr|lower_sharding|LowerToHlo|MlirToXla|Grappler"
-        r"|MetaOptimizer|OptimizeGraph|OptimizeFunctionGraph|FunctionLibraryRuntime::Instantiate|^InstantiateFunction"
-        # What torch.compile does when it compiles; a region that it compiled before is launched.
-        r"|\(dynamo_timed\)$|^(_compile\.)?(compile_inner|entire_frame_compile|compile_fx)",
-        True,
-    ),
-    # Calls of a runtime that make room on a device or bring code to it, and launch nothing.
-    _rule("setup", rf"{ALLOCATES}|{LOADS}"),
-    _rule("wait", rf"(^|[ :])({'|'.join(STORES)})(:|$)", True),
-    _rule(
-        "copy",
-        r"Memcpy|memcpy|TransferLiteral|BufferFromHost|TransferTo|TransferFrom|CopyToHost|CopyRawToHost|ToLiteral"
-        r"|device_put|^(aten::(copy_|_to_copy|item|_local_scalar_dense))$|CopyFromCpuToGpu"
-        r"|CopyFromGpuToCpu|CopyLiteral",
-    ),
-    _rule(
-        "idle", r"Synchronize|\(wait for completion\)|BlockUntilReady|BlockHostUntilDone|block_until_ready"
-    ),
-    _rule("communication", r"^(NEGOTIATE_|WAIT_FOR_)|^RecvTensor|^QUEUE$"),
-    _rule(
-        "dispatch",
-        r"^(SessionRun|FunctionRun|TFE_Py_|Eager|KernelAndDevice|ExecutorState|ExecutorDone|PjitFunction|PjRt"
-        r"|ParseArguments|ThunkExecutor|RunHandler|DirectSession|GraphRun)"
-        r"|LoadedExecutable|PjRtCApi|ExecuteHelper|[Ll]aunch|AllocateOutput|^Execute",
-    ),
-)
-_RUNTIMES = frozenset({"cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"})
-_DISPATCHING = frozenset({"cpu_op", "Op"}) | _RUNTIMES
-"""Categories of slices on a thread that launch work elsewhere."""
-_MARKS = frozenset({"user_annotation", "gpu_user_annotation", "Trace"})
-
-
 LONG_PS = 200_000_000
-"""A conversion that takes longer moves data; shorter ones are part of launching an op."""
-_EAGER_OP = re.compile(r"^EagerLocalExecute: (?!__|.*(PyFunc|Collective|Send|Recv))").search
-_EAGER_MOVE = re.compile(
-    r"^EagerLocalExecute: (ReadVariableOp|AssignVariableOp|IdentityN?|_EagerConst|Cast|Copy\w*)$"
-).search
-"""Ops that compute nothing: when they take long, they move or convert an array. (A variable that is read by
-the program's Python is copied.)"""
-_CONVERTS = re.compile(
-    r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut"
-    # Frees arrays of the host that were copied and dropped since: gigabytes take long.
-    r"|PythonRefManager::CollectGarbage)"
-)
-_builds = re.compile(_BUILDS).search
+"""What a slice stands for that takes longer may differ: long conversions move data."""
+Meanings = tuple[Meaning, Meaning, Meaning, bool]
+"""What slices of a name stand for: short ones, long ones, long ones where there is no accelerator; and
+whether XLA makes a program in them."""
 
 
-@lru_cache(maxsize=50_000)
 def builds(name: str) -> bool:
     """Whether XLA makes a program in a slice of that name."""
-    return _builds(name) is not None
+    return _of_name(name, None, False)[3]
 
 
 def of_slice(
@@ -148,33 +62,32 @@ def of_slice(
     eagerly; computes: that runs on this thread, where there is no accelerator."""
     if traced:
         return COMPILED
-    if computes and dur_ps >= LONG_PS and _EAGER_OP(name) and _of_name(name, category, is_op) == _LAUNCHES:
-        # Its kernel has no slice of its own. To launch an op takes some 10 us.
-        return Meaning("copy" if _EAGER_MOVE(name) else "compute", True)
-    found = _of_name(name, category, is_op)
-    if found == _LAUNCHES and category in _RUNTIMES and dur_ps >= LONG_PS:
-        # The first call that touches a device, or needs code that is not on it yet. (A launch that waits for
-        # room in a queue lasts while the device executes.)
-        return Meaning("setup")
-    return found or Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
+    short, long, eager, _ = _of_name(name, category, is_op)
+    if dur_ps < LONG_PS:
+        return short
+    return eager if computes else long
 
 
 @lru_cache(maxsize=50_000)
-def _of_name(name: str, category: str | None, is_op: bool) -> Meaning | None:
-    """What all slices stand for that are called so; None for conversions."""
-    if _CONVERTS.search(name):
-        return None
+def _of_name(name: str, category: str | None, is_op: bool) -> Meanings:
+    """What all slices stand for that are called so, by the rules of the core (stepscope docs classes)."""
+    from stepscope import _core
+
+    short, long, eager, makes = _core.slice_label(name, category, is_op)
     if category == "python_function" or name.startswith("$"):
         frame = python_frame.of_any(name)
         if frame is not None:
-            return of_frame(frame[0], frame[2], "unknown")
-        return _BUILT_IN_WAIT if _WAITING.search(name) else NOTHING
-    for matches, meaning in _SLICES:
-        if matches(name):
-            return meaning
-    if is_op or category in _DISPATCHING:
-        return Meaning("dispatch")
-    return NOTHING
+            found = of_frame(frame[0], frame[2], "unknown")
+        else:
+            found = _BUILT_IN_WAIT if _WAITING.search(name) else NOTHING
+        return found, found, found, makes
+    return _meaning(short), _meaning(long), _meaning(eager), makes
+
+
+def _meaning(label: str | None) -> Meaning:
+    if label is None:
+        return NOTHING
+    return Meaning(cast("Label", label.removesuffix("!")), label.endswith("!"))
 
 
 _TAKES = r"^(.*/)?(queue|multiprocessing/queues)\.py:(\w+\.)?get$"
@@ -247,7 +160,6 @@ _STANDARD_WAITS = re.compile(
 _BUILT_IN_COPY = Meaning("copy")
 _BUILT_IN_WAIT = Meaning("wait")
 _BUILT_IN_IDLE = Meaning("idle", True)
-_LAUNCHES = Meaning("dispatch")
 _FRAMEWORKS = re.compile(
     r"(^|/)(tensorflow|tensorflow_core|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
     r"|tensorflow_estimator|horovod|accelerate|transformers|chex|equinox)/"

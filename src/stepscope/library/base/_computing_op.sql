@@ -1,7 +1,7 @@
 -- Ops that compute, or call Python
 --
 -- question: How long does each kind of slice of such an op run, on devices and on hosts?
--- reads: rollup_op, track_place, track, slice, _launching_op
+-- reads: rollup_op, track_place, slice, _launching_op
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves. A kernel
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
@@ -30,15 +30,9 @@ WITH kinds AS (
     CASE WHEN p.place = 'device' AND r.op_name IS NULL THEN 1 ELSE 0 END AS is_kernel
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
-  INNER JOIN track AS t ON t.id = r.track_id
   WHERE
-    r.is_op
-    AND r.class IN ('compute', 'python')
+    r.layer IN ('compute', 'python')
     AND p.place IN ('device', 'host')
-    AND t.name NOT LIKE 'tf_data%'
-    AND COALESCE(r.op_type, '') NOT LIKE '__inference_%'
-    AND COALESCE(r.op_type, '') NOT LIKE '__forward_%'
-    AND COALESCE(r.op_type, '') NOT LIKE '__backward_%'
 ),
 
 kernels AS (

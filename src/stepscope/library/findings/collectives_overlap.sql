@@ -1,7 +1,7 @@
 -- Collectives look parallel, but share their links
 --
 -- question: Do collective ops of one host overlap on several rows?
--- reads: _labelled_slice, track_place
+-- reads: op_slice
 -- severity: medium from 20 % of their time overlapping
 -- impact: Collectives on {device} overlap for {impact_ps} ({overlap_share} of their time), on {rows_drawn}
 --   {rows_drawn:row|rows}. They share the links between the devices, or the memory of one machine, so
@@ -31,18 +31,17 @@ WITH ordered AS (
     o.run_id,
     o.host_id,
     o.source_id,
-    p.device,
+    o.device,
     o.track_id,
     o.ts_ps,
     o.end_ps,
     MAX(o.end_ps) OVER (
-      PARTITION BY o.source_id, p.device
+      PARTITION BY o.source_id, o.device
       ORDER BY o.ts_ps NULLS LAST, o.slice_id NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS covered_ps
-  FROM _labelled_slice AS o
-  INNER JOIN track_place AS p ON p.track_id = o.track_id
-  WHERE o.class = 'collective'
+  FROM op_slice AS o
+  WHERE o.class = 'communication'
 ),
 
 devices AS (

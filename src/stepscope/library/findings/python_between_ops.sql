@@ -1,7 +1,7 @@
 -- Python between the ops
 --
 -- question: On which lines of the program does Python run while no op does?
--- reads: step, step_part, rollup_op, track, _step_python
+-- reads: step, step_part, rollup_op, _step_python
 -- severity: high from half of the steps, medium from a quarter, low from a tenth
 -- impact: No op runs for {share} of a step: Python in {file}:{line} `{function}`, where {line_share} of the
 --   samples of this time were taken.
@@ -47,8 +47,7 @@ labelled AS (
 called AS (
   SELECT r.run_id, r.host_id, SUM(r.self_ps) AS called_ps
   FROM rollup_op AS r
-  INNER JOIN track AS k ON k.id = r.track_id
-  WHERE r.is_op AND r.class = 'python' AND k.name NOT LIKE 'tf_data%'
+  WHERE r.layer = 'python'
   GROUP BY r.run_id, r.host_id
 ),
 

@@ -1,7 +1,7 @@
 -- Python code runs inside the graph
 --
 -- question: How much time goes into ops that call Python, as tf.py_function and jax.pure_callback make them?
--- reads: _labelled_slice, track_place, observed, step_window
+-- reads: op_slice, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
 -- impact: {op} ({op_type}) takes {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one
 --   call can compute in Python at a time, however many run at once; calls that merely wait do overlap.
@@ -30,16 +30,15 @@ WITH cut AS (
     o.slice_id,
     o.source_id,
     o.op,
-    o.type_or_name AS op_type,
+    o.op_type,
     w.piece_id,
     CASE WHEN o.ts_ps < w.open_ps THEN w.open_ps ELSE o.ts_ps END AS from_ps,
     CASE WHEN o.end_ps > w.close_ps THEN w.close_ps ELSE o.end_ps END AS to_ps
-  FROM _labelled_slice AS o
-  INNER JOIN track_place AS p ON p.track_id = o.track_id
+  FROM op_slice AS o
   INNER JOIN observed AS w ON w.source_id = o.source_id
   WHERE
     o.class = 'python'
-    AND p.place <> 'launch'
+    AND o.place <> 'launch'
     AND o.dur_ps > 0
     AND o.ts_ps < w.close_ps
     AND o.end_ps > w.open_ps

@@ -43,14 +43,14 @@ ran AS (
 layers AS (
   SELECT l.rollup_id, l.source_id, l.because, l.layer
   FROM _evidence_label AS l
-  WHERE l.source_id IN $sources AND (l.place = $place OR l.because = 'wait')
+  WHERE l.source_id IN $sources AND (l.place = $place OR l.because = 'other')
 ),
 
 placed AS (
   SELECT
     l.source_id,
     CASE
-      WHEN l.because = 'wait' OR r.id IS NULL THEN l.layer
+      WHEN l.because = 'other' OR r.id IS NULL THEN l.layer
       WHEN l.because = 'python' THEN 'input python'
       ELSE 'input work'
     END AS counts_to,

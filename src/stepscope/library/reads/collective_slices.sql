@@ -30,16 +30,16 @@ WITH kinds AS (
     p.place,
     p.device,
     CASE
-      WHEN r.is_op AND r.class = 'collective' THEN 1
+      WHEN r.is_op AND r.class = 'communication' THEN 1
       WHEN p.producer = 'kineto' AND p.place = 'host' AND r.name LIKE 'gloo:%' THEN 1
       ELSE 0
     END AS counts,
-    MAX(CASE WHEN p.place = 'device' AND r.is_op AND r.class = 'collective' THEN 1 ELSE 0 END) OVER (
+    MAX(CASE WHEN p.place = 'device' AND r.is_op AND r.class = 'communication' THEN 1 ELSE 0 END) OVER (
       PARTITION BY r.source_id
     ) AS on_devices
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
-  WHERE (r.is_op AND r.class = 'collective') OR r.name LIKE 'gloo:%'
+  WHERE (r.is_op AND r.class = 'communication') OR r.name LIKE 'gloo:%'
 ),
 
 wanted AS (

@@ -8,7 +8,7 @@
 --   on_devices | int | 1 when ops ran on devices
 --   on_hosts | int | 1 when ops ran on threads of the host
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
---   waits | int | 1 when threads waited for input, data of other devices or other hosts
+--   waits | int | 1 when threads waited for input, other processes or memory of a device
 --   captures | int | 1 when functions ran that an input pipeline captured
 --   functions | int | 1 when its producer may say which calls of a tf.function traced it first
 --   all_slices | int | how many slices it has
@@ -18,12 +18,7 @@ SELECT
   MAX(CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
   MAX(CASE WHEN r.name IN ('ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)') THEN 1 ELSE 0 END)
     AS programs,
-  MAX(
-    CASE
-      WHEN r.wait IN ('input', 'receive', 'peers') OR r.name LIKE '%Malloc%' OR r.name LIKE '%Free%' THEN 1
-      ELSE 0
-    END
-  ) AS waits,
+  MAX(CASE WHEN r.layer IN ('input waits', 'peer waits', 'setups') THEN 1 ELSE 0 END) AS waits,
   MAX(CASE WHEN r.name LIKE 'InstantiatedCapturedFunction::%' THEN 1 ELSE 0 END) AS captures,
   MAX(CASE WHEN p.producer IN ('tf_timeline', 'jax', 'kineto', 'horovod', 'viztracer') THEN 0 ELSE 1 END) AS functions,
   CAST(SUM(r.slices) AS BIGINT) AS all_slices

@@ -21,7 +21,7 @@ executing AS (
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   INNER JOIN shown AS h ON h.of_source = r.source_id
-  WHERE p.place = 'device' AND r.is_op AND r.class IN ('compute', 'collective')
+  WHERE p.place = 'device' AND r.is_op AND r.class IN ('compute', 'communication')
 )
 
 SELECT

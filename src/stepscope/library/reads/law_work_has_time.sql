@@ -12,7 +12,7 @@ WITH kernels AS (
   SELECT r.id, r.source_id AS of_source, r.slices, r.min_ps, r.max_ps AS longest_ps, r.total_ps AS own_ps
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
-  WHERE p.place = 'device' AND p.device_kind = 'gpu' AND r.is_op AND r.class IN ('compute', 'collective')
+  WHERE p.place = 'device' AND p.device_kind = 'gpu' AND r.is_op AND r.class IN ('compute', 'communication')
 ),
 
 whole AS (

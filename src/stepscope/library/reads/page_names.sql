@@ -17,7 +17,6 @@ WITH classed AS (
       WHEN p.place = 'launch' THEN 'dispatch'
       WHEN r.category = 'python_function' OR r.name LIKE '$%' OR r.class = 'python' THEN 'python'
       WHEN NOT r.is_op THEN 'other'
-      WHEN r.class = 'collective' THEN 'communication'
       ELSE r.class
     END AS page_class,
     r.op_type AS type_or_none,

@@ -30,7 +30,6 @@ WITH shown AS (
     o.op_type,
     CASE
       WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch'
-      WHEN o.class = 'collective' THEN 'communication'
       ELSE o.class
     END AS page_class,
     o.slices,

@@ -1,7 +1,7 @@
 -- When programs of XLA ran on processors
 --
 -- question: When, within a stretch of time, did programs of XLA run on processors, and which of them only copied?
--- reads: slice, _labelled_slice
+-- reads: slice, op_slice
 -- notes: They run their bigger ops in pieces on threads of a pool, most of which have no slice: the program's own slice
 --   lasts as long as it runs. One that only copies counts as copying.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
@@ -19,7 +19,7 @@ WITH ops_of_runs AS (
     l.source_id,
     CASE WHEN s.args_json LIKE '%"run_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.run_id'), '') END AS run,
     CASE WHEN l.class = 'copy' THEN 1 ELSE 0 END AS copies
-  FROM _labelled_slice AS l
+  FROM op_slice AS l
   INNER JOIN slice AS s ON s.id = l.slice_id
   WHERE l.source_id IN $sources AND l.ts_ps < $end_ps AND l.end_ps > $begin_ps
 ),

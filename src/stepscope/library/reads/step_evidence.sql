@@ -18,7 +18,7 @@
 WITH layers AS (
   SELECT l.rollup_id, l.source_id, l.layer, l.least_ps
   FROM _evidence_label AS l
-  WHERE l.source_id IN $sources AND l.layer IS NOT NULL AND (l.place = $place OR l.because IN ('wait', 'transfer'))
+  WHERE l.source_id IN $sources AND l.layer IS NOT NULL AND (l.place = $place OR l.because = 'other')
 )
 
 SELECT l.source_id, l.layer, s.ts_ps AS begin_ps, s.ts_ps + s.dur_ps AS end_ps
