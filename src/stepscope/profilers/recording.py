@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from stepscope import _core
 from stepscope.capture.folder import write_whole
 from stepscope.errors import OutputError, StepscopeError
 from stepscope.profilers import client
@@ -103,8 +104,6 @@ def _kept(answer: Answer, place: Path) -> Profile:
 
 def _saved(answer: Answer, path: Path) -> StepscopeError | None:
     """Writes the XSpace of a reply; an error when there is none."""
-    from stepscope import _core
-
     assert answer.reply is not None
     data = answer.reply.xspace or next(
         (held for name, held in answer.reply.tools if name.endswith("xplane.pb")), b""

@@ -7,11 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import _core
 from stepscope.engines import Relation, Rows
 from stepscope.errors import LimitReached
+from stepscope.formats import _op_log
+from stepscope.formats.models import files
 from stepscope.lake.numbers import first_id
 from stepscope.lake.rows import printable
 from stepscope.lake.schema import schema
+from stepscope.sources import op_logs
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
@@ -47,18 +51,12 @@ Logs = Mapping[str, Sequence[tuple[Bytes, str]]]
 
 def logs_of(sources: Sequence[Source]) -> Logs:
     """The op logs of the runs of sources that are read together."""
-    from stepscope.formats import _op_log
-    from stepscope.sources import op_logs
-
     return op_logs.by_run(sources, _op_log.NAMES)
 
 
 def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[dict[str, Any]]:
     """Rows of the table op_line; code_notes() says what could not be read. logs: those of other runs than the
     sources have are left out; by default those that belong to the sources."""
-    from stepscope.formats import _op_log
-    from stepscope.sources import op_logs
-
     rows: list[dict[str, Any]] = []
     for run, places in (logs_of(sources) if logs is None else logs).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
@@ -94,8 +92,6 @@ def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None)
 def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[tuple[Any, ...]]:
     """Rows of source_note about op logs that are not read, or not to their end. They belong to the first
     source of the run."""
-    from stepscope.sources import op_logs
-
     rows: list[tuple[Any, ...]] = []
     for run, places in (logs_of(sources) if logs is None else logs).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
@@ -112,9 +108,6 @@ def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None
 
 def _unread(place: Bytes, path: str, spool: Spool) -> tuple[int | None, str] | None:
     """Where an op log cannot be read, and why; None when it can. The core looks at it, in milliseconds."""
-    from stepscope import _core
-    from stepscope.formats import _op_log
-
     try:
         data = spool.read(place, path, _op_log.MOST_BYTES)
         entries = _core.Tfprof().add_op_log(_core.Input.bytes(data))
@@ -171,7 +164,6 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
         return [Rows([[row[name] for name in names] for row in made[table.name]])]
 
     def tfprof() -> Sequence[Part]:
-        from stepscope.formats.models import files
         from stepscope.instruments.tfprof import table
 
         # What came through a pipe or a network was read once and cannot be again.

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from stepscope import library
 from stepscope.background import go_on
 from stepscope.engines import Statement, ahead, rows_of, statement
 from stepscope.errors import UsageError
+from stepscope.lake.schema import schema
 from stepscope.session.tables import Damaged, Tables
 
 if TYPE_CHECKING:
-    from stepscope import library
     from stepscope.engines import Arrow, Engine, Form, Params, Result
     from stepscope.lake.decoded import Lanes
     from stepscope.lake.rows import SourceRow
@@ -58,8 +59,6 @@ class OpenTrace:
 
     @property
     def schema(self) -> Schema:
-        from stepscope.lake.schema import schema
-
         return schema()
 
     def begin(self) -> None:
@@ -172,8 +171,6 @@ class OpenTrace:
         """The engine that answers queries, or the one that writes files."""
         engine = self._engines.get(writes)
         if engine is None:
-            from stepscope import library
-
             engine = self._make()
             try:
                 engine.doubt = self._tables.doubt
