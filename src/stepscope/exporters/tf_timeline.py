@@ -17,6 +17,7 @@ from stepscope.errors import UnreadableSource, UsageError
 from stepscope.exporters import Written
 from stepscope.exporters.packing import Gzip
 from stepscope.exporters.staging import staged
+from stepscope.formats import run_metadata
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
@@ -84,7 +85,7 @@ def _only(trace: Trace) -> Source:
     todo = (
         "name one RunMetadata file; without --style, `stepscope export` merges any recordings into one trace"
     )
-    found = [one for one in trace.sources if isinstance(one, Source) and one.decoder == "run_metadata"]
+    found = [one for one in trace.sources if isinstance(one, Source) and one.format == run_metadata.NAME]
     if len(found) == 1:
         return found[0]
     raise UsageError(
