@@ -332,7 +332,7 @@ class Cache:
 
     def _entry(self, source: Source, content_hash: str) -> Path:
         # The same bytes give other tables as another format, and other steps under another name.
-        known = [source.decoder, source.name, str(source.step), str(source.rank)]
+        known = [source.format, source.name, str(source.step), str(source.rank)]
         for piece in source.pieces:
             known.append(piece.name)
             with contextlib.suppress(OSError):

@@ -91,8 +91,6 @@ class Source(NamedTuple):
     """Where to read it."""
     size: int
     """Bytes as stored."""
-    decoder: str
-    """What the native core decodes it as."""
     format: str
     """As in source.format."""
     traits: Traits = Traits()
