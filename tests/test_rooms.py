@@ -20,7 +20,6 @@ LATE = {
         "cli",
         "the verbs",
     ): "`stepscope VERB --help` takes 30 ms of processor time, with report and session 120",
-    ("session", "instruments"): "a question imports those that it asks, while the core decodes: 60 ms of 760",
     ("notebook", "capture"): "it patches nothing before a cell is recorded",
 }
 """Imports of other rooms inside functions, and what was measured. There are no others."""

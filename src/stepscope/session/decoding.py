@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import _core, formats
 from stepscope.errors import LakeError, StepscopeError, UnreadableSource
+from stepscope.instruments import steps
 from stepscope.lake.decoded import Decoded
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
@@ -76,8 +77,6 @@ def decode_source(
         if needs == NEEDS and one.filled_by:
             import_module(f"stepscope.instruments.{one.filled_by}").fill(store, source, spool)
         if needs == NEEDS and (told := one.steps(pieces)) is not None:
-            from stepscope.instruments import steps
-
             producer = store.facts.get("producer") or "unknown"
             known = steps.Known(
                 source.step,

@@ -12,6 +12,12 @@ from stepscope.engines import Relation, Rows
 from stepscope.errors import LimitReached
 from stepscope.formats import _op_log
 from stepscope.formats.models import files
+from stepscope.instruments import laws
+from stepscope.instruments.memory import allocators
+from stepscope.instruments.pipeline import diagnoses
+from stepscope.instruments.ranks import table as ranks_table
+from stepscope.instruments.step_breakdown import part_tables
+from stepscope.instruments.tfprof import table as tfprof_table
 from stepscope.lake.numbers import first_id
 from stepscope.lake.rows import printable
 from stepscope.lake.schema import schema
@@ -164,12 +170,10 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
         return [Rows([[row[name] for name in names] for row in made[table.name]])]
 
     def tfprof() -> Sequence[Part]:
-        from stepscope.instruments.tfprof import table
-
         # What came through a pipe or a network was read once and cannot be again.
         local = [path for path in given if Path(path).exists()]
         # As Arrow: there may be as many rows as a graph has nodes.
-        return table.parts(engine.query, files.under(local).files if local else {})
+        return tfprof_table.parts(engine.query, files.under(local).files if local else {})
 
     for name in VERSIONS:
         table = schema().table(name)
@@ -182,22 +186,12 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
 def _rows_of(name: str, engine: Engine) -> Tables:
     """The rows of a derived table, and of those that are made along with it."""
     if name == "buffer":
-        from stepscope.instruments.memory import allocators
-
         return {name: allocators.buffer_rows(allocators.find(engine.query))}
     if name in ("step_part", "stack_part"):
-        from stepscope.instruments.step_breakdown import part_tables
-
         return part_tables.rows(engine.query, engine.stream)._asdict()
     if name in ("collective", "clock_offset"):
-        from stepscope.instruments.ranks import table
-
-        return table.rows(engine.query)._asdict()
+        return ranks_table.rows(engine.query)._asdict()
     if name == "broken_law":
-        from stepscope.instruments import laws
-
         return {name: laws.rows(engine.query)}
-    from stepscope.instruments.pipeline import diagnoses
-
     found = diagnoses.find(engine.query)
     return {"iterator": diagnoses.iterator_rows(found), "iterator_call": diagnoses.call_rows(found)}

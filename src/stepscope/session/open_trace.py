@@ -11,6 +11,7 @@ from stepscope.engines import Statement, ahead, rows_of, statement
 from stepscope.errors import UsageError
 from stepscope.lake.schema import schema
 from stepscope.session.tables import Damaged, Tables
+from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
     from stepscope.engines import Arrow, Engine, Form, Params, Result
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.session.schedule import Asking, Progress
-    from stepscope.sources.source import Skipped, Source
+    from stepscope.sources.source import Skipped
 
 T = TypeVar("T")
 
@@ -196,6 +197,4 @@ class OpenTrace:
 def _are_little(sources: Sequence[Source | SourceRow]) -> bool:
     """Whether sources have hardly more rows than one thread of an engine takes at once. A lake's rows are in
     files, whose number counts."""
-    from stepscope.sources.source import Source
-
     return sum(one.size if isinstance(one, Source) else _LITTLE_BYTES for one in sources) < _LITTLE_BYTES

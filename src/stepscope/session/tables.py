@@ -147,9 +147,6 @@ class DecodedTables:
         if ahead is None:
             return
         try:
-            # Needed when a decoder ends: imported while it works.
-            from stepscope.instruments import steps  # noqa: F401
-
             ahead.result()
         except KeyboardInterrupt:
             self._meter.stop()
