@@ -125,6 +125,7 @@ def entered(words: list[str]) -> list[tuple[str, str]]:
     decoder, statements by the name of their file."""
     order: dict[tuple[str, str], None] = {}
     root, ours = f"{ROOT}/", f"{PACKAGE}/"
+    reads = {path.stem: path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("reads/*.sql")}
 
     def see(frame: FrameType, event: str, what: Any) -> None:
         if not frame.f_code.co_filename.startswith(ours):
@@ -136,7 +137,7 @@ def entered(words: list[str]) -> list[tuple[str, str]]:
         if event == "call":
             order.setdefault((path, function))
             if path.endswith("library/statements.py") and function == "statement":
-                order.setdefault((f"src/stepscope/library/reads/{frame.f_locals['name']}.sql", ""))
+                order.setdefault((reads[frame.f_locals["name"]], ""))
 
     before = sys.getprofile()
     threading.setprofile(see)

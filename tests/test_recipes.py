@@ -288,7 +288,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """Has folders listed anew."""
-    cli._other_verbs.cache_clear()
+    cli._abouts.cache_clear()
     formats.formats.cache_clear()
     library._files.cache_clear()
     library.views.cache_clear()

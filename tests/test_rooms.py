@@ -1,4 +1,5 @@
-"""The rooms of the house: packages of stepscope, and modules beside them, import one another in no circle."""
+"""The rooms of the house: packages of stepscope, and modules beside them, import one another in no circle,
+and at the top of files."""
 
 from __future__ import annotations
 
@@ -12,6 +13,21 @@ import pytest
 import stepscope
 
 ROOT = Path(stepscope.__file__).parent
+
+LATE = {
+    ("stepscope", "notebook"): "IPython asks for it by a name of the package; importing it takes IPython",
+    (
+        "cli",
+        "the verbs",
+    ): "`stepscope VERB --help` takes 30 ms of processor time, with report and session 120",
+    ("notebook", "capture"): "it patches nothing before a cell is recorded",
+}
+"""Imports of other rooms inside functions, and what was measured. There are no others."""
+VERBS = {
+    *("_core", "attach", "engines", "exporters", "formats", "instruments", "lake", "library", "presenters"),
+    *("agents", "profilers", "reference", "report", "server", "session", "sources", "xla_tools"),
+}
+"""What verbs import inside `run`: all of it loads engines or the core, or much of the standard library."""
 
 
 def modules() -> dict[str, Path]:
@@ -86,6 +102,29 @@ def graph() -> dict[str, set[str]]:
         if name != "stepscope":
             edges[name] = set(imports(name, path, set(known))) - {"stepscope", name}
     return edges
+
+
+def late(path: Path) -> Iterator[tuple[str, int]]:
+    """Rooms that a module imports inside functions, and in which line."""
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for node in ast.walk(function):
+                if isinstance(node, ast.ImportFrom) and node.module is not None:
+                    package, _, rest = node.module.partition(".")
+                    if package == "stepscope":
+                        named = [rest.partition(".")[0]] if rest else [alias.name for alias in node.names]
+                        yield from ((name, node.lineno) for name in named)
+
+
+def test_imports_stand_at_the_top_of_files() -> None:
+    found = []
+    for name, path in modules().items():
+        own = room(name)
+        for other, line in late(path):
+            verbs = own == "cli" and name.count(".") == 2 and other in VERBS
+            if other != own and not verbs and (own, other) not in LATE:
+                found.append(f"{path.relative_to(ROOT)}:{line}: {other}")
+    assert found == []
 
 
 def test_no_circle_goes_through_files_of_two_rooms() -> None:

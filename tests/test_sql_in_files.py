@@ -26,6 +26,7 @@ ALLOWED = {
     "exporters/csv.py": "wraps the statement that it is given, whose columns it does not know",
     "exporters/duckdb.py": "fills a database of DuckDB",
     "cli/memory.py": "an example in the help",
+    "formats/nsys.py": "the format is a database of SQLite",
     "instruments/tfprof/__init__.py": "a command to try, in an error",
 }
 """Files, or folders, that may hold SQL, and why."""
@@ -76,3 +77,16 @@ def test_python_holds_no_sql() -> None:
 def test_it_is_found(code: str, number: int) -> None:
     assert len(list(statements(code))) >= number
     assert bool(list(statements(code))) == bool(number)
+
+
+def test_a_statement_lies_in_the_folder_that_asks_it() -> None:
+    """What a folder asks for itself has a name of its own, which nothing else asks."""
+    files = sorted(SOURCE.rglob("reads/*.sql"))
+    assert len({path.stem for path in files}) == len(files) > 150
+    own = {path.stem: path.parents[1] for path in files if path.parents[1].name != "library"}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                asked = getattr(node.func, "id", getattr(node.func, "attr", "")) in ("statement", "text")
+                if asked and node.args[0].value in own:
+                    assert path.is_relative_to(own[str(node.args[0].value)]), node.args[0].value

@@ -11,8 +11,14 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from stepscope import capture, cli, library
+from stepscope.capture.plan import PIECES
+from stepscope.cli import with_hint
 from stepscope.cli.arguments import need_paths
+from stepscope.cli.record import left_out
+from stepscope.cli.statements import statements
 from stepscope.errors import StepscopeError, UsageError
+from stepscope.objects.trace import open
 from stepscope.presenters.plain import block
 
 if TYPE_CHECKING:
@@ -39,8 +45,6 @@ def load(shell: InteractiveShell) -> None:
             words = shlex.split(line)
             return run(words, cell, shell)
         except StepscopeError as error:
-            from stepscope.cli import with_hint
-
             raise _brief(with_hint(error, words)) from None
         except ValueError as error:
             odd = UsageError("The line cannot be read", seen=str(error), todo="close the quotes")
@@ -51,8 +55,6 @@ def load(shell: InteractiveShell) -> None:
 
 def run(words: Sequence[str], cell: str | None, shell: InteractiveShell) -> Any:
     """Answers the words of a line, and a cell where there is one. StepscopeError for what it cannot do."""
-    from stepscope import cli
-
     verb, rest = cli.verb_of(words)
     if "-h" in rest or "--help" in rest or not words:
         cli.main(["help"] if not words else [verb, "--help"])
@@ -131,8 +133,6 @@ _LINES: dict[str, Callable[[Trace, argparse.Namespace], Any]] = {
 
 
 def _query(words: list[str], cell: str, shell: InteractiveShell) -> Any:
-    from stepscope.cli.statements import statements
-
     name = _taken(words, "--table")
     options, into = _parsed("query", words)
     need_paths(options, "query")
@@ -158,8 +158,6 @@ def _query(words: list[str], cell: str, shell: InteractiveShell) -> Any:
 
 def _define(trace: Trace, name: str, result: Result, key: tuple[str, ...]) -> None:
     """Lets later cells about the same paths read the answer of this one by a name."""
-    from stepscope import library
-
     if not name.isidentifier() or name.startswith("_"):
         raise UsageError(
             "A table needs a plain name", seen=f"--table {name}", todo="use letters, digits and _"
@@ -174,11 +172,6 @@ def _define(trace: Trace, name: str, result: Result, key: tuple[str, ...]) -> No
 
 def _record(words: list[str], cell: str, shell: InteractiveShell) -> Any:
     import time
-
-    from stepscope import capture
-    from stepscope.capture.plan import PIECES
-    from stepscope.cli.record import left_out
-    from stepscope.objects.trace import open
 
     options, into = _parsed("record", words)
     if options.command:
@@ -224,8 +217,6 @@ _CELLS: dict[str, Callable[[list[str], str, InteractiveShell], Any]] = {"query":
 
 def _parsed(verb: str, words: Sequence[str]) -> tuple[argparse.Namespace, str | None]:
     """The options of a verb as its own parser reads them, and the name after --into."""
-    from stepscope import cli
-
     rest = list(words)
     into = _taken(rest, "--into")
     if into is not None and not into.isidentifier():
@@ -252,8 +243,6 @@ def _key(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _open(options: argparse.Namespace) -> Trace:
-    from stepscope.objects.trace import open
-
     trace = open(*options.paths, cache=not options.no_cache, lake=options.lake)
     trace.define(_tables.get(_key(options), {}))
     return trace

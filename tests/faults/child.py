@@ -38,7 +38,7 @@ from tests import odd_json
 
 def source(name: str) -> Source:
     """A source whose bytes are made from its name."""
-    return Source(f"{name}.json", f"{name}.json", Bytes(""), 1, "chrome_trace", "chrome_trace", run_id=name)
+    return Source(f"{name}.json", f"{name}.json", Bytes(""), 1, "chrome_trace", run_id=name)
 
 
 def ingest(lake: Path, name: str) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import importlib
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import stepscope
 from stepscope import _core, formats
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -23,6 +26,37 @@ def test_formats_are_listed_by_name() -> None:
     assert [formats.by_name(name).NAME for name in names] == names
     with pytest.raises(KeyError):
         formats.by_name("no such format")
+
+
+KNOWN_ELSEWHERE = {
+    "attach/sampled.py": "an option of py-spy",
+    "capture": "the recorder knows no format",
+    "cli/record.py": "what a recorder may lack, by the names of its own files",
+    "instruments/ranks": "Horovod's timeline says who is ready; PyTorch's kernels are of any group",
+    "library/base": "what a slice is: rules about names, which depend on who gives them",
+    "library/reads/evidence_kinds.sql": "the same",
+    "xla_tools/replay": "a flag of XLA",
+}
+"""What names a format or a writer outside of this package, and why."""
+
+
+def test_nothing_else_names_a_format() -> None:
+    """But for words that mean something else as well: graph, checkpoint, capture, pprof, jax."""
+    root = Path(stepscope.__file__).parent
+    names = {one.NAME for one in formats.formats()} - {"graph", "checkpoint", "capture", "pprof"}
+    names |= ({"horovod", "viztracer"} | formats.WRITERS.keys()) - {"jax"}
+    found = set()
+    for path in (*root.rglob("*.py"), *root.rglob("*.sql")):
+        place, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+        words = set(re.findall(r"'([a-z_]+)'", text))
+        if path.suffix == ".py":
+            nodes = ast.walk(ast.parse(text))
+            words = {
+                one.value for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            }
+        if words & names and not place.startswith(("formats/", *KNOWN_ELSEWHERE)):
+            found.add((place, *sorted(words & names)))
+    assert found == set()
 
 
 def test_what_is_several_files_is_not_cached() -> None:

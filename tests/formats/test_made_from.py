@@ -27,7 +27,7 @@ def search(folder: Path) -> Found:
 
 
 def source(path: Path) -> Source:
-    return Source(str(path), path.name, Bytes(str(path)), path.stat().st_size, "chrome_trace", "chrome_trace")
+    return Source(str(path), path.name, Bytes(str(path)), path.stat().st_size, "chrome_trace")
 
 
 def steps_within() -> list[Path]:

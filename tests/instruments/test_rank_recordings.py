@@ -111,7 +111,7 @@ def test_the_same_from_a_lake_in_any_order(tmp_path: Path):
     ],
 )
 def test_what_distributed_info_says(told: str, expected: tuple[int | None, int | None]):
-    source = Source("a.json", "a.json", Bytes("a.json"), 1, "chrome", "chrome_trace")
+    source = Source("a.json", "a.json", Bytes("a.json"), 1, "chrome_trace")
     assert ranks_of(source, {"meta": {"distributedInfo": told}}) == expected
     named = ranks_of(source._replace(rank=5), {"meta": {"distributedInfo": told}})
     assert named == (5 if expected[0] is None else expected[0], expected[1])

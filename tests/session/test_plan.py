@@ -286,7 +286,7 @@ def test_the_scheduler_decodes_each_once_and_answers_in_order(
     from stepscope.sources.source import Bytes, Source
 
     monkeypatch.setenv("STEPSCOPE_THREADS", str(threads))
-    sources = [Source(f"{at}", f"{at}", Bytes(""), 10 + at % 3, "x", "x") for at in range(count)]
+    sources = [Source(f"{at}", f"{at}", Bytes(""), 10 + at % 3, "x") for at in range(count)]
     heard: list[Any] = []
     meter = schedule.Meter(sources, lambda *said: heard.append(said))
     began: list[int] = []
@@ -310,7 +310,7 @@ def test_the_scheduler_stops_all_when_one_fails(monkeypatch: pytest.MonkeyPatch)
     from stepscope.sources.source import Bytes, Source
 
     monkeypatch.setenv("STEPSCOPE_THREADS", "2")
-    sources = [Source(f"{at}", f"{at}", Bytes(""), 1, "x", "x") for at in range(50)]
+    sources = [Source(f"{at}", f"{at}", Bytes(""), 1, "x") for at in range(50)]
     meter = schedule.Meter(sources, None)
     begun: list[int] = []
 

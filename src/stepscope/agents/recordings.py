@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from stepscope.agents.roots import Roots
 from stepscope.errors import LimitReached, UsageError
+from stepscope.report import Report, build
 from stepscope.server.console import Console, Settings
 from stepscope.server.desk import Desk
+from stepscope.session.trace import open as open_paths
+from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
-    from stepscope.report import Report
     from stepscope.session.trace import Trace
 
 T = TypeVar("T")
@@ -49,9 +51,7 @@ class Recording:
     async def summary(self) -> Report:
         """The report of the recording, made once."""
         if self.report is None:
-            from stepscope import report
-
-            self.report = await self.ask(lambda trace: report.build(trace, all=False))
+            self.report = await self.ask(lambda trace: build(trace, all=False))
         return self.report
 
     async def close(self) -> None:
@@ -77,9 +77,7 @@ class Recordings:
                 return self.get(handle)
 
         def opened() -> Trace:
-            from stepscope.session import trace
-
-            found = trace.open(*paths)
+            found = open_paths(*paths)
             try:
                 self.roots.check(_files(found))
             except BaseException:
@@ -121,6 +119,4 @@ class Recordings:
 
 def _files(trace: Trace) -> list[str]:
     """The files that a trace reads; those of a lake are in its folder."""
-    from stepscope.sources.source import Source
-
     return [one.bytes.path for one in trace.sources if isinstance(one, Source) and one.spooled is None]

@@ -11,11 +11,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stepscope import library, reference
 from stepscope.agents import fit
 from stepscope.errors import NothingFound, StepscopeError, UsageError
+from stepscope.instruments.compare import measured, sides
+from stepscope.library.statements import statement, text
+from stepscope.report import comparing
 
 if TYPE_CHECKING:
-    from stepscope import library, report
+    from stepscope import report
     from stepscope.agents.recordings import Recording, Recordings
     from stepscope.instruments.compare.measured import Measured
     from stepscope.instruments.compare.sides import Side
@@ -86,8 +90,6 @@ def told(error: StepscopeError) -> Answer:
 
 
 async def _open(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
-    from stepscope.library.statements import statement
-
     one = await recordings.open(tuple(given["paths"]))
     summary = await one.summary()
     asked = statement("agents_sources")
@@ -151,8 +153,6 @@ def _finding(found: report.Finding) -> Answer:
 
 
 async def _analysis(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
-    from stepscope import library
-
     one = recordings.get(given["handle"])
     entry = library.named(given["name"])
     filters = given.get("filters", {})
@@ -229,8 +229,6 @@ async def _query(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
 
 
 async def _compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
-    from stepscope.report import comparing
-
     a, b = recordings.get(given["a"]), recordings.get(given["b"])
     first = await _measured(a, given.get("host_a"), 0 if a is b else None)
     later = 1 if "host_a" not in given else 0
@@ -281,8 +279,6 @@ def _steps(one: Measured) -> Answer:
 async def _measured(one: Recording, host: str | None, at: int | None) -> tuple[Measured, Side, str]:
     """A side of a comparison, and the SQL of the ops of its first host. host: None for the host at a place
     among all, or for the run with all its hosts where there is no place either."""
-    from stepscope.instruments.compare import measured, sides
-    from stepscope.library.statements import text
 
     def found(trace: Trace) -> tuple[Measured, Side]:
         each = sides.runs(trace.query) if host is None and at is None else sides.each(trace.query)
@@ -304,8 +300,6 @@ async def _measured(one: Recording, host: str | None, at: int | None) -> tuple[M
 
 
 async def _describe(_: Recordings, given: Mapping[str, Any]) -> Answer:
-    from stepscope import reference
-
     name, offset = given.get("name"), given.get("offset", 0)
     if name is None:
         entries = reference.entries()

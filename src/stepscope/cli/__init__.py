@@ -1,7 +1,8 @@
 """The command line: one module a verb.
 
-A verb's module has ABOUT (one line for the help), `parser()` and `run(options, console) -> exit code`. It
-imports what it needs inside `run`, so that the help loads neither engine nor core.
+A verb's module has ABOUT (one line for the help), `parser()` and `run(options, console) -> exit code`. The
+help of all verbs imports none of them. So that the help of one is quick, too, it imports engines, core, and
+all that stands on them, inside `run`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import sys
 import threading
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import NoReturn, TextIO
 
+from stepscope import __version__
+from stepscope.cli.abouts import abouts
 from stepscope.cli.arguments import WITH_VALUE
 from stepscope.cli.console import STDOUT, Console
 from stepscope.cli.failure import tell, tell_unexpected
@@ -160,20 +162,18 @@ def starts_a_program(word: str) -> bool:
 
 def verbs() -> tuple[str, ...]:
     """All verbs, in the order of the help."""
-    return (*VERBS, *sorted(_other_verbs()))
+    return (*VERBS, *sorted(_abouts().keys() - set(VERBS)))
 
 
 def is_verb(word: str) -> bool:
     """Whether a word names a verb."""
-    return word in VERBS or (word.isidentifier() and word in _other_verbs())
+    return word in VERBS or (word.isidentifier() and word in _abouts())
 
 
 @cache
-def _other_verbs() -> frozenset[str]:
-    """Modules of this package that say what they are ABOUT. They are looked at, not imported."""
-    files = (path for folder in __path__ for path in Path(folder).glob("[a-z]*.py"))
-    found = {path.stem for path in files if b"\nABOUT = " in path.read_bytes()}
-    return frozenset(found.difference(VERBS))
+def _abouts() -> dict[str, str]:
+    """What modules of this package say that they are ABOUT: the verbs."""
+    return abouts(__path__)
 
 
 def module_of(verb: str) -> ModuleType:
@@ -183,7 +183,7 @@ def module_of(verb: str) -> ModuleType:
 
 def help_text() -> str:
     """What `stepscope --help` prints."""
-    listed = "\n".join(f"  {verb:<13}{module_of(verb).ABOUT}" for verb in verbs())
+    listed = "\n".join(f"  {verb:<13}{_abouts()[verb]}" for verb in verbs())
     return f"""usage: stepscope PATH…            where the time went, why, and what to do
        stepscope train.py …       run a program, record some of its steps, and print the same
        stepscope VERB … [--help]
@@ -205,8 +205,6 @@ def _run(words: list[str], console: Console) -> int:
         (console.out if words else console.err).write(help_text())
         return OK if words else FAILED
     if words[0] in ("-V", "--version"):
-        from stepscope import __version__
-
         console.out.write(f"stepscope {__version__}\n")
         return OK
     module = module_of(verb)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import units
 from stepscope.cli.arguments import size
 from stepscope.errors import UsageError
 
@@ -102,6 +103,4 @@ def the_lake(options: argparse.Namespace, who: str) -> Path:
 
 def _tell(read: int, console: Console) -> None:
     """Says what a query costs before it runs."""
-    from stepscope import units
-
     console.say(f"BigQuery reads {units.show(read, 'bytes')} for this query, by a dry run")

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import __version__
 from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
@@ -209,7 +210,6 @@ def _show(
 
 def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
-    from stepscope import __version__
     from stepscope.attach import kernel, sampled
     from stepscope.cli.query import write_rows
     from stepscope.exporters.staging import staged

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from stepscope import strict_json
 from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, count, need_csv, whole
 from stepscope.cli.console import Console
-from stepscope.errors import OutputError, UnreadableSource, UsageError
+from stepscope.errors import NothingFound, OutputError, StepscopeError, UnreadableSource, UsageError
 
 if TYPE_CHECKING:
     from stepscope.instruments.compare.budgets import Budget
@@ -215,7 +215,6 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
     """The recordings of a side by time. UnreadableSource when a file of them cannot be read: what fails to be
     recorded must not pass."""
     from stepscope.cli.reading import need_time, opened
-    from stepscope.errors import NothingFound, StepscopeError
     from stepscope.instruments.compare import recordings
 
     found: list[Recording] = []

@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from stepscope import __version__
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
@@ -83,7 +84,6 @@ def _list(options: argparse.Namespace, console: Console) -> int:
 
 
 def _manual() -> str:
-    from stepscope import __version__
     from stepscope.cli import manual
     from stepscope.cli.shape import shapes
     from stepscope.cli.shells import MARK

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from stepscope import __version__
 from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError
@@ -35,7 +36,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.write is not None:
         return _write(Path(options.write), console)
     if options.man:
-        from stepscope import __version__
         from stepscope.cli import manual
         from stepscope.cli.shape import shapes
 

@@ -10,6 +10,7 @@ import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
+from stepscope.capture.writable import probe
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell, tell_unexpected
 from stepscope.errors import OutputError, StepscopeError, UsageError
@@ -21,8 +22,6 @@ REPORTS = (".html", ".md", ".json", ".csv")
 def check(options: argparse.Namespace) -> None:
     """Hours of a program are not spent for a report that cannot be written, nor for want of a package."""
     if options.report is not None:
-        from stepscope.capture.writable import probe
-
         path = Path(options.report)
         if path.exists():
             raise OutputError(

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import units
 from stepscope.cli.arguments import (
     Parser,
     add_output,
@@ -245,7 +246,6 @@ def _draw(
     options: argparse.Namespace,
     console: Console,
 ) -> None:
-    from stepscope import units
     from stepscope.exporters import drawings, whole_graphs
     from stepscope.exporters.staging import staged
     from stepscope.instruments import graphs

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import units
 from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
@@ -131,7 +132,6 @@ def _ending(options: argparse.Namespace) -> str | None:
 
 def _to_file(options: argparse.Namespace, asked: Sequence[str], ending: str, console: Console) -> int:
     """Writes the rows of one statement."""
-    from stepscope import units
     from stepscope.cli.reading import opened
     from stepscope.exporters.staging import staged
     from stepscope.presenters import rows as presenter
@@ -273,8 +273,6 @@ def write_rows(
     if most is not None and next(rows, None) is not None:
         left_out.append(f"only the first {most:,} rows; --all shows the rest")
     if shown.columns_left_out:
-        from stepscope import units
-
         columns = units.count(shown.columns_left_out, "column")
         left_out.append(f"{columns} found no room; --format csv has all of them")
     if left_out:

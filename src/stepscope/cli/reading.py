@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import units
 from stepscope.cli.console import Console
 from stepscope.cli.progress import Bar, bar
 from stepscope.errors import NothingFound
@@ -80,6 +81,4 @@ def tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:
     for one in skipped[:_SKIPPED_TOLD]:
         console.say(f"not read: {plain(one.path)}: {plain(one.detail)} (stepscope docs {one.slug})")
     if len(skipped) > _SKIPPED_TOLD:
-        from stepscope import units
-
         console.say(f"not read: {units.count(len(skipped) - _SKIPPED_TOLD, 'more file')}")

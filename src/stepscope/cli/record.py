@@ -15,6 +15,12 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from stepscope import __version__
+from stepscope.capture.folder import MOVED
+from stepscope.capture.launch import complete, launch, prepared, why_not
+from stepscope.capture.plan import PIECES, Plan
+from stepscope.capture.signals import Passing
+from stepscope.capture.writable import probe_new
 from stepscope.cli import ended
 from stepscope.cli.arguments import Parser, a_path, add_showing, count, need_csv, seconds, whole
 from stepscope.cli.console import Console
@@ -24,7 +30,6 @@ from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
     from stepscope.capture.launch import Outcome
-    from stepscope.capture.plan import Plan
 
 ABOUT = "run a program and record some of its steps, without editing it"
 
@@ -127,11 +132,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
             seen="nothing after the options",
             todo="stepscope record [options] train.py …",
         )
-    from stepscope import __version__
-    from stepscope.capture.launch import launch, prepared
-    from stepscope.capture.plan import PIECES, Plan
-    from stepscope.capture.signals import Passing
-
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     _check_empty(Path(out))
     _check_writable(Path(out))
@@ -195,8 +195,6 @@ def _summary(
     outcome: Outcome, plan: Plan, out: str, state: Path, started_unix_ns: int
 ) -> tuple[list[str], str | None]:
     """What was recorded, or why that cannot be said; and where the recording is, if there is one."""
-    from stepscope.capture.launch import complete
-
     try:
         complete(outcome, state, started_unix_ns)
         return _told(outcome, plan, out), _place(outcome, out) if outcome.recorded else None
@@ -262,9 +260,6 @@ def _stdout_is_stderr(console: Console) -> Iterator[None]:
 
 
 def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
-    from stepscope.capture.folder import MOVED
-    from stepscope.capture.launch import why_not
-
     if not outcome.recorded or outcome.facts is None:
         return ["stepscope: nothing was recorded", *(f"  {line}" for line in why_not(outcome, plan))]
     facts = outcome.facts
@@ -324,8 +319,6 @@ def _check_empty(out: Path) -> None:
 
 def _check_writable(out: Path) -> None:
     """Hours of a program are not spent for a recording that cannot be kept."""
-    from stepscope.capture.writable import probe_new
-
     try:
         probe_new(out.absolute())
     except OSError as error:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import config
 from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
@@ -53,7 +54,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     name = options.output or ("-" if options.format else _beside(options))
     form = options.format or _form_of(name)
     need_csv(options, form == "csv")
-    from stepscope import config
     from stepscope.cli.reading import opened
     from stepscope.exporters.staging import staged
     from stepscope.report import build

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import config
 from stepscope.cli.arguments import (
     FORMATS,
     Parser,
@@ -66,7 +67,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="pip install 'stepscope[serve]'",
             slug="no-server",
         ) from missing
-    from stepscope import config
     from stepscope.cli.query import write_rows
     from stepscope.cli.reading import tell_skipped
     from stepscope.session import trace

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import platform
 
+from stepscope import __version__
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 
@@ -38,7 +39,7 @@ def _versions() -> dict[str, str]:
     """Names and versions, stepscope's first."""
     import duckdb
 
-    from stepscope import __version__, _core
+    from stepscope import _core
     from stepscope.lake.schema import schema
 
     return {

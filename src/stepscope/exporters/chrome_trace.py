@@ -24,6 +24,8 @@ from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
 from stepscope.exporters.own_marks import members
 from stepscope.exporters.track_ids import TrackIds, count
+from stepscope.formats import chrome_trace as own
+from stepscope.formats import traits
 from stepscope.hidden import escaped_json
 from stepscope.library.statements import statement
 
@@ -40,7 +42,6 @@ _OPS = """CASE WHEN spot.ops THEN
     concat(',"op_name":' || to_json(slice.op_name), ',"op_type":' || to_json(slice.op_type)) END"""
 
 
-_SESSIONS = ("run_metadata", "event_file")
 """Formats of runs of sessions, which TensorFlow's Timeline draws."""
 _CATEGORY = """',"cat":' || to_json(coalesce(slice.category, CASE WHEN spot.of_session THEN 'Op' END))"""
 
@@ -139,8 +140,8 @@ class _Text:
                     "flow_shift": f"{shifts.get(place.source_id, 0)}::BIGINT",
                     # In a Chrome trace the arguments tell op and type; they are written as they were.
                     # As TensorFlow's Timeline has them, for those who read these.
-                    "of_session": "true" if place.format in _SESSIONS else "false",
-                    "ops": "false" if place.format == "chrome_trace" else "true",
+                    "of_session": "true" if traits(place.format).sessions else "false",
+                    "ops": "false" if place.format == own.NAME else "true",
                 }
                 for place in layout.places
             },

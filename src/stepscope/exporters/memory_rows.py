@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stepscope import units
+from stepscope.formats import chrome_trace as own
 from stepscope.instruments.memory import moves
 from stepscope.library.statements import statement
 
@@ -39,7 +40,7 @@ def look(trace: Trace) -> Memory:
     sources = [
         number
         for number, _, _, _, form, _, _, framework, *_ in trace.query(statement("sources")).rows()
-        if form != "chrome_trace" or framework == "pytorch"
+        if form != own.NAME or framework == "pytorch"
     ]
     if not sources:
         return NOTHING

@@ -12,14 +12,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from stepscope import _core
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.exporters import Written
 from stepscope.exporters.packing import Gzip
 from stepscope.exporters.staging import staged
+from stepscope.formats import run_metadata
+from stepscope.sources.source import Source
+from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
-    from stepscope.sources.source import Source
 
 OpTime = Literal["schedule", "gpu", "all"]
 OP_TIMES: tuple[OpTime, ...] = ("schedule", "gpu", "all")
@@ -56,9 +59,6 @@ def make(
     source: Source, *, dataflow: bool = True, memory: bool = False, op_time: OpTime = "schedule"
 ) -> tuple[str, int, tuple[str, ...]]:
     """The text, the number of its events, and what the reader must know. UnreadableSource as in write()."""
-    from stepscope import _core
-    from stepscope.sources.spool import Spool
-
     spool = Spool()
     try:
         place = source.spooled or spool.reach(source.bytes, source.path)
@@ -82,12 +82,10 @@ def make(
 
 
 def _only(trace: Trace) -> Source:
-    from stepscope.sources.source import Source
-
     todo = (
         "name one RunMetadata file; without --style, `stepscope export` merges any recordings into one trace"
     )
-    found = [one for one in trace.sources if isinstance(one, Source) and one.decoder == "run_metadata"]
+    found = [one for one in trace.sources if isinstance(one, Source) and one.format == run_metadata.NAME]
     if len(found) == 1:
         return found[0]
     raise UsageError(

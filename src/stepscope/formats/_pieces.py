@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from stepscope import _core
 from stepscope.errors import LimitReached
 from stepscope.sources.damage import Damaged, reason
 
@@ -39,8 +40,6 @@ class Pieces(NamedTuple):
         CoreError when it cannot be decoded or the folder cannot be written; Unreadable when it cannot be
         unpacked. Exceptions of `progress` come through.
         """
-        from stepscope import _core
-
         with _explained():
             place = self.source.spooled or self.spool.reach(self.source.bytes, self.source.path)
             bytes = place.input()
@@ -55,8 +54,6 @@ class Pieces(NamedTuple):
 
     def build(self) -> Store:
         """An empty store to be filled with replace() and update_facts()."""
-        from stepscope import _core
-
         return _core.build(self.folder)
 
     def read(self, most_bytes: int) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stepscope import protobuf
+from stepscope.errors import LimitReached
 from stepscope.formats._profile_events import MOST_DEPTH
 from stepscope.protobuf import fields
 
@@ -90,8 +91,6 @@ class _Reader:
         self.default = 0
 
     def read(self, data: memoryview) -> Profile:
-        from stepscope.errors import LimitReached
-
         for entries, (number, wire, body, cut) in enumerate(fields(data)):
             if entries > _MOST_ENTRIES:
                 raise LimitReached(

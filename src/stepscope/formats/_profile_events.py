@@ -10,7 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope import strict_json, units
+from stepscope import _core, strict_json, units
+from stepscope.errors import LimitReached
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -134,8 +135,6 @@ class Events:
             self.lines.append(line)
 
     def _count(self) -> None:
-        from stepscope.errors import LimitReached
-
         self.seen += 1
         if self.seen > MOST_EVENTS:
             raise LimitReached(
@@ -173,7 +172,6 @@ class Events:
     def store(self, pieces: Pieces, data: bytes | Path, producer: str, *, lost: int = 0) -> Store:
         """The slices as a store. Rows are threads unless their slices say what they are. data: the profile,
         or where it lies. lost: what was seen and noted, and gave no slice."""
-        from stepscope import _core
         from stepscope.formats import _chrome_rows
 
         names = (

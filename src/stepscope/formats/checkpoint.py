@@ -13,6 +13,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.formats import HEAD_BYTES
 from stepscope.sources.source import Traits
 
@@ -34,8 +35,6 @@ _FITS = 2**63 - 1
 def sniff(head: bytes, name: str) -> bool:
     """A table whose first key is empty and whose first value is a header (V2) or a list of tensors (V1); a
     file that is there as a whole must also end as a table does."""
-    from stepscope import _core
-
     return _core.sniff(NAME, head, name)
 
 
@@ -44,8 +43,6 @@ def build(pieces: Pieces) -> Store:
 
     CoreError when it is damaged or the folder cannot be written; OSError or Unreadable when it is gone.
     """
-    from stepscope import _core
-
     # The name says which kind it is: an index is called so, a file with values has none beside it.
     path = pieces.path()
     if path is not None:
@@ -69,7 +66,6 @@ def steps(pieces: Pieces) -> None:
 
 
 def _store(path: str, pieces: Pieces, *, has_values: bool) -> Store:
-    from stepscope import _core
     from stepscope.formats._checkpoint_roles import roles_of
 
     checkpoint = _core.Checkpoint(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.formats import _session_runs, _twins
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ TWINS = (_twins.profile_folder, _session_runs.twins, _twins.timelines, _twins.re
 
 def sniff(head: bytes, name: str) -> bool:
     """An object with traceEvents, or an array whose first elements have a phase."""
-    from stepscope import _core
-
     return _core.sniff(NAME, head, name)
 
 

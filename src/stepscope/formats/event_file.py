@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ TRAITS = Traits(sessions=True, op_logs=True)
 
 def sniff(head: bytes, name: str) -> bool:
     """A record whose length carries the right checksum, and in it the beginning of an event."""
-    from stepscope import _core
-
     return _core.sniff(NAME, head, name)
 
 

@@ -6,6 +6,7 @@ import codecs
 import json
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.formats import _dot
 from stepscope.sources.source import Traits
 
@@ -22,8 +23,6 @@ _MOST_DOT_BYTES = 256 << 20
 
 def sniff(head: bytes, name: str) -> bool:
     """Fields of a graph, or their names as text; or how DOT begins."""
-    from stepscope import _core
-
     return _core.sniff(NAME, head, name) or _is_dot(head)
 
 
@@ -41,8 +40,6 @@ def build(pieces: Pieces) -> Store:
 
 
 def _store(pieces: Pieces, data: bytes, dot: _dot.Dot) -> Store:
-    from stepscope import _core
-
     store = pieces.build()
     names = _names(dot)
     nodes = list(dot.nodes.values())

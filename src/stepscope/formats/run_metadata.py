@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ TRAITS = Traits(steps="beside", sessions=True, op_logs=True)
 
 def sniff(head: bytes, name: str) -> bool:
     """Fields of a RunMetadata or a StepStats, or their names as text."""
-    from stepscope import _core
-
     return _core.sniff(NAME, head, name)
 
 

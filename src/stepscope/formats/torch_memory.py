@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stepscope import units
+from stepscope import _core, units
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
 from stepscope.sources.source import Traits
 
@@ -49,7 +49,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Memory events as Kineto writes them, in the calls that asked for the memory."""
-    from stepscope import _core
     from stepscope.formats import Damaged
 
     data = pieces.read(MOST_BYTES)

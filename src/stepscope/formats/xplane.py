@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ FILLED_BY = "xla.programs"
 
 def sniff(head: bytes, name: str) -> bool:
     """The beginning of an XSpace, which has neither magic nor version."""
-    from stepscope import _core
-
     return _core.sniff(NAME, head, name)
 
 

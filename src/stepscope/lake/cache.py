@@ -27,7 +27,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
 from stepscope.errors import LakeError
 from stepscope.lake import cache_folder, disk
 from stepscope.sources.look import Identity, Item, Look, is_lasting
@@ -162,8 +162,6 @@ class Cache:
 
     def find(self, source: Source) -> Store | None:
         """The decoded store of a source; None when there is none that can be believed."""
-        from stepscope import _core
-
         content_hash = self.content_hash(source) or self._hash(source)
         if content_hash is None:
             return None
@@ -190,8 +188,6 @@ class Cache:
             return None
         if not any((self.folder / "entries").glob(f"{source.size:x}-*")):
             return None
-        from stepscope import _core
-
         try:
             return _core.hash_file(place.path)
         except _core.CoreError:
@@ -221,8 +217,6 @@ class Cache:
     def made(self, of: str, tables: Sequence[str]) -> dict[str, list[dict[str, Any]]] | None:
         """Rows of tables that were made of others and kept, by what they were made of; None when there are
         none that can be believed."""
-        from stepscope import _core
-
         entry = self._made_entry(of)
         if not self._hold(entry) or not self._believed(entry):
             return None
@@ -241,8 +235,6 @@ class Cache:
 
     def keep(self, of: str, tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
         """Keeps tables, as columns, by what they were made of. What cannot be kept is made again."""
-        from stepscope import _core
-
         with contextlib.suppress(OSError, LakeError, _core.CoreError), self.making() as stage:
             store = _core.build(str(stage))
             for table, columns in tables.items():
@@ -340,7 +332,7 @@ class Cache:
 
     def _entry(self, source: Source, content_hash: str) -> Path:
         # The same bytes give other tables as another format, and other steps under another name.
-        known = [source.decoder, source.name, str(source.step), str(source.rank)]
+        known = [source.format, source.name, str(source.step), str(source.rank)]
         for piece in source.pieces:
             known.append(piece.name)
             with contextlib.suppress(OSError):
@@ -452,8 +444,6 @@ def _item(found: Any, path: str) -> Item:
 
 
 def _digest(text: str) -> str:
-    from stepscope import _core
-
     return _core.hash_bytes(text.encode("utf-8", "surrogateescape"))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
 from stepscope.lake import cache_folder, disk
 from stepscope.sources.look import settled
 
@@ -35,8 +35,6 @@ class Checked:
     """What is remembered of one lake. Damage or a folder that cannot be used only cost another comparison."""
 
     def __init__(self, lake: Path, cache: Path) -> None:
-        from stepscope import _core
-
         self._lake = os.path.realpath(lake)
         self._path: Path | None = None
         self._files: dict[str, Any] = {}

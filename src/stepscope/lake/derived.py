@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
 from stepscope.lake.manifest import TIMELINE, File, Manifest, table_of
 
 FOLDER = "_derived"
@@ -96,8 +96,6 @@ def read(folder: Path, run_id: str) -> Derived | None:
 
 def intact(folder: Path, found: Derived) -> bool:
     """True when the files are as they were written. They are small, so they are always hashed."""
-    from stepscope import _core
-
     try:
         return all(
             (folder / file.path).stat().st_size == file.bytes

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope import config
+from stepscope import _core, config
 from stepscope.lake import derived, disk, leftovers, reader
 from stepscope.lake.derived import FOLDER, Derived, Made
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
@@ -77,8 +77,6 @@ def _write_tables(
     """Writes and syncs one file for each table and host that has rows; each with its part under the stage.
 
     Tables of many hosts have one file for all: their rows say of which host they are."""
-    from stepscope import _core
-
     parts: list[tuple[str, Store, str, Columns]] = []
     places = []
     for table, rows in tables.items():

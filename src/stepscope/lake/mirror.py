@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from stepscope import config, strict_json
+from stepscope import _core, config, strict_json
 from stepscope.errors import DamagedFile, LakeError
 from stepscope.lake import cache_folder, derived, disk, manifest, reader
 from stepscope.lake import mark as marks
@@ -71,8 +71,6 @@ class Mirror:
             import tempfile
 
             return Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-lake-")))
-        from stepscope import _core
-
         endpoint = os.environ.get("AWS_ENDPOINT_URL", "") or os.environ.get("AZURE_STORAGE_ENDPOINT", "")
         digest = _core.hash_bytes(f"{self.url}\0{endpoint}".encode("utf-8", "surrogateescape"))
         try:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from stepscope import config
+from stepscope import _core, config
 from stepscope.engines import Condition
 from stepscope.errors import DamagedFile, LakeError
 from stepscope.lake import manifest as manifests
@@ -165,8 +165,6 @@ class Lake:
         # Imported here: a lake that was looked at before needs neither.
         from concurrent.futures import ThreadPoolExecutor, wait
 
-        from stepscope import _core
-
         with ThreadPoolExecutor(min(config.threads(), len(todo))) as pool:
             found = [pool.submit(content_hash, self.folder / file.path) for _, file, _ in todo]
             compared, every = 0, sum(file.bytes for _, file, _ in todo)
@@ -229,8 +227,6 @@ def _only(file: TableFile, one: Manifest | Packed, hosts: Collection[str]) -> Ta
 
 def content_hash(path: Path) -> str:
     """Hash of a whole file."""
-    from stepscope import _core
-
     return _core.hash_file(str(path))
 
 

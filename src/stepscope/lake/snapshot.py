@@ -25,7 +25,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
+from stepscope.engines.duckdb.parquet import Odd, rows_of_file
 from stepscope.errors import LakeError
 from stepscope.lake.manifest import TIMELINE, File, Manifest, identity_of, is_name, table_of
 from stepscope.lake.patterns import plain_folder
@@ -182,9 +183,6 @@ def _commit(path: Path) -> Commit:
 
 def _rows(folder: Path, part: Part, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
     """The rows of a Parquet file of the snapshot, once it was compared with its hash."""
-    from stepscope import _core
-    from stepscope.engines.duckdb.parquet import Odd, rows_of_file
-
     path = folder / FOLDER / part.name
     try:
         if _core.hash_file(str(path)) != part.hash:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from stepscope import _core
 from stepscope.errors import LakeError
 from stepscope.lake import disk, leftovers, manifest, reader
 from stepscope.lake import snapshot as snapshots
@@ -167,8 +168,6 @@ def file_rows(made: Snapshot) -> Rows:
 
 def write_part(path: Path, columns: Sequence[tuple[str, str]], rows: list[tuple[object, ...]]) -> None:
     """Writes and syncs a Parquet file of a snapshot."""
-    from stepscope import _core
-
     store = _core.build()
     values = zip(*rows, strict=True) if rows else ([] for _ in columns)
     store.replace("snapshot", dict(zip((name for name, _ in columns), values, strict=True)))

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from stepscope import config
+from stepscope import _core, config
 from stepscope.errors import LakeError
 from stepscope.lake import disk, leftovers, manifest, mark, reader
 from stepscope.lake.claims import check_free, claim, manifest_of
@@ -114,8 +114,6 @@ def is_older(known: Manifest, decoded: Decoded) -> bool:
 
 def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -> list[File]:
     """Writes and syncs the tables of a source under the stage, and its timeline."""
-    from stepscope import _core
-
     source, store = decoded.source, decoded.store
     small = _core.build()
     for name, rows in small_tables(source, source_id, decoded.facts, decoded.error).items():
@@ -209,8 +207,6 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
 @contextlib.contextmanager
 def telling(folder: Path) -> Iterator[None]:
     """Turns failures of the disk and of the core into LakeError, while the lake is written."""
-    from stepscope import _core
-
     try:
         yield
     except OSError as error:

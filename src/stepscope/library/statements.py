@@ -1,4 +1,5 @@
-"""The statements of the folder `reads`, which instruments, reports and exporters run."""
+"""The statements that Python runs: files in the folder `reads` of the room that asks, or of the library where
+several ask."""
 
 from __future__ import annotations
 
@@ -86,4 +87,11 @@ def _read(name: str) -> Entry:
 
 
 def _folders() -> list[Path]:
-    return [Path(here, "reads") for here in library.__path__]
+    return [*(Path(here, "reads") for here in library.__path__), *_of_rooms()]
+
+
+@cache
+def _of_rooms() -> tuple[Path, ...]:
+    package = Path(__file__).parents[1]
+    found = (path for depth in ("*/reads", "*/*/reads") for path in sorted(package.glob(depth)))
+    return tuple(path for path in found if path.parent.name != "library")

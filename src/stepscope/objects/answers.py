@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stepscope.objects.result import Result
+from stepscope.presenters import embedded
+from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
     from stepscope import report
@@ -76,8 +78,6 @@ class Answer:
         return "\n".join(_wrapped(part) for part in parts)
 
     def _repr_html_(self) -> str:
-        from stepscope.presenters import embedded
-
         because = (f"Because: {'; '.join(self.because)}.",) if self.because else ()
         return embedded.of_findings((), (*self.told, f"Confidence: {self.confidence}.", *because))
 
@@ -107,8 +107,6 @@ class Finding:
         )
 
     def _repr_html_(self) -> str:
-        from stepscope.presenters import embedded
-
         return embedded.of_findings((self._finding,))
 
 
@@ -146,8 +144,6 @@ class Findings(tuple[Finding, ...]):
         return "\n\n".join(map(repr, self)) or "no findings"
 
     def _repr_html_(self) -> str:
-        from stepscope.presenters import embedded
-
         return embedded.of_findings([one._finding for one in self], () if self else ("No findings.",))
 
 
@@ -156,8 +152,6 @@ def _place(data: Mapping[str, Any] | None) -> Place | None:
 
 
 def _wrapped(text: str, later: str = "") -> str:
-    from stepscope.presenters.plain import plain
-
     return textwrap.fill(
         plain(text, 4000), _WIDE, subsequent_indent=later, break_on_hyphens=False, break_long_words=False
     )

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from stepscope import _core
+from stepscope.presenters.rows import json_value
 
 _INT64, _UINT64 = 1 << 63, 1 << 64
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -112,8 +113,6 @@ def _utf8(text: str) -> bytes:
 
 def _as_text(value: Any) -> bytes:
     """Lists, structs, intervals and mixtures travel as the JSON text that `--format json` prints."""
-    from stepscope.presenters.rows import json_value
-
     return _utf8(value if isinstance(value, str) else json_value(value))
 
 

@@ -8,8 +8,11 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope.errors import NothingFound, UnreadableSource
+from stepscope.instruments.compare import budgets, gate, measured, recordings, sides
 from stepscope.objects.shown import Shown
 from stepscope.objects.trace import flat
+from stepscope.report import comparing, dumps, gating
+from stepscope.session import trace
 
 if TYPE_CHECKING:
     from stepscope.instruments.compare.measured import Measured
@@ -47,8 +50,6 @@ def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
 
     NothingFound for a path that holds no run with times.
     """
-    from stepscope.report import comparing
-
     found = [_measured(fspath(path), cache) for path in (a, b)]
     if bool(found[0].steps) != bool(found[1].steps):
         found = [_measured(fspath(path), cache, with_steps=False) for path in (a, b)]
@@ -58,10 +59,6 @@ def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
 
 
 def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
-    from stepscope.instruments.compare import measured, sides
-    from stepscope.report import dumps
-    from stepscope.session import trace
-
     with trace.open(path, cache=cache) as opened:
         there = [] if dumps.only(opened) else sides.runs(opened.query)
         if not there:
@@ -97,18 +94,12 @@ def check(
 
     UnreadableSource when one of the recordings cannot be read: it must not pass.
     """
-    from stepscope.instruments.compare import budgets, gate
-    from stepscope.report import gating
-
     allowed = budgets.Budget() if budget is None else budgets.parse(dict(budget))
     before, after = (_recordings(list(flat([side])), cache) for side in (baseline, candidate))
     return Check(gating.build(gate.judge(before, after, allowed, counts)))
 
 
 def _recordings(paths: list[str], cache: bool) -> list[Recording]:
-    from stepscope.instruments.compare import recordings
-    from stepscope.session import trace
-
     found: list[Recording] = []
     for path in paths:
         with trace.open(path, cache=cache) as opened:

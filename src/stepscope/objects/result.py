@@ -9,7 +9,13 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from stepscope import units
 from stepscope.errors import StepscopeError, UsageError
+from stepscope.hidden import Visible
+from stepscope.presenters import embedded
+from stepscope.presenters.answers import scaled
+from stepscope.presenters.rows import distinct, human, to_table
+from stepscope.report import Column, Table
 
 if TYPE_CHECKING:
     import pandas
@@ -17,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from stepscope.engines import Result as Rows
-    from stepscope.report import Column, Table
 
 _SHOWN = 20
 """Rows of a result that its repr shows."""
@@ -157,8 +162,6 @@ class Result:
     def df(self) -> pandas.DataFrame:
         """A data frame of pandas. Whole numbers stay exact: a column with NULL has the type Int64."""
         pandas = _library("pandas", "a data frame of pandas")
-        from stepscope.presenters.rows import distinct
-
         self._fetch(None)
         series = {}
         for at, name in enumerate(distinct(self.columns)):
@@ -183,7 +186,6 @@ class Result:
         text.
         """
         from stepscope.objects import arrow
-        from stepscope.presenters.rows import distinct
 
         self._fetch(None)
         columns: list[Sequence[Any]] = list(zip(*self._kept, strict=True)) or [()] * len(self.columns)
@@ -193,8 +195,6 @@ class Result:
 
     def show(self, rows: int = _SHOWN) -> None:
         """Prints the first rows as a table, with units where the columns are those of an analysis."""
-        from stepscope.hidden import Visible
-
         out = Visible(sys.stdout, styles=False) if sys.stdout.isatty() else sys.stdout
         out.write(self._text(rows))
 
@@ -207,10 +207,6 @@ class Result:
         return self._text(_SHOWN).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from stepscope.presenters import embedded
-        from stepscope.presenters.rows import human
-        from stepscope.report import Column, Table
-
         head = self._head(_IN_HTML)
         fields = self.fields
         if fields is None:  # values as SQL gives them, under the names that SQL has for them
@@ -229,10 +225,6 @@ class Result:
         return embedded.of_table(self.title, Table(fields, tuple(head), total), self._more(len(head)))
 
     def _text(self, most: int) -> str:
-        from stepscope import units
-        from stepscope.presenters.answers import scaled
-        from stepscope.presenters.rows import to_table
-
         out = io.StringIO()
         head = self._head(most)
         if self.fields is None:
@@ -248,8 +240,6 @@ class Result:
 
     def _more(self, shown: int) -> str:
         """What is said below the first rows."""
-        from stepscope import units
-
         if not shown:
             return "no rows"
         if self._source is not None:

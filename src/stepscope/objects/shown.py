@@ -7,9 +7,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from stepscope import presenters
 from stepscope.errors import UsageError
+from stepscope.exporters.staging import staged
 from stepscope.objects.answers import Finding, Findings
 from stepscope.objects.result import Result
+from stepscope.presenters import embedded, scroll, terminal
+from stepscope.presenters import json as presenter
 from stepscope.report import Report, Section
 
 
@@ -56,8 +60,6 @@ class Shown:
     @property
     def data(self) -> dict[str, Any]:
         """What `--format json` prints: picoseconds, bytes, shares from 0 to 1."""
-        from stepscope.presenters import json as presenter
-
         made: dict[str, Any] = json.loads(presenter.render(self.report))
         return made
 
@@ -81,15 +83,10 @@ class Shown:
 
     def text(self, width: int = 100) -> str:
         """The report as text of at most `width` columns."""
-        from stepscope.presenters import scroll
-
         return scroll.render(self.report, width=width)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Writes .html, .md or .json. OutputError when the file exists and `force` is not set."""
-        from stepscope import presenters
-        from stepscope.exporters.staging import staged
-
         known = presenters.by_extension()
         ending = Path(path).suffix.lower()
         if ending not in known:
@@ -106,8 +103,6 @@ class Shown:
         return self.text().rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from stepscope.presenters import embedded
-
         return embedded.of_report(self.report)
 
 
@@ -118,8 +113,6 @@ class Summary(Shown):
 
     def text(self, width: int = 100) -> str:
         """The summary as text of at most `width` columns."""
-        from stepscope.presenters import terminal
-
         return terminal.render(self.report, width=width)
 
 

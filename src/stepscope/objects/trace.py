@@ -8,14 +8,20 @@ from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
+from stepscope import library, units
 from stepscope.errors import UsageError
+from stepscope.instruments.memory import allocators, by_step, whatif
+from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.objects.answers import Answer, Finding, Findings
 from stepscope.objects.result import Result
 from stepscope.objects.shown import Memory, Pipeline, Summary
+from stepscope.presenters.frame import VIEWS
+from stepscope.presenters.plain import plain
+from stepscope.report import Column, Table, build, memory, memory_process, memory_totals, pipeline
+from stepscope.session import trace
 from stepscope.session.open_trace import OpenTrace
 
 if TYPE_CHECKING:
-    from stepscope import library
     from stepscope.engines import Engine, Params, Statement
     from stepscope.objects.widget import View
     from stepscope.report import Report
@@ -87,18 +93,12 @@ class Trace(OpenTrace):
         >>> print(pipeline.data["verdict"])
         input_bound
         """
-        from stepscope.instruments.pipeline.diagnoses import find, otherwise
-        from stepscope.report import pipeline
-
         found = find(self.query)
         return Pipeline(pipeline.build(found, *otherwise(self.query, found)))
 
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in
         an `if` where nothing is known."""
-        from stepscope.instruments.memory import allocators, by_step, whatif
-        from stepscope.report import memory, memory_process, memory_totals
-
         asked = [(one, whatif.ask(one)) for one in allocators.find(self.query)]
         totals = None if asked else memory_totals.build(self.query, self.given, all=True)
         process = memory_process.section(self.query)
@@ -110,8 +110,6 @@ class Trace(OpenTrace):
 
         height: pixels. Needs `pip install "stepscope[notebook]"`. Other objects draw themselves without.
         """
-        from stepscope.presenters.frame import VIEWS
-
         if name not in VIEWS:
             raise UsageError(
                 f"The page has no view {name}", seen=repr(name), todo=f"choose one of {', '.join(VIEWS)}"
@@ -163,9 +161,6 @@ class Trace(OpenTrace):
         >>> [row.op_type for row in trace.analysis("op_types", op_type=["Sum", "Cast"])]
         ['Cast', 'Sum']
         """
-        from stepscope import library
-        from stepscope.report import Column, Table
-
         entry = library.named(name)
         fields = tuple(Column(f.name, f.unit, f.title, f.about) for f in entry.columns)  # type: ignore[arg-type]
         for column in filters:
@@ -183,9 +178,6 @@ class Trace(OpenTrace):
     # --- how it looks ----------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        from stepscope import units
-        from stepscope.presenters.plain import plain
-
         given = ", ".join(plain(name, 120) for name in self.given[:3])
         more = f" and {len(self.given) - 3} more" if len(self.given) > 3 else ""
         closed = "; closed" if self._closed else ""
@@ -202,8 +194,6 @@ class Trace(OpenTrace):
     def _report(self, all: bool = False) -> Report:
         kept: dict[bool, Report] = self.__dict__.setdefault("_reports", {})
         if all not in kept:
-            from stepscope.report import build
-
             kept[all] = build(self, all=all)
         return kept[all]
 
@@ -248,8 +238,6 @@ def open(
     those of a lake to read; what else it has is not looked at. Decoding happens at the first query.
     NothingFound when there is no recording under the paths.
     """
-    from stepscope.session import trace
-
     given = list(flat(paths))
     if not given and lake is None:
         raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")

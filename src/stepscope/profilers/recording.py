@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from stepscope.capture.folder import write_whole
 from stepscope.errors import OutputError, StepscopeError
+from stepscope.formats import xplane
 from stepscope.profilers import client
 from stepscope.profilers.client import Address, Answer
 from stepscope.profilers.messages import Levels
@@ -103,8 +104,6 @@ def _kept(answer: Answer, place: Path) -> Profile:
 
 def _saved(answer: Answer, path: Path) -> StepscopeError | None:
     """Writes the XSpace of a reply; an error when there is none."""
-    from stepscope import _core
-
     assert answer.reply is not None
     data = answer.reply.xspace or next(
         (held for name, held in answer.reply.tools if name.endswith("xplane.pb")), b""
@@ -113,7 +112,7 @@ def _saved(answer: Answer, path: Path) -> StepscopeError | None:
         return None  # an older server saved it itself, on this machine or a disk that both see
     if answer.reply.empty or (not data and not answer.reply.tools):
         return _none(answer, path)
-    if not data or not _core.sniff("xplane", data[:_HEAD_BYTES], path.name):
+    if not data or not xplane.sniff(data[:_HEAD_BYTES], path.name):
         other = ", ".join(name[:60] for name, _ in answer.reply.tools[:5])
         return StepscopeError(
             f"The profiler server {answer.address} answered with something else than a profile",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.xla import evidence, oddities, program_log
 from stepscope.instruments.xla.dumps import NOT_COLUMNS
 from stepscope.report import compiled_findings
 from stepscope.report.compiled_findings import LONGEST, flops, module_name
@@ -42,8 +43,6 @@ _PASSES = (
 
 def build(found: Dumps, name: str, all: bool = False) -> Report:
     """The report on what a folder holds. name: what was read. all: every row of every table."""
-    from stepscope.instruments.xla import evidence, oddities, program_log
-
     last = oddities.finals(found.rows)
     odd = oddities.find(found.rows)
     logs = program_log.read(found.logs)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.formats._dump_names import function as function_of
 from stepscope.library.compiled import KINDS, Definition
 from stepscope.report.parts import Column, Finding, Table
 
@@ -157,9 +158,7 @@ def flops(number: float) -> str:
 
 def module_name(module: str, id: int | None) -> str:
     """A module in a sentence: by its function where TensorFlow has put that into a long name."""
-    from stepscope.formats._dump_names import function
-
-    name = short(module if len(module) <= LONGEST else function(module))
+    name = short(module if len(module) <= LONGEST else function_of(module))
     return name if id is None else f"{name} ({id})"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.xla import memory
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
@@ -129,8 +130,6 @@ def _section(one: Program) -> Section:
 
 
 def _held(one: Program, what: str) -> Table:
-    from stepscope.instruments.xla import memory
-
     found = memory.by(one.holders, what)
     total = max(sum(size for _, size, _ in found), 1)
     rows = tuple((name, size, size / total, count) for name, size, count in found[:_MOST])

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.compare.gate import MOST_VARIATION
+from stepscope.instruments.compare.history import LEAST_RECORDINGS
 from stepscope.report.bases import BASES, called
 from stepscope.report.parts import Column, Report, Section, Table
 
@@ -290,8 +292,6 @@ def _times(judged: Judged) -> Section:
 
 
 def _steps(judged: Judged) -> Section:
-    from stepscope.instruments.compare.gate import MOST_VARIATION
-
     mine = [one for one in judged.timed if one.what == "step"]
     answer = []
     if mine and judged.variation is not None and judged.variation > MOST_VARIATION:
@@ -356,8 +356,6 @@ def _rounded(value: float | None) -> int | None:
 
 def history_section(history: History) -> Section:
     """What changed over many recordings."""
-    from stepscope.instruments.compare.history import LEAST_RECORDINGS
-
     columns = (
         Column("figure", "text", "Figure", "what changed"),
         Column("since", "text", "Since", "first recording with the new value"),
@@ -414,8 +412,6 @@ def of_history(history: History) -> Report:
 
 
 def _enough(history: History) -> bool:
-    from stepscope.instruments.compare.history import LEAST_RECORDINGS
-
     return len(history.recordings) >= LEAST_RECORDINGS
 
 

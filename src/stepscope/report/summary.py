@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from stepscope import units
+from stepscope import library, units
+from stepscope.instruments import flame as instrument
+from stepscope.instruments.causes import ranking
+from stepscope.instruments.memory import allocators, whatif
+from stepscope.instruments.pipeline import diagnoses
 from stepscope.library.statements import statement
 from stepscope.report import recorded
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
@@ -25,7 +29,6 @@ from stepscope.report.parts import (
 from stepscope.report.sentences import answer, headline, several_runs, title, unrelated
 
 if TYPE_CHECKING:
-    from stepscope import library
     from stepscope.instruments.causes.judgement import Judgement, Weighed
     from stepscope.session.trace import Trace
 
@@ -77,9 +80,6 @@ def build(trace: Trace, all: bool = False) -> Report:
 
     all: every section, and many more rows of each. QueryError when the engine fails.
     """
-    from stepscope import library
-    from stepscope.instruments.causes import ranking
-
     shown = [name for name, _, _, always in _SECTIONS if always or all]
     if all and not trace.query(statement("parameter_servers_seen")).rows():
         # What it is made from takes a look at each slice: minutes for a large lake.
@@ -142,8 +142,6 @@ def build(trace: Trace, all: bool = False) -> Report:
 
 def _programs(trace: Trace) -> list[tuple[str, Weighed]]:
     """Recordings that have nothing in common, by the names of their files."""
-    from stepscope.instruments.causes import ranking
-
     paths = {row["source_id"]: row["path"] for row in _sources(trace)}
     found = ranking.weigh_sources(trace.query, {})
     return [(paths[source_id].rpartition("/")[2], one) for source_id, one in found.items()]
@@ -179,7 +177,6 @@ def _sources(trace: Trace) -> Rows:
 
 def _of_memory(trace: Trace) -> list[str]:
     """What profiles of memory hold."""
-    from stepscope.instruments.memory import allocators
     from stepscope.report import memory
 
     return memory.headline(sorted(allocators.find(trace.query), key=lambda one: -one.peak.bytes))
@@ -222,7 +219,6 @@ def _beside(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) 
 
 def _stacks(trace: Trace) -> Iterator[Section]:
     """Flame graphs of what samples of stacks show."""
-    from stepscope.instruments import flame as instrument
     from stepscope.report import flame
 
     section = flame.section(instrument.find(trace.query))
@@ -232,7 +228,6 @@ def _stacks(trace: Trace) -> Iterator[Section]:
 
 def _pipelines(trace: Trace) -> Iterator[Section]:
     """What the verb pipeline tells: stages, and what changes would gain."""
-    from stepscope.instruments.pipeline import diagnoses
     from stepscope.report import pipeline
 
     found = pipeline.ordered(diagnoses.find(trace.query))
@@ -246,7 +241,6 @@ def _pipelines(trace: Trace) -> Iterator[Section]:
 
 def _memory(trace: Trace) -> Iterator[Section]:
     """What the verb memory tells: the curve, and who holds the peak."""
-    from stepscope.instruments.memory import allocators, whatif
     from stepscope.report import memory
 
     found = sorted(allocators.find(trace.query), key=lambda one: -one.peak.bytes)

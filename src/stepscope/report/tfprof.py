@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.instruments.tfprof import columns, orders
+from stepscope.instruments.tfprof.tree import FIGURES
 from stepscope.report.parts import Column, Report, Section, Tree
 from stepscope.report.parts import Node as Line
 from stepscope.units import Unit
@@ -26,8 +27,6 @@ _PS_PER_MICRO = 10**6
 
 def build(view: str, root: Node, notes: Sequence[str] = ()) -> Report:
     """The report of a view. Each selected figure comes twice: with all that is below a line, and its own."""
-    from stepscope.instruments.tfprof.tree import FIGURES
-
     meanings = columns()
     words = [word for word in root.select if word in FIGURES]
     heads = [

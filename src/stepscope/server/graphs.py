@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import NothingFound
+from stepscope.instruments.graphs import Hierarchy, programs
+from stepscope.instruments.graphs import level as level_of
 from stepscope.library.statements import statement
 from stepscope.server.catalog import dicts
 from stepscope.server.replies import Refused
+from stepscope.sources.given import is_lake
+from stepscope.sources.source import Source
+from stepscope.sources.stores import is_store
 
 if TYPE_CHECKING:
-    from stepscope.instruments.graphs import Hierarchy
     from stepscope.session.trace import Trace
 
 MOST_OPEN = 2_000
@@ -29,8 +33,6 @@ def listed(trace: Trace) -> list[dict[str, Any]]:
 
 def _recorded(trace: Trace) -> list[dict[str, Any]]:
     """The programs that XPlanes keep. The files of a lake may be gone, so it has none to read."""
-    from stepscope.sources.source import Source
-
     sources = trace.sources
     return [
         {"graph": f"{row['module']}({row['program_id']})", **row}
@@ -41,8 +43,6 @@ def _recorded(trace: Trace) -> list[dict[str, Any]]:
 
 def _stored(trace: Trace) -> list[dict[str, Any]]:
     """The programs of a lake, from its tables."""
-    from stepscope.sources.source import Source
-
     if all(isinstance(one, Source) for one in trace.sources):
         return []
     return [
@@ -64,10 +64,6 @@ def _times(trace: Trace, row: dict[str, Any]) -> dict[str, int]:
 
 def _programs(trace: Trace) -> list[dict[str, Any]]:
     """What XLA compiled, from the dump folders that were given; a lake has the tables but not the modules."""
-    from stepscope.instruments.graphs import programs
-    from stepscope.sources.given import is_lake
-    from stepscope.sources.stores import is_store
-
     if not trace.query(statement("programs_seen")).rows()[0][0]:
         return []
     paths = [path for path in trace.given if not is_store(path) and not is_lake(Path(path))]
@@ -86,8 +82,6 @@ def told(graphs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
     """A graph by its place among all. NothingFound when there are fewer."""
-    from stepscope.instruments.graphs import Hierarchy, programs
-
     if number >= len(graphs):
         raise NothingFound(
             "There is no such graph.",
@@ -110,8 +104,6 @@ def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
     """The boxes and edges when these scopes are open. given: {"graph": its place, "open": [path, …],
     "fold": show what is alike once, "flat": all nodes and no scope, "given": show
     arguments and constants, too}. Refused with 400 for anything else."""
-    from stepscope.instruments import graphs
-
     opened, fold, flat, arguments = (given[key] for key in LEVEL_KEYS[1:])
     if not isinstance(opened, list) or not all(isinstance(path, str) for path in opened):
         _odd("open", "a list of paths")
@@ -119,7 +111,7 @@ def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
         _odd(f"{len(opened)} paths", f"at most {MOST_OPEN}")
     if not all(isinstance(one, bool) for one in (fold, flat, arguments)):
         _odd("fold, flat or given", "true or false")
-    seen = graphs.level(found, opened, fold=fold, flat=flat, given=arguments)
+    seen = level_of(found, opened, fold=fold, flat=flat, given=arguments)
     return {
         "boxes": [vars(box) for box in seen.boxes],
         "edges": [[edge.producer, edge.consumer, edge.count] for edge in seen.edges],

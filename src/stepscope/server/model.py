@@ -5,11 +5,15 @@ from __future__ import annotations
 import json as python_json
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from stepscope import _core
 from stepscope.background import go_on
 from stepscope.errors import NothingFound, UsageError
 from stepscope.formats.models import files
 from stepscope.instruments import tfprof
 from stepscope.instruments.tfprof import evidence
+from stepscope.instruments.tfprof.tree import tree
+from stepscope.presenters import json
+from stepscope.report import tfprof as report
 from stepscope.server.catalog import FORMAT
 from stepscope.server.replies import Refused
 
@@ -70,11 +74,6 @@ def about(model: tfprof.Model) -> dict[str, Any]:
 def answer(model: tfprof.Model, given: dict[str, Any]) -> dict[str, Any]:
     """A view as a report and as tfprof's text. given: {"view": name, "options": {name: text}}. Refused with
     400 for another view, an unknown option and a bad value."""
-    from stepscope import _core
-    from stepscope.instruments.tfprof.tree import tree
-    from stepscope.presenters import json
-    from stepscope.report import tfprof as report
-
     view, words = given["view"], given["options"]
     if view not in tfprof.VIEWS:
         _odd("the view", f"one of {', '.join(tfprof.VIEWS)}")

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.background import go_on
 from stepscope.errors import NothingFound
+from stepscope.instruments.compare.measured import measure
+from stepscope.instruments.compare.sides import each
+from stepscope.instruments.memory import allocators, by_step, whatif
+from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.presenters import json
+from stepscope.report import build, comparing, dumps, memory_process
+from stepscope.report import memory as memory_report
+from stepscope.report import pipeline as pipelines_report
 
 if TYPE_CHECKING:
     from stepscope.instruments.pipeline.diagnoses import Found
@@ -26,10 +33,7 @@ def first(trace: Trace) -> bytes:
 
 
 def _summary(trace: Trace, all: bool) -> bytes:
-    from stepscope import report
-    from stepscope.report import dumps
-
-    built = dumps.summary(trace, _name(trace), all=all) or report.build(trace, all=all)
+    built = dumps.summary(trace, _name(trace), all=all) or build(trace, all=all)
     return json.render(built).encode("ascii")
 
 
@@ -40,26 +44,17 @@ def _name(trace: Trace) -> str:
 
 def pipelines(trace: Trace) -> list[Found]:
     """The input pipelines, in the order of their report."""
-    from stepscope.instruments.pipeline.diagnoses import find
-    from stepscope.report.pipeline import ordered
-
-    return ordered(find(trace.query))
+    return pipelines_report.ordered(find(trace.query))
 
 
 def pipeline(found: list[Found], trace: Trace) -> bytes:
     """The input pipelines as a report."""
-    from stepscope.instruments.pipeline.diagnoses import otherwise
-    from stepscope.report import pipeline
-
-    report = pipeline.build(found, *otherwise(trace.query, found))
+    report = pipelines_report.build(found, *otherwise(trace.query, found))
     return json.render(report).encode("ascii")
 
 
 def memory(trace: Trace) -> bytes:
     """Memory: the peak, and who holds it."""
-    from stepscope.instruments.memory import allocators, by_step, whatif
-    from stepscope.report import dumps, memory, memory_process
-
     compiled = dumps.memory(trace, _name(trace))
     if compiled is not None:
         return json.render(compiled).encode("ascii")
@@ -70,30 +65,25 @@ def memory(trace: Trace) -> bytes:
     for one in found:
         go_on()
         asked.append((one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))))
-    return json.render(memory.build(asked, steps, memory_process.section(trace.query))).encode("ascii")
+    return json.render(memory_report.build(asked, steps, memory_process.section(trace.query))).encode("ascii")
 
 
 def compared(a: int, b: int, trace: Trace) -> bytes:
     """Two hosts of the trace side by side, by their places among all. NothingFound when there are fewer."""
-    from stepscope.instruments.compare import measured, sides
-    from stepscope.report import comparing as report
-
-    found = sides.each(trace.query)
+    found = each(trace.query)
     if max(a, b) >= len(found):
         raise NothingFound(
             "There is no such recording to compare.",
             seen=f"{a} and {b} of {len(found)}",
             todo="serve two recordings: stepscope serve A B",
         )
-    built = report.build(measured.measure(found[a]), measured.measure(found[b]))
+    built = comparing.build(measure(found[a]), measure(found[b]))
     return json.render(built).encode("ascii")
 
 
 def sides(trace: Trace) -> dict[str, Any]:
     """What can be compared."""
-    from stepscope.instruments.compare import sides
-
-    return {"sides": [one.name for one in sides.each(trace.query)]}
+    return {"sides": [one.name for one in each(trace.query)]}
 
 
 REPORTS: dict[str, Callable[[Trace], bytes]] = {"first": first, "summary": summary, "memory": memory}

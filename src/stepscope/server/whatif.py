@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import NothingFound
+from stepscope.instruments.pipeline import whatif
+from stepscope.report.stage_names import limit
 from stepscope.server.replies import Refused
 
 if TYPE_CHECKING:
@@ -22,9 +24,6 @@ def answer(found: Sequence[Found], given: dict[str, Any]) -> dict[str, Any]:
     """The predicted step. given: {"pipeline": its place in the report, "cores": int or null, "prefetch":
     bool, "stages": [{"number", "width", "work"}]}. Refused with 400 when that makes no sense, NothingFound
     when the recording does not tell."""
-    from stepscope.instruments.pipeline import whatif
-    from stepscope.report.stage_names import limit
-
     number = _integer(given["pipeline"], "pipeline", 0, 10**6)
     cores = None if given["cores"] is None else _integer(given["cores"], "cores", 1, MOST_THREADS)
     if not isinstance(given["prefetch"], bool):

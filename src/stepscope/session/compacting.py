@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stepscope import config
 from stepscope.engines import Form, Statement, rows_of
 from stepscope.errors import UsageError
-from stepscope.lake import disk, reader, snapshot_writer, writer
+from stepscope.lake import disk, reader, snapshot_writer, store_writer, writer
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import Lake
 from stepscope.lake.schema import Table, schema
@@ -69,8 +69,6 @@ def compact(
     if mirror is None:
         writer.create(Path(os.fspath(lake)))
     else:
-        from stepscope.lake import store_writer
-
         store_writer.create(mirror)
     done = []
     for run_id in needed(_contents(lake, mirror), runs, os.fspath(lake)):
@@ -122,8 +120,6 @@ def _compact(there: Lake, run_id: str, mirror: Mirror | None) -> Compacted | Non
             if not snapshot_writer.write(folder, stage, run_id, lake.manifests, made, lost):
                 return None
         else:
-            from stepscope.lake import store_writer
-
             if not store_writer.write_snapshot(mirror, stage, run_id, lake.manifests, made, lost):
                 return None
     return Compacted(

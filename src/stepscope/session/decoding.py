@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from stepscope import _core, formats
 from stepscope.errors import LakeError, StepscopeError, UnreadableSource
+from stepscope.instruments import steps
 from stepscope.lake.decoded import Decoded
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
@@ -57,8 +59,6 @@ def decode_source(
     A source that cannot be read gives a Decoded with its error. LakeError when the folder cannot be
     written; exceptions of `progress` (KeyboardInterrupt) come through.
     """
-    from stepscope import _core, formats
-
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
     try:
         one = formats.by_name(source.format)
@@ -77,8 +77,6 @@ def decode_source(
         if needs == NEEDS and one.filled_by:
             import_module(f"stepscope.instruments.{one.filled_by}").fill(store, source, spool)
         if needs == NEEDS and (told := one.steps(pieces)) is not None:
-            from stepscope.instruments import steps
-
             producer = store.facts.get("producer") or "unknown"
             known = steps.Known(
                 source.step,
@@ -97,8 +95,6 @@ def decode_source(
 
 def of_store(source: Source, store: Store) -> Decoded:
     """A decoded source, with what its format knows of its writer."""
-    from stepscope import _core, formats
-
     writer = formats.writer(source.format, store.facts.get("producer") or "unknown")
     more = {"decoder_version": _core.DECODER_VERSION, **writer._asdict()}
     return Decoded(source, store, {**store.facts, **more}, None)
@@ -115,8 +111,6 @@ def unreadable(decoded: Decoded) -> StepscopeError:
 
 
 def _failed(source: Source, error: str) -> Decoded:
-    from stepscope import _core
-
     facts = {"decoder_version": _core.DECODER_VERSION}
     place = source.spooled or source.bytes
     if not place.unpack and place.offset == 0 and place.length in (None, source.size):

@@ -7,11 +7,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import _core
 from stepscope.engines import Relation, Rows
 from stepscope.errors import LimitReached
+from stepscope.formats import _op_log
+from stepscope.formats.models import files
+from stepscope.instruments import laws
+from stepscope.instruments.memory import allocators
+from stepscope.instruments.pipeline import diagnoses
+from stepscope.instruments.ranks import table as ranks_table
+from stepscope.instruments.step_breakdown import part_tables
+from stepscope.instruments.tfprof import table as tfprof_table
 from stepscope.lake.numbers import first_id
 from stepscope.lake.rows import printable
 from stepscope.lake.schema import schema
+from stepscope.sources import op_logs
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
@@ -47,18 +57,12 @@ Logs = Mapping[str, Sequence[tuple[Bytes, str]]]
 
 def logs_of(sources: Sequence[Source]) -> Logs:
     """The op logs of the runs of sources that are read together."""
-    from stepscope.formats import _op_log
-    from stepscope.sources import op_logs
-
     return op_logs.by_run(sources, _op_log.NAMES)
 
 
 def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[dict[str, Any]]:
     """Rows of the table op_line; code_notes() says what could not be read. logs: those of other runs than the
     sources have are left out; by default those that belong to the sources."""
-    from stepscope.formats import _op_log
-    from stepscope.sources import op_logs
-
     rows: list[dict[str, Any]] = []
     for run, places in (logs_of(sources) if logs is None else logs).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
@@ -94,8 +98,6 @@ def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None)
 def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[tuple[Any, ...]]:
     """Rows of source_note about op logs that are not read, or not to their end. They belong to the first
     source of the run."""
-    from stepscope.sources import op_logs
-
     rows: list[tuple[Any, ...]] = []
     for run, places in (logs_of(sources) if logs is None else logs).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
@@ -112,9 +114,6 @@ def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None
 
 def _unread(place: Bytes, path: str, spool: Spool) -> tuple[int | None, str] | None:
     """Where an op log cannot be read, and why; None when it can. The core looks at it, in milliseconds."""
-    from stepscope import _core
-    from stepscope.formats import _op_log
-
     try:
         data = spool.read(place, path, _op_log.MOST_BYTES)
         entries = _core.Tfprof().add_op_log(_core.Input.bytes(data))
@@ -171,13 +170,10 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
         return [Rows([[row[name] for name in names] for row in made[table.name]])]
 
     def tfprof() -> Sequence[Part]:
-        from stepscope.formats.models import files
-        from stepscope.instruments.tfprof import table
-
         # What came through a pipe or a network was read once and cannot be again.
         local = [path for path in given if Path(path).exists()]
         # As Arrow: there may be as many rows as a graph has nodes.
-        return table.parts(engine.query, files.under(local).files if local else {})
+        return tfprof_table.parts(engine.query, files.under(local).files if local else {})
 
     for name in VERSIONS:
         table = schema().table(name)
@@ -190,22 +186,12 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
 def _rows_of(name: str, engine: Engine) -> Tables:
     """The rows of a derived table, and of those that are made along with it."""
     if name == "buffer":
-        from stepscope.instruments.memory import allocators
-
         return {name: allocators.buffer_rows(allocators.find(engine.query))}
     if name in ("step_part", "stack_part"):
-        from stepscope.instruments.step_breakdown import part_tables
-
         return part_tables.rows(engine.query, engine.stream)._asdict()
     if name in ("collective", "clock_offset"):
-        from stepscope.instruments.ranks import table
-
-        return table.rows(engine.query)._asdict()
+        return ranks_table.rows(engine.query)._asdict()
     if name == "broken_law":
-        from stepscope.instruments import laws
-
         return {name: laws.rows(engine.query)}
-    from stepscope.instruments.pipeline import diagnoses
-
     found = diagnoses.find(engine.query)
     return {"iterator": diagnoses.iterator_rows(found), "iterator_call": diagnoses.call_rows(found)}

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from stepscope.background import Background
-from stepscope.lake import reader, writer
+from stepscope.engines import ahead
+from stepscope.lake import derived, reader, store_writer, writer
 from stepscope.lake.leftovers import STAGE, Swept
 from stepscope.lake.rows import SourceRow
 from stepscope.session import lakes, schedule
@@ -57,8 +58,6 @@ def ingest_one(
         decoded = decode_source(source, spool, str(stage / "store"), threads=threads, progress=progress)
         decoded = with_files(decoded, item.op_logs, spool)
         if mirror is not None:
-            from stepscope.lake import store_writer
-
             return store_writer.write(mirror, stage, decoded, threads).source
         return writer.write(folder, stage, decoded, threads).source
 
@@ -68,8 +67,6 @@ def _create(lake: str | os.PathLike[str]) -> Swept:
     mirror = lakes.in_store(lake)
     if mirror is None:
         return writer.create(Path(os.fspath(lake)))
-    from stepscope.lake import store_writer
-
     return store_writer.create(mirror)
 
 
@@ -86,8 +83,6 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
     if mirror is None:
         derive_runs(reader.contents(Path(os.fspath(lake))), runs)
         return
-    from stepscope.lake import derived, store_writer
-
     there = mirror.lake()
     before = {run_id: derived.read(mirror.folder, run_id) for run_id in runs}
     mirror.forget(f"{derived.FOLDER}/{run_id}.json" for run_id in runs)
@@ -98,9 +93,6 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
 
 def _bring_deriving() -> None:
     """Imports what finish() needs and starts an engine while sources are decoded: 0.3 s less to wait for."""
-    from stepscope.engines import ahead
-    from stepscope.instruments.pipeline import diagnoses  # noqa: F401
-    from stepscope.instruments.step_breakdown import part_tables  # noqa: F401
     from stepscope.session import deriving, lake_tables, open_trace  # noqa: F401
 
     ahead.begin()

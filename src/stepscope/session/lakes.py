@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from stepscope import config
 from stepscope.lake import mark, reader
+from stepscope.lake.mirror import Mirror, lake_in_store
 from stepscope.sources.given import is_lake, local_lake
 from stepscope.sources.stores import is_installed, is_store
 
 if TYPE_CHECKING:
-    from stepscope.lake.mirror import Mirror
     from stepscope.lake.reader import Lake
 
 Given = str | os.PathLike[str]
@@ -33,8 +33,6 @@ def in_store(lake: Given) -> Mirror | None:
 @lru_cache(maxsize=8)
 def _mirror(url: str, cache: str) -> Mirror:
     """One for each process: ingest asks for it source by source."""
-    from stepscope.lake.mirror import Mirror
-
     return Mirror(url, Path(cache))
 
 
@@ -44,8 +42,6 @@ def is_lake_at(given: str) -> bool:
         return is_lake(Path(given))
     if not is_installed():
         return False  # what reads it instead says what is missing
-    from stepscope.lake.mirror import lake_in_store
-
     return lake_in_store(given)
 
 

@@ -19,10 +19,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepscope.errors import LakeError, QueryError
+from stepscope.engines.spark import connect
+from stepscope.errors import LakeError, QueryError, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.rows import SourceRow
 from stepscope.session.plan import Plan, WorkItem
+from stepscope.sources.given import is_lake
 
 _AT_ONCE = 8
 """Sources that a task ingests: few, because they are tried again together."""
@@ -36,8 +38,6 @@ def runner(remote: str | None) -> Callable[[Plan, Path], list[SourceRow]]:
     def run(todo: Plan, lake: Path) -> list[SourceRow]:
         if not todo.items:
             return []
-        from stepscope.engines.spark import connect
-
         session = connect(remote)
         try:
             return ingest_on(session, todo.items, lake)
@@ -142,9 +142,7 @@ def _work(lake: str, name: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
             for module in [one for one in sys.modules if one.partition(".")[0] == "stepscope"]:
                 del sys.modules[module]
             sys.path.insert(0, place)
-        from stepscope.errors import StepscopeError
         from stepscope.session.ingest import ingest_one
-        from stepscope.sources.given import is_lake
 
         def one(item: bytes) -> str:
             if not is_lake(Path(lake)):

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from stepscope import library
 from stepscope.background import go_on
 from stepscope.engines import Statement, ahead, rows_of, statement
 from stepscope.errors import UsageError
+from stepscope.lake.schema import schema
 from stepscope.session.tables import Damaged, Tables
+from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
-    from stepscope import library
     from stepscope.engines import Arrow, Engine, Form, Params, Result
     from stepscope.lake.decoded import Lanes
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.session.schedule import Asking, Progress
-    from stepscope.sources.source import Skipped, Source
+    from stepscope.sources.source import Skipped
 
 T = TypeVar("T")
 
@@ -58,8 +60,6 @@ class OpenTrace:
 
     @property
     def schema(self) -> Schema:
-        from stepscope.lake.schema import schema
-
         return schema()
 
     def begin(self) -> None:
@@ -172,8 +172,6 @@ class OpenTrace:
         """The engine that answers queries, or the one that writes files."""
         engine = self._engines.get(writes)
         if engine is None:
-            from stepscope import library
-
             engine = self._make()
             try:
                 engine.doubt = self._tables.doubt
@@ -199,6 +197,4 @@ class OpenTrace:
 def _are_little(sources: Sequence[Source | SourceRow]) -> bool:
     """Whether sources have hardly more rows than one thread of an engine takes at once. A lake's rows are in
     files, whose number counts."""
-    from stepscope.sources.source import Source
-
     return sum(one.size if isinstance(one, Source) else _LITTLE_BYTES for one in sources) < _LITTLE_BYTES

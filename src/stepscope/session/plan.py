@@ -25,6 +25,8 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import NamedTuple
 
+from stepscope import _core, formats
+from stepscope.formats import _op_log
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.rows import SourceRow
 from stepscope.session import lakes
@@ -87,8 +89,6 @@ def plan(
     run, host: names to use instead of those found. The lake need not be there yet. NothingFound when there is
     no recording; LakeError when the lake cannot be read.
     """
-    from stepscope import formats
-
     given = [os.fspath(path) for path in paths]
     look_up(given)
     there = lakes.contents(lake)
@@ -123,8 +123,6 @@ def lasting(source: Source) -> Source:
 
 
 def _planned(found: Found, manifests: Sequence[Manifest], spool: Spool, *, fixed: bool) -> Plan:
-    from stepscope import _core
-
     current = [one for one in manifests if one.source.decoder_version >= _core.DECODER_VERSION]
     by_file = {(one.identity, one.member): one.source for one in current if one.identity is not None}
     known: dict[Source, SourceRow] = {}
@@ -208,8 +206,6 @@ class _Copies:
 
 def stored_hash(source: Source) -> str | None:
     """The hash of a source's bytes as stored, as decoders give it; None where that takes too long."""
-    from stepscope import _core
-
     place = source.spooled or source.bytes
     if place.unpack:
         return None
@@ -230,8 +226,6 @@ def _carriers(
 ) -> Mapping[str, tuple[tuple[Bytes, str], ...]]:
     """The op logs of each run, by the path of the one source whose rows they are: that which has them in the
     lake already, or else the first that is new."""
-    from stepscope.formats import _op_log
-
     there = {one.source.run_id: (one.identity, one.member) for one in manifests if "op_line" in one.rows}
     found: dict[str, tuple[tuple[Bytes, str], ...]] = {}
     for run_id, places in op_logs.by_run(sources, _op_log.NAMES).items():

@@ -12,14 +12,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stepscope import _core, formats
 from stepscope.background import Background
 from stepscope.engines import Relation, Rows, Stream
 from stepscope.errors import LakeError, LimitReached, StepscopeError
+from stepscope.formats import _op_log
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded import Decoded, Lanes
+from stepscope.lake.numbers import first_id
+from stepscope.lake.relation import values
+from stepscope.lake.rows import distinct, placed, small_tables
+from stepscope.lake.schema import schema
 from stepscope.session import schedule
 from stepscope.session.decoding import NEEDS, decode_source, needs_of, of_store, unreadable
 from stepscope.session.schedule import Meter, Progress
+from stepscope.sources import op_logs
 from stepscope.sources.find import Found
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
@@ -140,9 +147,6 @@ class DecodedTables:
         if ahead is None:
             return
         try:
-            # Needed when a decoder ends: imported while it works.
-            from stepscope.instruments import steps  # noqa: F401
-
             ahead.result()
         except KeyboardInterrupt:
             self._meter.stop()
@@ -156,8 +160,6 @@ class DecodedTables:
         # What is kept is kept whole; what is not need hold no more than is asked for.
         wanted = NEEDS
         if self._cache is None and reads is not None:
-            from stepscope.lake.schema import schema
-
             wanted = needs_of(reads.tables & frozenset(schema().names), reads.columns, reads.star)
         if self._needs is not None and wanted <= self._needs:
             return True
@@ -173,7 +175,6 @@ class DecodedTables:
 
     def attach(self, engine: Engine) -> None:
         """Makes the tables known; their rows are fetched when a query first reads a table."""
-        from stepscope.lake.schema import schema
         from stepscope.session.derived import FROM_FILES, VERSIONS, derive
 
         for table in schema().tables:
@@ -219,9 +220,6 @@ class DecodedTables:
 
     def _made_of(self, versions: list[int]) -> str | None:
         """What derived tables are made of; None when that is not known well enough to keep them."""
-        from stepscope.formats import _op_log
-        from stepscope.sources import op_logs
-
         told: list[object] = [versions]
         for one in self._decoded:
             source = one.source
@@ -236,8 +234,6 @@ class DecodedTables:
 
     def lanes(self) -> dict[int, Lanes] | None:
         """The stores themselves."""
-        from stepscope.lake.numbers import first_id
-
         stores = enumerate(one.store for one in self._decoded)
         return {number: Lanes(store, first_id(number)) for number, store in stores if store is not None}
 
@@ -281,7 +277,6 @@ class DecodedTables:
         self._spool.close()
 
     def _small(self, table: Table) -> Sequence[Part]:
-        from stepscope.lake.rows import distinct, small_tables
         from stepscope.session.derived import code_notes
 
         rows: list[tuple[Any, ...]] = []
@@ -301,8 +296,6 @@ class DecodedTables:
         return [*self._large(table), *made]
 
     def _large(self, table: Table) -> Sequence[Part]:
-        from stepscope.lake.relation import values
-
         parts = []
         for source_id, (one, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
             store, source = one.store, one.source
@@ -327,8 +320,6 @@ class DecodedTables:
 
     def _decode(self, number: int, source: Source, threads: int) -> tuple[Decoded, bool]:
         """The decoded source, and whether the cache had it."""
-        from stepscope import _core, formats
-
         cached = formats.by_name(source.format).cached
         if not cached and self._needs == NEEDS and source.size > _LARGE_BYTES:
             # The cache does not keep it, and its rows may be more than memory has room for.
@@ -371,8 +362,6 @@ class DecodedTables:
         return decoded
 
     def _placed(self, decoded: Decoded) -> Decoded:
-        from stepscope.lake.rows import placed
-
         return Decoded(placed(decoded.source, decoded.facts), decoded.store, decoded.facts, decoded.error)
 
 

@@ -8,13 +8,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from stepscope import config
+from stepscope import _core, config, formats
+from stepscope.engines import ahead
 from stepscope.errors import UsageError
+from stepscope.lake import disk, mark, reader
+from stepscope.lake.cache import Cache
+from stepscope.lake.mirror import Mirror
+from stepscope.sources.find import find
+from stepscope.sources.given import look_up
+from stepscope.sources.spool import Spool
+from stepscope.sources.stores import is_store
 
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.engines import Arrow, Engine, Form, Params, Result, Statement
-    from stepscope.lake.cache import Cache
     from stepscope.lake.decoded import Lanes
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
@@ -169,7 +176,6 @@ def found(
 ) -> tuple[Tables, Sequence[str]]:
     """The tables of what is under some paths, and what was given; parameters and errors as with open()."""
     from stepscope.session.lakes import is_lake_at
-    from stepscope.sources.given import look_up
 
     if lake is not None:
         if names:
@@ -179,8 +185,6 @@ def found(
                 todo="ingest the paths into the lake, or leave one of them out",
             )
         return _of_lake(fspath(lake), cache, only)
-    from stepscope.sources.find import find
-
     look_up(names)
     lakes = [name for name in names if is_lake_at(name)]
     if lakes:
@@ -202,12 +206,8 @@ def found(
     if engine is None and any(Path(name).is_dir() for name in names):
         # Making the engine takes longer than looking at most folders. Files are looked at sooner than that,
         # and then they are decoded meanwhile.
-        from stepscope.engines import ahead
-
         ahead.begin()
-    from stepscope import formats
     from stepscope.session.tables import DecodedTables
-    from stepscope.sources.spool import Spool
 
     memory = user_cache() if cache else None
     spool = Spool()
@@ -241,7 +241,6 @@ def ingest(
     see stepscope.session.ingest.
     """
     from stepscope.session.ingest import ingest_all
-    from stepscope.sources.stores import is_store
 
     if runner is not None and is_store(fspath(lake)):
         raise UsageError(
@@ -272,7 +271,6 @@ def compact(
 def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tuple[int, int]:
     """Compares every file of a lake with its hash: how many files and bytes were read. LakeError for the
     first that is missing or differs. progress: called as files are compared."""
-    from stepscope.lake import mark, reader
     from stepscope.session import lakes
 
     mirror = lakes.in_store(lake)
@@ -286,7 +284,6 @@ def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tu
 
 
 def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str]]:
-    from stepscope.lake import reader
     from stepscope.session import deriving, lakes
     from stepscope.session.lake_tables import LakeTables
 
@@ -296,8 +293,6 @@ def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str
         lake = reader.open_lake(Path(folder).absolute())
     else:
         if not cache:
-            from stepscope.lake.mirror import Mirror
-
             mirror = Mirror(folder, None)
             closing = mirror.close
         try:
@@ -329,10 +324,6 @@ def _not_there(kind: str, name: str, there: Collection[str], folder: str) -> Usa
 
 def user_cache() -> Cache | None:
     """The user's cache; None when its folder cannot be used, which does not stop an answer."""
-    from stepscope import _core
-    from stepscope.lake import disk
-    from stepscope.lake.cache import Cache
-
     if not disk.KEEPS:
         return None
     try:

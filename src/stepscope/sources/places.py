@@ -32,7 +32,6 @@ def source_of(
         name="-" if file.shown == "-" and not item.member else item.name,
         bytes=item.bytes,
         size=item.size,
-        decoder=item.decoder,
         format=item.kind,
         traits=traits,
         run_name=said or run_name,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from stepscope import _core
+
 if TYPE_CHECKING:
     from stepscope._core import Input
 
@@ -36,8 +38,6 @@ class Bytes(NamedTuple):
         """The bytes as the native core takes them; ValueError when they must be unpacked first."""
         if self.unpack:
             raise ValueError(f"{self.path} must be unpacked first")
-        from stepscope import _core
-
         checked = {} if self.crc is None else {"crc": self.crc}
         return _core.Input.file(self.path, self.offset, self.length, self.codec, **checked)
 
@@ -91,8 +91,6 @@ class Source(NamedTuple):
     """Where to read it."""
     size: int
     """Bytes as stored."""
-    decoder: str
-    """What the native core decodes it as."""
     format: str
     """As in source.format."""
     traits: Traits = Traits()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
+from stepscope.cli.abouts import abouts
 from stepscope.cli.arguments import Parser
 from stepscope.cli.console import Console
 
@@ -67,7 +68,8 @@ class _Parser(Parser):
 
 def parser() -> Parser:
     """The parser that chooses the verb below."""
-    listed = "\n".join(f"  {name:<15}{module_of(name).ABOUT}" for name in BELOW)
+    told = abouts(__path__)
+    listed = "\n".join(f"  {name:<15}{told[_FILES.get(name, name)]}" for name in BELOW)
     made = _Parser("xla", ABOUT, "stepscope xla VERB … [--help]", listed)
     made.add_argument("below", nargs="?", choices=BELOW, metavar="VERB", help="one of the list below")
     return made

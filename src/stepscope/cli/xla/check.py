@@ -11,6 +11,10 @@ from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.xla.flags import add_library
 from stepscope.errors import NothingFound, UsageError
+from stepscope.report import xla_flags
+from stepscope.xla_tools.flags import check, variables
+from stepscope.xla_tools.flags.installed import TRIGGERS, installed
+from stepscope.xla_tools.flags.line import Line, parse
 
 ABOUT = "whether the installed library takes a line of flags, before a job stops"
 EPILOG = """LINE is what XLA_FLAGS or TF_XLA_FLAGS is to be, with or without the name; without LINE, both are
@@ -47,12 +51,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each flag; 1 when one of them stops a program."""
     need_csv(options, options.format == "csv")
     from stepscope.cli.query import write_rows
-    from stepscope.report import xla_flags
-    from stepscope.xla_tools.flags import check, variables
-    from stepscope.xla_tools.flags.installed import TRIGGERS, installed
-    from stepscope.xla_tools.flags.line import parse
 
-    lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment(parse)
+    lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment()
     libraries = [] if options.catalogue else installed(options.python)
     rows: list[dict[str, str | None]] = []
     for line in lines:
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return int(any(row["verdict"] not in xla_flags.HARMLESS for row in rows))
 
 
-def _environment(parse: Any) -> list[Any]:
+def _environment() -> list[Line]:
     names = ("XLA_FLAGS", "TF_XLA_FLAGS")
     lines = [parse(os.environ[name], name) for name in names if os.environ.get(name, "").strip()]
     if not lines:

@@ -13,6 +13,11 @@ from typing import IO, TYPE_CHECKING
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound, UnreadableSource, UsageError
+from stepscope.instruments.xla import clusters
+from stepscope.instruments.xla.clusters import is_log, of_graph, of_log
+from stepscope.library.statements import statement
+from stepscope.report import xla_clusters
+from stepscope.sources.given import look_up
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.clusters import Graph
@@ -39,9 +44,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not options.paths:
         raise UsageError("No log and no folder is given", seen="no PATH", todo="stepscope xla clusters DIR")
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla import clusters
-    from stepscope.report import xla_clusters
-    from stepscope.sources.given import look_up
 
     look_up(options.paths)
     logs, graphs = _files(options.paths)
@@ -99,21 +101,15 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _is_log(path: Path) -> bool:
-    from stepscope.instruments.xla.clusters import is_log
-
     return any(is_log(line) for line in islice(_lines(path), _LINES_OF_HEAD))
 
 
 def _of_log(path: Path) -> list[Graph]:
-    from stepscope.instruments.xla.clusters import of_log
-
     return of_log(_lines(path), path.name)
 
 
 def _of_graphs(paths: list[Path], console: Console) -> list[Graph]:
     from stepscope.cli.reading import watched
-    from stepscope.instruments.xla.clusters import of_graph
-    from stepscope.library.statements import statement
 
     found = []
     with watched(paths, console, cache=False) as opened:

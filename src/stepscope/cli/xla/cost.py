@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import re
 
+from stepscope import units
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import UsageError
+from stepscope.instruments.xla import costs
+from stepscope.report import xla_ops
+from stepscope.sources.given import look_up
+from stepscope.xla_tools import peaks as machine
 
 ABOUT = "flops and bytes of a program by instruction, op, scope or line, and what binds"
 EPILOG = """Loops count as often as they go round. A fusion is one instruction. With --peak, bound says
@@ -66,9 +71,6 @@ def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
     """The peaks, those of this machine measured, which stderr says. UsageError when they cannot be."""
     if peak != MEASURED:
         return peak
-    from stepscope.report import xla_ops
-    from stepscope.xla_tools import peaks as machine
-
     with working("measuring this machine", console):
         found = machine.measured()
     console.say(xla_ops.peaks(found))
@@ -84,10 +86,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             seen="no DIR",
             todo="stepscope xla cost DIR; DIR is what --xla_dump_to named",
         )
-    from stepscope import units
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla import costs
-    from stepscope.sources.given import look_up
 
     look_up(options.paths)
     with working("reading the dump", console):

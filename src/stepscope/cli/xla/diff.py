@@ -13,6 +13,10 @@ from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import NothingFound, UsageError
+from stepscope.hidden import escaped_lines
+from stepscope.instruments.xla import diffs
+from stepscope.report import xla_diff
+from stepscope.sources.given import look_up
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.diffs import Compared, Compile, Stage
@@ -53,8 +57,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what changed, and says on stderr how it was found out."""
     need_csv(options, options.format == "csv")
     _check(options)
-    from stepscope.sources.given import look_up
-
     look_up(options.paths)
     with working("reading the dumps", console):
         told = _compared(options)
@@ -82,8 +84,6 @@ class _Told:
         self.bases: Counter[str] = Counter()
 
     def __iter__(self) -> Iterator[Compared]:
-        from stepscope.instruments.xla import diffs
-
         for one in self._found:
             self.bases.update(diffs.bases([one]))
             if self.by_pass and one.is_empty:
@@ -124,8 +124,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _compared(options: argparse.Namespace) -> _Told:
     """What was asked for."""
-    from stepscope.instruments.xla import diffs
-
     named = not options.no_metadata
     if len(options.paths) == 2:
         a, b = (Path(path) for path in options.paths)
@@ -164,8 +162,6 @@ def _compared(options: argparse.Namespace) -> _Told:
 
 def _between(a: Path, b: Path) -> list[Stage]:
     """Two files, with the passes between them where they are of one compile in one folder."""
-    from stepscope.instruments.xla import diffs
-
     if a.parent.resolve() == b.parent.resolve():
         try:
             together = diffs.compiles([str(a.parent)])
@@ -195,8 +191,6 @@ def _only(left: list[Compile], right: list[Compile]) -> list[tuple[Compile, Comp
 
 def _ends(a: Compile, b: Compile, stage: str | None) -> list[Stage]:
     """One stage of each, the last where none is named."""
-    from stepscope.instruments.xla import diffs
-
     if stage is None:
         return [a[-1], b[-1]] if bool(a[-1].row["pass"]) == bool(b[-1].row["pass"]) else [a[0], b[0]]
     return [one[diffs.place(one, stage)] for one in (a, b)]
@@ -238,8 +232,6 @@ def _side(stage: Stage) -> dict[str, Any]:
 
 
 def _write_json(found: _Told, console: Console) -> None:
-    from stepscope.instruments.xla import diffs
-
     console.data.write('{"comparisons": [')
     for number, one in enumerate(found):
         made = {
@@ -264,9 +256,6 @@ def _write_json(found: _Told, console: Console) -> None:
 
 def _write_text(found: _Told, options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.query import write_rows
-    from stepscope.hidden import escaped_lines
-    from stepscope.instruments.xla import diffs
-    from stepscope.report import xla_diff
 
     most = None if options.all else _MOST_GROUPS
     for number, one in enumerate(found):
@@ -294,7 +283,6 @@ def _write_text(found: _Told, options: argparse.Namespace, console: Console) -> 
 
 def _write_rows(found: _Told, options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla import diffs
 
     def rows() -> Iterator[list[Any]]:
         for one in found:
@@ -306,8 +294,6 @@ def _write_rows(found: _Told, options: argparse.Namespace, console: Console) -> 
 
 
 def _cells(one: Compared) -> Iterator[list[Any]]:
-    from stepscope.instruments.xla import diffs
-
     for row in diffs.changes(one):
         words = row["changed"]
         yield [", ".join(words) if key == "changed" and words else row[key] for key in diffs.CHANGE_COLUMNS]
@@ -318,8 +304,6 @@ def _whole(cell: object) -> object:
 
 
 def _say(found: _Told, console: Console) -> None:
-    from stepscope.report import xla_diff
-
     if found.by_pass:
         console.say(xla_diff.left_out(found.unchanged))
     if found.alone:

@@ -6,10 +6,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stepscope import units
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import UsageError
+from stepscope.instruments.xla import dumps
+from stepscope.sources.given import look_up
 
 ABOUT = "modules of a dump folder by stage and pass, with size, cost and memory"
 EPILOG = """flops, transcendentals and bytes are what XLA counts: the body of a loop once, a custom call as
@@ -43,10 +46,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             seen="no DIR",
             todo="stepscope xla dumps DIR; DIR is what --xla_dump_to named",
         )
-    from stepscope import units
     from stepscope.cli.query import write_rows
-    from stepscope.instruments.xla import dumps
-    from stepscope.sources.given import look_up
 
     look_up(options.paths)
     with working("reading the dump", console):

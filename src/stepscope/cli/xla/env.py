@@ -8,6 +8,8 @@ from pathlib import Path
 from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
+from stepscope.xla_tools.flags import settings
+from stepscope.xla_tools.flags.settings import SHELLS
 
 ABOUT = "print the settings that make a program dump what stepscope reads"
 EPILOG = """The folders are made. In a shell: eval "$(stepscope xla env --dump DIR)" """
@@ -18,8 +20,6 @@ def parser() -> Parser:
     parser = Parser("xla env", ABOUT, "stepscope xla env --dump DIR [options]", EPILOG.rstrip())
     add_dump(parser)
     add_showing(parser, aside=True)
-    from stepscope.xla_tools.flags.settings import SHELLS
-
     parser.add_argument("--shell", choices=SHELLS, default="sh", help="whose words are printed (%(default)s)")
     return parser
 
@@ -38,8 +38,6 @@ def add_dump(parser: Parser) -> None:
 
 def prepared(options: argparse.Namespace, before: dict[str, str]) -> dict[str, str]:
     """The settings; their folders are there."""
-    from stepscope.xla_tools.flags import settings
-
     if options.dump is None:
         raise UsageError("No folder is given", seen="no --dump", todo="add --dump DIR")
     folder = Path(options.dump).absolute()
@@ -60,8 +58,6 @@ def prepared(options: argparse.Namespace, before: dict[str, str]) -> dict[str, s
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the settings."""
-    from stepscope.xla_tools.flags import settings
-
     need_csv(options, options.format == "csv")
     values = prepared(options, {})
     if options.format != "table":

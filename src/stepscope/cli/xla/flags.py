@@ -8,6 +8,9 @@ import difflib
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound
+from stepscope.report.xla_flags import warning_of_dead
+from stepscope.xla_tools.flags import table, variables
+from stepscope.xla_tools.flags.installed import installed
 
 ABOUT = "every flag that the installed jaxlib and TensorFlow know, and the variables"
 EPILOG = """Flags are read from the libraries' files; defaults and texts are asked of child processes, once
@@ -42,8 +45,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table."""
     need_csv(options, options.format == "csv")
     from stepscope.cli.query import write_rows
-    from stepscope.xla_tools.flags import table, variables
-    from stepscope.xla_tools.flags.installed import installed
 
     libraries = [] if options.catalogue else installed(options.python)
     libraries = [one for one in libraries if options.library in (None, one.name)]
@@ -63,8 +64,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     where = ", ".join(one.title for one in libraries) or "the catalogue; no library was asked"
     console.say(f"from {where}")
     if any(row["name"] == variables.DEAD for row in rows):
-        from stepscope.report.xla_flags import warning_of_dead
-
         console.say(warning_of_dead())
     return 0
 

@@ -6,10 +6,17 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stepscope import units
 from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.xla.cost import PEAK_HELP, known, peaks
 from stepscope.errors import NothingFound, UsageError
+from stepscope.instruments.xla import compile_time, dumps, executions, known_programs, timed, timed_rows
+from stepscope.instruments.xla.timed_rows import BY
+from stepscope.library.statements import statement
+from stepscope.presenters.answers import scaled
+from stepscope.report import xla_ops
+from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
     from stepscope.cli.progress import Bar
@@ -63,8 +70,6 @@ class _Field(NamedTuple):
 
 def parser() -> Parser:
     """The options of the verb."""
-    from stepscope.instruments.xla.timed_rows import BY
-
     parser = Parser("xla ops", ABOUT, "stepscope xla ops PATH… [options]", EPILOG)
     add_paths(parser, "recordings, and dump folders of the same run")
     parser.add_argument(
@@ -103,8 +108,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="leave out --by",
         )
     from stepscope.cli.reading import opened
-    from stepscope.instruments.xla import timed, timed_rows
-    from stepscope.report import xla_ops
 
     try:
         with opened(options, console) as (trace, bar):
@@ -154,9 +157,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _no_times(paths: Sequence[str]) -> NothingFound | None:
     """The error for dump folders without a recording; None for anything else."""
-    from stepscope.instruments.xla import dumps
-    from stepscope.report import xla_ops
-
     try:
         number = len(dumps.finished(paths))
     except OSError:
@@ -169,10 +169,6 @@ def _no_times(paths: Sequence[str]) -> NothingFound | None:
 
 
 def _find(trace: Trace, options: argparse.Namespace) -> tuple[Timed, list[Any], int]:
-    from stepscope.instruments.xla import executions, known_programs, timed, timed_rows
-    from stepscope.library.statements import statement
-    from stepscope.sources.source import Source
-
     groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices")).rows()]
     modules = {group[3] for group in groups if group[3] is not None}
     ids = {group[4] for group in groups if group[4] is not None}
@@ -208,10 +204,6 @@ def _number(at: int, source: Any) -> int:
 
 def _compile(trace: Trace, bar: Bar, options: argparse.Namespace, console: Console) -> int:
     """Prints how long compiles took."""
-    from stepscope.instruments.xla import compile_time
-    from stepscope.library.statements import statement
-    from stepscope.report import xla_ops
-
     slices = trace.query(statement("compile_slices")).rows()
     bar.stop()
     rows, modules = compile_time.rows(slices)
@@ -233,8 +225,6 @@ _UNMATCHED = ("module", "instruction", "slices", "self_ps", "reason", "why")
 
 
 def _untimed(found: Timed) -> list[dict[str, Any]]:
-    from stepscope.report import xla_ops
-
     return [
         dict(zip(_UNTIMED, (*one[:2], xla_ops.untimed(one[2]), *one[3:]), strict=True))
         for one in found.untimed
@@ -242,8 +232,6 @@ def _untimed(found: Timed) -> list[dict[str, Any]]:
 
 
 def _unmatched(found: Timed) -> list[dict[str, Any]]:
-    from stepscope.report import xla_ops
-
     return [
         dict(
             zip(
@@ -267,9 +255,7 @@ def _write(
     options: argparse.Namespace, console: Console, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
     """Exact for machines; with units, and only columns that say something, for people."""
-    from stepscope import units
     from stepscope.cli.query import write_rows
-    from stepscope.presenters.answers import scaled
 
     if not rows and options.format == "table":
         return

@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 from stepscope.cli.arguments import CommandParser, Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
-from stepscope.errors import StepscopeError, UsageError
+from stepscope.errors import StepscopeError, UnreadableSource, UsageError
+from stepscope.instruments.xla import diffs
+from stepscope.report import xla_replay
+from stepscope.sources.given import look_up
+from stepscope.xla_tools.replay import inputs, stages
+from stepscope.xla_tools.replay.running import PLAIN, Runner
+from stepscope.xla_tools.replay.stages import Asked
 
 if TYPE_CHECKING:
     from stepscope.xla_tools.replay.inputs import Argument
-    from stepscope.xla_tools.replay.stages import Asked
 
 ABOUT = "run a module, computation or instruction of a dump alone; find the pass that changed values"
 EPILOG = """It is compiled anew by the jax of this Python, or of --python: fusions and layouts may be others.
@@ -85,10 +90,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     _check(options)
     from stepscope.cli.query import write_rows
-    from stepscope.report import xla_replay
-    from stepscope.sources.given import look_up
-    from stepscope.xla_tools.replay import stages
-    from stepscope.xla_tools.replay.running import Runner
 
     look_up(options.paths)
     asked = _asked(options)
@@ -138,8 +139,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _is_plain(one: Asked) -> bool:
-    from stepscope.xla_tools.replay.running import PLAIN
-
     return one.flags[: len(PLAIN)] == PLAIN
 
 
@@ -170,10 +169,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _asked(options: argparse.Namespace) -> list[Asked]:
     """The stages with their flags, in order."""
-    from stepscope.instruments.xla import diffs
-    from stepscope.xla_tools.replay.running import PLAIN
-    from stepscope.xla_tools.replay.stages import Asked
-
     given = _flags("--flags", options.flags)
     every = diffs.largest(diffs.compiles(options.paths, options.module))
     wanted = options.stage or "after"
@@ -225,9 +220,6 @@ def _inputs(options: argparse.Namespace) -> str | list[Argument] | None:
         path = Path(options.inputs)
     if path.suffix == ".npz":
         return str(path.absolute())
-    from stepscope.errors import UnreadableSource
-    from stepscope.xla_tools.replay import inputs
-
     try:
         found = inputs.read(path.read_bytes()).arguments
     except OSError as error:

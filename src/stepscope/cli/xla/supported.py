@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from stepscope import units
 from stepscope.cli.arguments import Parser, add_paths, add_showing, need_csv
 from stepscope.cli.console import Console
+from stepscope.errors import NothingFound
+from stepscope.library.statements import statement
 from stepscope.presenters.plain import shorten
+from stepscope.xla_tools import supported
 
 ABOUT = "ops that the installed TensorFlow can compile, and what keeps a graph off XLA"
 EPILOG = "Types are those of the kernels that TensorFlow has registered; a child process lists them."
@@ -35,15 +39,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table, or the ops of the graphs that XLA lacks."""
     need_csv(options, options.format == "csv")
 
-    from stepscope import units
     from stepscope.cli.query import write_rows
-    from stepscope.errors import NothingFound
-    from stepscope.xla_tools import supported
 
     nodes = []
     if options.paths:
         from stepscope.cli.reading import watched
-        from stepscope.library.statements import statement
 
         with watched(options.paths, console, cache=False) as opened:
             found = opened.query(statement("ops_held_against")).rows()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from stepscope import units
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound
+from stepscope.xla_tools import symbols
+from stepscope.xla_tools.flags import installed
 
 ABOUT = "symbols of a library: what gdb can show, and where it can stop"
 EPILOG = """Without LIB, the largest libraries of the installed jaxlib and TensorFlow; --find looks in all of
@@ -31,9 +34,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each library, or for each symbol that --find asks for."""
     need_csv(options, options.format == "csv")
-    from stepscope import units
     from stepscope.cli.query import write_rows
-    from stepscope.xla_tools import symbols
 
     paths = options.libraries or _installed(options.python, None if options.find else _MOST)
     if options.find is None:
@@ -69,8 +70,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _installed(python: str | None, most: int | None) -> list[str]:
-    from stepscope.xla_tools.flags import installed
-
     found = []
     for library in installed.installed(python):
         files = [path for path in library.folder.rglob("*.so*") if path.is_file() and not path.is_symlink()]

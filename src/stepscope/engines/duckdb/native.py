@@ -16,6 +16,8 @@ from typing import Any
 
 import _duckdb as duckdb
 
+from stepscope._core import Stream
+
 __all__ = ["duckdb"]
 
 _KNOWN = "2.0."
@@ -68,8 +70,6 @@ class _Beside:
     """The package's way to read Arrow objects; ours for our own streams, which know their number of rows."""
 
     def __init__(self, sources: Any) -> None:
-        from stepscope._core import Stream
-
         self.nodes = sources.nodes
         self._ours, self._adapt = Stream, sources.adapt
 

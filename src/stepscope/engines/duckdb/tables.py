@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from stepscope import _core
 from stepscope.engines import Condition, Files, Part, Relation, Rows, Stream
 from stepscope.engines.duckdb.native import duckdb
 
@@ -154,8 +155,6 @@ class Tables:
 
     def _values(self, relation: Relation, part: Rows) -> str:
         """Python values go through a store of the core: an INSERT with parameters takes 20 times as long."""
-        from stepscope import _core
-
         store = _core.build()
         names = [column for column, _ in relation.columns]
         store.replace(relation.name, dict(zip(names, zip(*part.rows, strict=True), strict=True)))

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
 from stepscope.errors import UnreadableSource
 from stepscope.formats import _hlo
 from stepscope.instruments.graphs.hierarchy import Hierarchy
@@ -46,7 +46,6 @@ def found(paths: Sequence[str]) -> list[dict[str, Any]]:
 def read(path: str) -> Hierarchy:
     """The graph of a program. UnreadableSource when the file is gone or damaged since it was found,
     LimitReached when it is too large."""
-    from stepscope import _core
     from stepscope.instruments.xla import whole
 
     try:
@@ -61,8 +60,6 @@ def read(path: str) -> Hierarchy:
 def kept(source: Source, program_id: str, times: Mapping[str, int]) -> Hierarchy:
     """The graph of a program that an XPlane keeps. times: picoseconds by the name of the instruction.
     UnreadableSource when the file is gone or has changed since it was read."""
-    from stepscope import _core
-
     seen = "the program is no longer in it"
     with contextlib.closing(Spool()) as spool:
         for number, proto in _hlo.programs(recorded.bytes_of(source, spool)[0]):

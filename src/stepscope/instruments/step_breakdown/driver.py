@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from stepscope import _core
 from stepscope.instruments.step_breakdown import labels
 from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.instruments.step_breakdown.sweep import Interval, Segment
@@ -81,8 +82,6 @@ def segments(
     driving_slices; traced: those of traced_calls. Segments are disjoint; where no slice says anything there
     is none. JAX traces a function before it compiles it, in slices that do not say so: a call of a jitted
     function in which something is compiled compiles from its begin."""
-    from stepscope import _core
-
     found = _core.thread_segments(slices, within, kinds, traced, _numbered(labels.COMPILED), labels.LONG_PS)
     return {
         track: [Segment(from_ps, to_ps, labels.LABELS[label]) for from_ps, to_ps, label in own]

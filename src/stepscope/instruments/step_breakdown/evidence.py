@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from stepscope import config
+from stepscope import _core, config
 from stepscope.engines import Statement
 from stepscope.instruments.step_breakdown import driver, interpreter_lock, sample_attribution, stack_samples
 from stepscope.instruments.step_breakdown.interpreter_lock import ProcessorTime
@@ -100,8 +100,6 @@ def evidence_of(
 ) -> Iterator[EvidenceWindow]:
     """What is known of each bit of the sources' steps, source by source and bit after bit. Several sources
     have one bit each."""
-    from stepscope import _core
-
     windows = {
         source.source_id: (
             min(step.ts_ps for step in source.steps),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from stepscope import _core
 from stepscope.instruments.step_breakdown import evidence, interpreter_lock, session_runs, stack_samples
 from stepscope.instruments.step_breakdown.evidence import (
     NOTHING,
@@ -81,8 +82,6 @@ def _sources(query: Query) -> list[SteppedSource]:
 
 def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
-    from stepscope import _core
-
     totals, by_stack = _core.StepSums(spans, len(LABELS)), StackSums(spans)
     for _, window, told, looks, loader in bits:
         within = [clipped for span in spans if (clipped := _clipped(span, window))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from stepscope import _core
 from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, Label
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ class StepPiece(NamedTuple):
 def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
     """The pieces of all that the spans cover, in order of time. No piece reaches over a begin or an end of
     a span."""
-    from stepscope import _core
 
     def decide(open_: Sequence[bool], by_slice: int | None, by_stack: int | None) -> tuple[int, int]:
         slices = None if by_slice is None else LABELS[by_slice]
@@ -87,8 +87,6 @@ def pieces_of(found: Pieces) -> list[StepPiece]:
 
 def kept(pieces: Iterable[StepPiece]) -> Pieces:
     """Pieces in the core."""
-    from stepscope import _core
-
     return _core.Pieces(
         [
             (from_ps, to_ps, NUMBER[label], sum(1 << NUMBER[other] for other in hidden))

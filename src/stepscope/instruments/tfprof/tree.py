@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from stepscope import units
+from stepscope import _core, units
 from stepscope.errors import UsageError
 from stepscope.instruments.tfprof import Model, columns, names, orders, set_option, show_all
 
@@ -209,8 +209,6 @@ class Profile:
         return self._view("code", options)
 
     def _view(self, view: View, options: dict[str, Any]) -> Node:
-        from stepscope import _core
-
         chosen = _core.TfprofOptions()
         show_all(chosen)
         select = _words(options.get("select", ("micros", "params", "bytes")))

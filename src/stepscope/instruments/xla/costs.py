@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stepscope import _core
 from stepscope.errors import NothingFound, UnreadableSource
 from stepscope.instruments.xla import dumps, oddities, whole
 from stepscope.lake.rows import printable
@@ -34,8 +35,6 @@ def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
     """The program of a dump that runs most flops, or the first whose name contains `module`: as
     _core.hlo_module() gives it, with `module` and `file`. NothingFound when there is none,
     LimitReached when it is too large."""
-    from stepscope import _core
-
     found = oddities.finals(dumps.read(paths).rows)
     wanted = [row for row in found if module is None or module in row["module"]]
     if not wanted:

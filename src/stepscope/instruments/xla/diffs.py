@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope import _core
 from stepscope.errors import NothingFound, UnreadableSource
 from stepscope.instruments.xla import dumps
 from stepscope.lake.rows import printable
@@ -106,8 +107,6 @@ def place(stages: Compile, wanted: str) -> int:
 
 def compare(stages: Sequence[Stage], *, named: bool = True) -> Compared:
     """The first and the last, by way of those between. UnreadableSource when a file has gone."""
-    from stepscope import _core
-
     paths = [stage.path for stage in stages]
     try:
         said = _core.hlo_diff(_different(stages), named)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepscope import units
+from stepscope import _core, units
 from stepscope.errors import LimitReached
 from stepscope.formats import Damaged, _dump_names
 from stepscope.instruments.xla import dumps, oddities
@@ -43,8 +43,6 @@ _MOST_NAMED = 3
 def fill(store: Store, source: Source, spool: Spool) -> None:
     """Fills the tables of a store with the files of a source, and its facts. Damaged when none of them can be
     read, CoreError when the store cannot be written."""
-    from stepscope import _core
-
     files, gone = _files(source, spool)
     rows = dumps.of_files(files, fold=False).rows
     if all(row["instructions"] is None for row in rows):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stepscope import units
+from stepscope import _core, units
 from stepscope.errors import NothingFound
 from stepscope.formats import _dump_names
 from stepscope.formats._dump_names import CHAIN, MODULES, Named
@@ -180,8 +180,6 @@ Summary = Mapping[str, Any]
 
 def _summaries(best: Mapping[Any, File], groups: Mapping[Any, list[File]]) -> dict[Any, tuple[File, Any]]:
     """What the core says of each stage and pass: a dict, or (offset, what was seen); with its file."""
-    from stepscope import _core
-
     steps = list(best)
     said = dict(zip(steps, _core.hlo_summaries([best[step].given for step in steps]), strict=True))
     found = {step: (best[step], said[step]) for step in steps}

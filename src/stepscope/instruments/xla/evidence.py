@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepscope import units
+from stepscope import _core, units
 from stepscope.instruments.xla import costs
 from stepscope.instruments.xla.oddities import Row, finals, is_final
 from stepscope.instruments.xla.program_log import Said, kernel
@@ -69,8 +69,6 @@ class Found(NamedTuple):
 
 def find(rows: Sequence[Row], said: Sequence[Said] = ()) -> Found:
     """What the instructions of the programs that run tell. rows: of dumps.read(); said: of a log."""
-    from stepscope import _core
-
     programs = [row for row in finals(rows) if is_final(row)]
     work = {key: max((row[key] for row in programs), default=0) for key in ("run_flops", "run_bytes")}
     searched = 0

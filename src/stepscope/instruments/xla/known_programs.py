@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
 from stepscope.errors import LimitReached
 from stepscope.formats import _hlo
 from stepscope.formats import xplane as xplane_format
@@ -93,8 +93,6 @@ def _of_sources(
     sources: Sequence[Any], modules: Collection[str] | None, ids: Collection[str], spool: Spool
 ) -> Iterator[Read]:
     """The programs that XPlanes keep, others than those asked for left unread where their name says so."""
-    from stepscope import _core
-
     for at, source in enumerate(sources):
         if not isinstance(source, Source) or source.format != xplane_format.NAME:
             continue
@@ -110,8 +108,6 @@ def _of_sources(
 
 def _of_folders(folders: Sequence[str]) -> Iterator[Read]:
     """The programs of dump folders; where the proto of one is damaged, its text."""
-    from stepscope import _core
-
     for files in dumps.finished([path for path in folders if Path(path).exists()]):
         for file in files:
             if file.size > _MOST_FILE_BYTES:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stepscope import _core
 from stepscope.instruments.xla import dumps, oddities, whole
 from stepscope.lake.rows import printable
 
@@ -66,8 +67,6 @@ def find(paths: Sequence[str]) -> tuple[list[Program], int]:
 
 def _program(row: Mapping[str, Any]) -> Program | None:
     """A program of a row; None when its file is gone since."""
-    from stepscope import _core
-
     try:
         module = whole.module(row["path"])
     except (OSError, _core.CoreError):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope import units
+from stepscope import _core, units
 from stepscope.errors import LimitReached
 from stepscope.formats import _dump_names, _hlo
 from stepscope.instruments.xla import dump_tables, dumps
@@ -33,8 +33,6 @@ _MOST_PACKED_BYTES = 1 << 30
 def fill(store: Store, source: Source, spool: Spool) -> None:
     """Adds the tables to those of an XPlane. A program that is damaged has no rows, which a note says; its
     instructions stay in the scope of their module. CoreError when the store cannot be written."""
-    from stepscope import _core
-
     known: list[tuple[str, str]] = []
     data, unread = bytes_of(source, spool)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from stepscope import _core
 from stepscope.errors import LimitReached
 
 MOST_INSTRUCTIONS = 500_000
@@ -15,8 +16,6 @@ _LARGE_BYTES = 1 << 25
 def module(path: str) -> dict[str, Any]:
     """What _core.hlo_module() gives for a file. LimitReached when it has too many instructions; OSError and
     CoreError as there."""
-    from stepscope import _core
-
     if Path(path).stat().st_size > _LARGE_BYTES:
         (summed,) = _core.hlo_summaries([path])
         if isinstance(summed, dict) and summed["instructions"] > MOST_INSTRUCTIONS:

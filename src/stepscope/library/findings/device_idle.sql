@@ -34,7 +34,10 @@ WITH busiest AS (
 )
 
 SELECT
-  CASE WHEN d.sum_idle_ps * 2 >= d.window_ps AND w.steps_ps * 2 >= w.window_ps THEN 'high' ELSE 'medium' END AS severity,
+  CASE
+    WHEN d.sum_idle_ps * 2 >= d.window_ps AND w.steps_ps * 2 >= w.window_ps THEN 'high'
+    ELSE 'medium'
+  END AS severity,
   d.sum_idle_ps AS impact_ps,
   d.run_id,
   d.host_id,

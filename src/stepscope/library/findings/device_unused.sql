@@ -29,15 +29,18 @@ WITH ranked AS (
     d.device,
     d.executions,
     d.sum_executions_ps,
-    FIRST_VALUE(d.device) OVER w AS busiest,
-    FIRST_VALUE(d.sum_executions_ps) OVER w AS most_ps
+    FIRST_VALUE(d.device) OVER (
+      PARTITION BY d.run_id, d.host_id
+      ORDER BY d.sum_executions_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS busiest,
+    FIRST_VALUE(d.sum_executions_ps) OVER (
+      PARTITION BY d.run_id, d.host_id
+      ORDER BY d.sum_executions_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS most_ps
   FROM device_sum AS d
   WHERE d.place = 'device'
-  WINDOW w AS (
-    PARTITION BY d.run_id, d.host_id
-    ORDER BY d.sum_executions_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
-    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-  )
 )
 
 SELECT

@@ -15,7 +15,10 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from stepscope.errors import LimitReached, QueryError, StepscopeError
+from stepscope.library.statements import statement
+from stepscope.presenters import rows
 from stepscope.server.console import confine, frames
+from stepscope.session import trace
 
 if TYPE_CHECKING:
     from stepscope.engines import Result
@@ -70,9 +73,6 @@ class Worker:
             frames.write(self._out, header, body)
 
     def _open(self) -> None:
-        from stepscope.library.statements import statement
-        from stepscope.session import trace
-
         given = self._settings
         self.trace = trace.open(*given["paths"], cache=given["cache"], lake=given["lake"])
         self.trace.query(statement("sources")).rows()  # decodes what the cache lacks, which takes memory
@@ -118,8 +118,6 @@ class _Bounded(io.StringIO):
 def _download(result: Result, form: str, most: int) -> bytes:
     """All rows as CSV or JSON, or as the JSON that parquet.py reads. LimitReached when there are too many:
     nothing is cut."""
-    from stepscope.presenters import rows
-
     out = _Bounded(most)
     every = (row for batch in result.batches(1000) for row in batch)
     if form == "csv":

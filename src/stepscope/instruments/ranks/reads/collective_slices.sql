@@ -31,7 +31,7 @@ WITH kinds AS (
     p.device,
     CASE
       WHEN r.is_op AND r.class = 'communication' THEN 1
-      WHEN p.producer = 'kineto' AND p.place = 'host' AND r.name LIKE 'gloo:%' THEN 1
+      WHEN p.place = 'host' AND r.name LIKE 'gloo:%' THEN 1
       ELSE 0
     END AS counts,
     MAX(CASE WHEN p.place = 'device' AND r.is_op AND r.class = 'communication' THEN 1 ELSE 0 END) OVER (
