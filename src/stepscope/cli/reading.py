@@ -62,9 +62,9 @@ def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True
 
 def need_time(trace: Trace) -> None:
     """NothingFound where nothing was recorded that could be compared."""
-    from stepscope.report import dumps
+    from stepscope.instruments.compare import sides
 
-    if dumps.only(trace):
+    if sides.only_programs(trace.query):
         raise NothingFound(
             "A dump of XLA holds no times to compare",
             seen=f"nothing but dumps in {' '.join(trace.given)}",

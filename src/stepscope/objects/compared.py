@@ -59,11 +59,10 @@ def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
 
 def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
     from stepscope.instruments.compare import measured, sides
-    from stepscope.report import dumps
     from stepscope.session import trace
 
     with trace.open(path, cache=cache) as opened:
-        there = [] if dumps.only(opened) else sides.runs(opened.query)
+        there = [] if sides.only_programs(opened.query) else sides.runs(opened.query)
         if not there:
             raise NothingFound(
                 "There is no run to compare",

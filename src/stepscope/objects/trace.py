@@ -96,13 +96,9 @@ class Trace(OpenTrace):
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in
         an `if` where nothing is known."""
-        from stepscope.instruments.memory import allocators, by_step, whatif
-        from stepscope.report import memory, memory_process, memory_totals
+        from stepscope.report import memory_answer
 
-        asked = [(one, whatif.ask(one)) for one in allocators.find(self.query)]
-        totals = None if asked else memory_totals.build(self.query, self.given, all=True)
-        process = memory_process.section(self.query)
-        return Memory(totals or memory.build(asked, by_step.windows(self.query), process))
+        return Memory(memory_answer.build(self))
 
     def view(self, name: str = "overview", *, height: int = 640) -> View:
         """The page of `stepscope serve` as a widget of a notebook, beginning with a view: overview, timeline,

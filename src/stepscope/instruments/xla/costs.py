@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.instruments.xla import dumps, oddities, whole
+from stepscope.instruments.xla import dumps, whole
 from stepscope.lake.rows import printable
 
 BY = ("instruction", "op", "scope", "line")
@@ -36,7 +36,7 @@ def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
     LimitReached when it is too large."""
     from stepscope import _core
 
-    found = oddities.finals(dumps.read(paths).rows)
+    found = dumps.finals(dumps.read(paths).rows)
     wanted = [row for row in found if module is None or module in row["module"]]
     if not wanted:
         raise NothingFound(
@@ -48,7 +48,7 @@ def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
             path=paths[0],
         )
     # A program that runs says more than one that is still to be compiled.
-    row = max(wanted, key=lambda row: (oddities.is_final(row), row["run_flops"], row["run_bytes"]))
+    row = max(wanted, key=lambda row: (dumps.is_final(row), row["run_flops"], row["run_bytes"]))
     try:
         program = whole.module(row["path"])
     except (OSError, _core.CoreError) as error:
