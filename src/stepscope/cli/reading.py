@@ -21,9 +21,11 @@ _SKIPPED_TOLD = 5
 
 
 @contextlib.contextmanager
-def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trace, Bar]]:
+def opened(
+    options: argparse.Namespace, console: Console, memory_bytes: int | None = None
+) -> Iterator[tuple[Trace, Bar]]:
     """The Trace of the paths or the lake in `options`, and the bar to stop before results are written.
-    Decoding happens at the first query."""
+    memory_bytes: the most for SQL. Decoding happens at the first query."""
     from stepscope.cli.answering import engine_of
     from stepscope.session import trace
 
@@ -38,6 +40,7 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             engine=engine,
             only=only,
             looking=shown.counting,
+            memory_bytes=memory_bytes,
         )
         found.watch(shown.update, shown.asking)
         try:

@@ -313,8 +313,10 @@ def _check(found: Entry) -> None:
     for match in _PLACEHOLDER.finditer("".join([found.impact, found.action, *dict(found.actions).values()])):
         if match[1] not in units:
             raise HeaderError(f"{found.name}: {match[1]} in a template is not a column")
-        if match[2] is not None and units[match[1]] not in ("int", "float"):
-            raise HeaderError(f"{found.name}: only a number decides between one and many, not {match[1]}")
+        if match[2] is not None and units[match[1]] != "int":
+            raise HeaderError(
+                f"{found.name}: only a column of int decides between one and many, not {match[1]}"
+            )
 
 
 def fill(template: str, values: Mapping[str, object], shown: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from stepscope.errors import UsageError
 from stepscope.objects.answers import Answer, Finding, Findings
 from stepscope.objects.result import Result
 from stepscope.objects.shown import Memory, Pipeline, Summary
-from stepscope.session.open_trace import OpenTrace
+from stepscope.session import trace as session
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from stepscope.objects.widget import View
     from stepscope.report import Report
     from stepscope.session.schedule import Progress
-    from stepscope.session.trace import Trace as Opened
 
 Path = str | PathLike[str]
 
 
-class Trace(OpenTrace):
+class Trace(session.Trace):
     """Recordings opened together. `stepscope.open()` makes one.
 
     >>> import stepscope
@@ -43,9 +42,13 @@ class Trace(OpenTrace):
     files and memory.
     """
 
-    _last: weakref.ref[Result] | None = None
-    _again: tuple[Callable[[], Opened], bool]
-    """Opens the same once more, for another thread; and whether that is cheap, as with a cache or a lake."""
+    def __init__(self, *found: Any, again: Callable[[], session.Trace], twice: bool) -> None:
+        """found: as a trace of the session takes it. again: opens the same once more, for another thread.
+        twice: that is cheap, as with a cache or a lake."""
+        super().__init__(*found)
+        self._again, self._twice = again, twice
+        self._last: weakref.ref[Result] | None = None
+        self._reports: dict[bool, Report] = {}
 
     # --- what the command line shows -------------------------------------------------------------
 
@@ -122,8 +125,7 @@ class Trace(OpenTrace):
                 seen=f"no module {missing.name}",
                 todo="pip install 'stepscope[notebook]', then restart the kernel",
             ) from missing
-        again, twice = self._again
-        return View(again, ", ".join(self.given), name, height, twice=twice)
+        return View(self._again, ", ".join(self.given), name, height, twice=self._twice)
 
     # --- questions -------------------------------------------------------------------------------
 
@@ -196,12 +198,11 @@ class Trace(OpenTrace):
     # --- within ----------------------------------------------------------------------------------
 
     def _report(self, all: bool = False) -> Report:
-        kept: dict[bool, Report] = self.__dict__.setdefault("_reports", {})
-        if all not in kept:
+        if all not in self._reports:
             from stepscope.report import build
 
-            kept[all] = build(self, all=all)
-        return kept[all]
+            self._reports[all] = build(self, all=all)
+        return self._reports[all]
 
     def _is_open(self) -> bool:
         return not self._closed
@@ -244,16 +245,15 @@ def open(
     those of a lake to read; what else it has is not looked at. Decoding happens at the first query.
     NothingFound when there is no recording under the paths.
     """
-    from stepscope.session import trace
-
     given = list(flat(paths))
     if not given and lake is None:
         raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")
-    only = trace.Only(runs, hosts)
-    made = Trace(*trace.found(given, cache, lake, run, host, progress, engine, only), engine)
-    again = partial(trace.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only)
-    made._again = again, cache or lake is not None
-    return made
+    only = session.Only(runs, hosts)
+    again = partial(
+        session.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only
+    )
+    found = session.found(given, cache, lake, run, host, progress, engine, only)
+    return Trace(*found, engine, again=again, twice=cache or lake is not None)
 
 
 def flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
 from stepscope.instruments.xla import memory
+from stepscope.report import promised
 from stepscope.report.advice import where
 from stepscope.report.parts import Column, Report, Section, Table
 
@@ -55,17 +55,17 @@ def build(trace: Trace) -> Report | None:
     if not programs:
         return None
     largest = programs[0]
-    name, typed = " ".join(PurePath(path).name or "." for path in trace.given), where(trace)
+    typed = where(trace)
     told = [_peak(largest)]
     if total > len(programs):
         told.append(f"{units.count(total - len(programs), 'smaller program')} left out.")
     sections = tuple(_section(one) for one in programs)
     return Report(
-        title=f"{name}: memory of {units.count(total, 'compiled program')}",
+        title=f"Memory of {units.count(total, 'compiled program')}",
         headline=tuple(told),
         sections=sections,
         next_commands=() if typed is None else (f"stepscope query {typed} @hlo_memory",),
-        document={"programs": [_raw(one) for one in programs]},
+        document={**promised.memory([]), "programs": [_raw(one) for one in programs]},
     )
 
 
@@ -74,7 +74,7 @@ def _raw(one: Program) -> dict[str, Any]:
     classes = one.classes
     return {
         "module": one.module,
-        "id": one.id,
+        "id": int(one.id) if one.id.isdecimal() else None,
         "file": one.file,
         "argument_size_in_bytes": classes["parameter"],
         "output_size_in_bytes": classes["output"] + classes["alias"],

@@ -7,6 +7,8 @@
 --   run_id | text | Run | run of the source
 --   module_id | int | Module | row of hlo_module
 --   pass_id | int | Stage | row of hlo_pass
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   program | text | Program | as in _dumped_program
 --   work_share | ratio | Work | as in _dumped_program
 --   computation | text | Computation | computation that it is in
@@ -30,6 +32,8 @@ SELECT
   i.run_id,
   i.module_id,
   i.pass_id,
+  p.module,
+  p.program_id,
   p.program,
   p.work_share,
   i.computation,

@@ -9,6 +9,8 @@
 --   source_id | int | Source | source it was read from
 --   base_folder | text | Folder | folder of the dump, within the source; empty where that is all of it
 --   function | text | Function | function that it was compiled from
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
 --   is_final | bool | Final | true when it is what runs: dumped to its end
 --   work_share | ratio | Work | its flops or bytes, whichever is more, as part of the most that a program of the source has
@@ -25,6 +27,8 @@ SELECT
   m.source_id,
   COALESCE(m.folder, '') AS base_folder,
   m.function,
+  m.module,
+  m.program_id,
   CASE WHEN LENGTH(m.module) <= 60 THEN m.module ELSE m.function END
   || CASE WHEN m.program_id = '' THEN '' ELSE ' (' || m.program_id || ')' END AS program,
   m.is_final,

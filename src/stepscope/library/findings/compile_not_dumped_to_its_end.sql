@@ -11,7 +11,8 @@
 --   severity | text | Severity | info
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   pass_number | int | Pass | number of the last pass that is there
 --   last | text | Last | that pass, or the stage
 WITH ended AS (
@@ -25,7 +26,8 @@ SELECT
   'info' AS severity,
   p.run_id,
   p.program,
-  p.module_id,
+  p.module,
+  p.program_id,
   s.pass_number,
   COALESCE(s.pass_name, s.stage) AS last
 FROM _dumped_program AS p

@@ -12,7 +12,8 @@
 --   severity | text | Severity | medium or low
 --   run_id | text | Run | run of the source
 --   function | text | Function | that was compiled
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   inputs | int | Inputs | different inputs that the function was compiled for
 --   what | text | What | the first parameter that differs, with both shapes
 --   function_share | ratio | Work | most work of the function's programs, as part of the heaviest program's
@@ -26,7 +27,8 @@ SELECT
   CASE WHEN f.work >= 0.01 THEN 'medium' ELSE 'low' END AS severity,
   c.run_id,
   p.function,
-  c.module_id,
+  p.module,
+  p.program_id,
   CAST(FLOOR(c.value) AS BIGINT) AS inputs,
   c.what,
   f.work AS function_share

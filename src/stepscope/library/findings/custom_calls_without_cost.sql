@@ -11,10 +11,11 @@
 --   severity | text | Severity | info
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   instruction | text | Instruction | its name in the program
 --   called | text | Target | what it calls
---   calls | float | Calls | calls in a run; loops of unknown length count once
+--   calls | int | Calls | calls in a run; loops of unknown length count once
 --   op_name | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
@@ -22,10 +23,11 @@ SELECT
   'info' AS severity,
   i.run_id,
   i.program,
-  i.module_id,
+  i.module,
+  i.program_id,
   i.name AS instruction,
   COALESCE(i.target, 'no target') AS called,
-  i.times AS calls,
+  CAST(FLOOR(CASE WHEN i.times < 1000000000000000 THEN i.times ELSE 1000000000000000 END) AS BIGINT) AS calls,
   i.op_name,
   i.file,
   i.line

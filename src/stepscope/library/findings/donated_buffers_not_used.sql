@@ -13,7 +13,8 @@
 --   severity | text | Severity | medium
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   argument | text | Argument | its name in the function, or its shape as a log says it
 --   what | text | Argument | parameter and its shape, or that JAX refused it
 --   given_bytes | bytes | Size | of the parameter on each device
@@ -24,7 +25,8 @@ SELECT
   'medium' AS severity,
   c.run_id,
   p.program,
-  c.module_id,
+  p.module,
+  p.program_id,
   COALESCE(c.op_name, c.instruction) AS argument,
   c.what,
   c.value AS given_bytes,

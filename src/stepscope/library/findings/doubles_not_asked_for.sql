@@ -11,7 +11,8 @@
 --   severity | text | Severity | medium
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   instruction | text | Instruction | its name in the program
 --   what | text | What | opcode
 --   made_bytes | bytes | Size | of the values that it makes
@@ -22,7 +23,8 @@ SELECT
   'medium' AS severity,
   c.run_id,
   p.program,
-  c.module_id,
+  p.module,
+  p.program_id,
   c.instruction,
   c.what,
   c.value AS made_bytes,

@@ -11,14 +11,16 @@
 --   severity | text | Severity | low
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   programs | int | Programs | of one number
 --   named | text | Among them | two of their names
 SELECT
   'low' AS severity,
   c.run_id,
   p.program,
-  c.module_id,
+  p.module,
+  p.program_id,
   CAST(FLOOR(c.value) AS BIGINT) AS programs,
   c.what AS named
 FROM hlo_case AS c

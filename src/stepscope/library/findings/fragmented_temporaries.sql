@@ -12,14 +12,16 @@
 --   severity | text | Severity | low
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   unused_bytes | bytes | Unused | of the temporaries
 --   temp_bytes | bytes | Of | all temporaries
 SELECT
   'low' AS severity,
   p.run_id,
   p.program,
-  p.module_id,
+  p.module,
+  p.program_id,
   m.temp_bytes - m.heap_needed_bytes AS unused_bytes,
   m.temp_bytes
 FROM _dumped_program AS p

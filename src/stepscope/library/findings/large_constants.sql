@@ -11,7 +11,8 @@
 --   severity | text | Severity | medium
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   instruction | text | Instruction | its name in the program
 --   shape | text | Shape | what it holds
 --   held_bytes | bytes | Size | of the constant
@@ -30,7 +31,8 @@ SELECT
   'medium' AS severity,
   i.run_id,
   i.program,
-  i.module_id,
+  i.module,
+  i.program_id,
   i.name AS instruction,
   i.shape,
   i.shape_bytes AS held_bytes,

@@ -12,9 +12,10 @@
 --   severity | text | Severity | info
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   instruction | text | Instruction | its name in the program
---   trips | float | Trips | how often it goes round; none where that is unknown
+--   trips | int | Trips | how often it goes round; none where that is unknown
 --   moved_bytes | bytes | Moved | bytes that all its trips move in a run
 --   share | ratio | Share | of the program's flops or bytes, whichever is more
 --   op_name | text | Op | the op that it was made of
@@ -40,9 +41,10 @@ SELECT
   'info' AS severity,
   i.run_id,
   i.program,
-  i.module_id,
+  i.module,
+  i.program_id,
   i.name AS instruction,
-  i.trip_count AS trips,
+  CAST(FLOOR(CASE WHEN i.trip_count < 1000000000000000 THEN i.trip_count ELSE 1000000000000000 END) AS BIGINT) AS trips,
   i.run_bytes AS moved_bytes,
   CASE WHEN w.part < 1 THEN w.part ELSE 1.0 END AS share,
   i.op_name,

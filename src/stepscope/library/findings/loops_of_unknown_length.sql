@@ -12,15 +12,17 @@
 --   severity | text | Severity | info
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
---   open_loops | float | Loops | without a known trip count
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   open_loops | int | Loops | without a known trip count
 --   loops | int | Of | loops of the program
 SELECT
   'info' AS severity,
   p.run_id,
   p.program,
-  p.module_id,
-  m.run_open_loops AS open_loops,
+  p.module,
+  p.program_id,
+  CAST(FLOOR(CASE WHEN m.run_open_loops < 1000000000000000 THEN m.run_open_loops ELSE 1000000000000000 END) AS BIGINT) AS open_loops,
   m.loops
 FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id

@@ -11,14 +11,16 @@
 --   severity | text | Severity | low
 --   run_id | text | Run | run of the source
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module_id | int | Module | row of hlo_module
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
 --   copies | int | Copies | copies and transposes in the program
 --   instructions | int | Of | instructions of the program
 SELECT
   'low' AS severity,
   p.run_id,
   p.program,
-  p.module_id,
+  p.module,
+  p.program_id,
   m.copies,
   m.instructions
 FROM _dumped_program AS p
