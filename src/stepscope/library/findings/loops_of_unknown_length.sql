@@ -22,7 +22,9 @@ SELECT
   p.program,
   p.module,
   p.program_id,
-  CAST(FLOOR(CASE WHEN m.run_open_loops < 1000000000000000 THEN m.run_open_loops ELSE 1000000000000000 END) AS BIGINT) AS open_loops,
+  CAST(FLOOR(
+    CASE WHEN m.run_open_loops < 1000000000000000 THEN m.run_open_loops ELSE 1000000000000000 END
+  ) AS BIGINT) AS open_loops,
   m.loops
 FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id
