@@ -136,9 +136,11 @@ def test_the_summary_agrees_with_its_numbers(
     told = {
         "runs_and_hosts": [host], "step_times": [times], "completeness": [source], "op_types": [],
         "waits": [], "busy_by_device": [], "step_list": [], "pipeline_stages": [], "checkpoint_tensors": [],
+        "hlo_passes": [],
         "hlo_modules": [
-            {"module": "jit_f", "run_flops": 2.0, "allocated_bytes": 9, "instructions": None if left else 3,
-             "is_copy": copied}
+            {"run_id": "r", "module": "jit_f", "function": "f", "run_flops": 2.0, "flops_per_byte": 1.0,
+             "allocated_bytes": 9, "temp_bytes": 1, "instructions": None if left else 3, "is_copy": copied,
+             "devices": left or None, "is_final": True, "passes": left + graphs, "changing_passes": left}
             for copied in [False] * max(graphs, 1) + [True] * left
         ],
         "concurrency": [

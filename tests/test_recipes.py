@@ -218,9 +218,12 @@ class SQLite:
     """stepscope.engines.Engine on SQLite."""
 
     def __init__(self):
-        self.writes, self.whole_runs, self.little, self.doubt = False, False, False, lambda error: error
+        self.whole_runs = False
         self._con, self._waiting = sqlite3.connect(":memory:"), {}
         self._con.create_function("FLOOR", 1, math.floor, deterministic=True)
+
+    def prepare(self, work):
+        self._doubt = work.doubt
 
     def attach(self, relation):
         self._waiting[relation.name] = relation
@@ -239,7 +242,7 @@ class SQLite:
         try:
             return Answer(self._con.execute(statement(asked).sql, params))
         except sqlite3.Error as error:
-            raise self.doubt(QueryError("SQLite refused.", seen=str(error), todo="mend it")) from error
+            raise self._doubt(QueryError("SQLite refused.", seen=str(error), todo="mend it")) from error
 
     def answers(self, asked, keep=(), told=None):
         return [self.query(one).rows() for one in asked]

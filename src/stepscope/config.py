@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from stepscope.errors import UsageError
@@ -54,22 +52,10 @@ def memory_bytes() -> int | None:
     return _size("STEPSCOPE_MEMORY_BYTES", 0) or None
 
 
-@contextlib.contextmanager
-def bounded_memory() -> Iterator[None]:
-    """Bounds the memory for SQL of traces opened within to a quarter of the machine and 4 GiB, unless
-    STEPSCOPE_MEMORY_BYTES says otherwise.
-
-    For what asks for everything at once, like a report: beyond it, the engine goes on in a temporary file.
-    """
-    if os.environ.get("STEPSCOPE_MEMORY_BYTES"):
-        yield
-        return
-    most = min((machine_bytes() or 4 * _MOST_OF_REPORTS) // 4, _MOST_OF_REPORTS)
-    os.environ["STEPSCOPE_MEMORY_BYTES"] = str(most)
-    try:
-        yield
-    finally:
-        del os.environ["STEPSCOPE_MEMORY_BYTES"]
+def report_bytes() -> int:
+    """The most memory for SQL of what asks for everything at once, like a report: STEPSCOPE_MEMORY_BYTES,
+    else a quarter of the machine, at most 4 GiB. Beyond it, the engine goes on in a temporary file."""
+    return memory_bytes() or min((machine_bytes() or 4 * _MOST_OF_REPORTS) // 4, _MOST_OF_REPORTS)
 
 
 def machine_bytes() -> int | None:

@@ -564,6 +564,13 @@ NOTES: dict[str, Message] = {
         "that nothing counts twice.",
         "Nothing. To add the copy as a run of its own, name it: --run NAME.",
     ),
+    "log-unread": Message(
+        "A log beside a dump could not be read to its end",
+        "Registers that kernels spill and donated arguments that JAX refuses stand in the program's log "
+        "only. A log in the folder of the dump is damaged or has more than five million lines, so that some "
+        "of them may be missing.",
+        "Copy the log again, or put the part that tells of the compiles into the folder.",
+    ),
     "lone-surrogate": Message(
         "Half characters in strings",
         "A string holds one half of a character that takes two in UTF-16. It was replaced by U+FFFD.",
@@ -608,6 +615,13 @@ NOTES: dict[str, Message] = {
         "tensors the file is missing or ends too early, so they cannot be restored. They are still "
         "listed.",
         "Copy the `.data-*` files beside the index, or save the checkpoint again.",
+    ),
+    "module-input-only": Message(
+        "Modules of which only the input was dumped",
+        "Beside the programs that XLA dumped lie inputs of others (StableHLO): a filter such as "
+        "--xla_dump_hlo_module_re kept XLA from dumping what it made of them. Nothing is known of what they "
+        "cost.",
+        "Nothing, if they were left out on purpose. Dump without the filter otherwise.",
     ),
     "moment-out-of-range": Message(
         "A moment that lies too far away in time",
@@ -696,6 +710,13 @@ NOTES: dict[str, Message] = {
         "`stepscope record --live` saw that no step ended for half a minute or more, and for more than ten "
         "times what steps take. It wrote down what all threads of Python did then.",
         "Read the file that is named: the thread that runs the steps is marked.",
+    ),
+    "programs-not-searched": Message(
+        "Programs whose instructions were not searched for problems",
+        "Copies between layouts, 64-bit floats, donated buffers and exposed collectives are looked for in "
+        "the programs that move most bytes, up to 100,000 instructions of all programs of a dump and 300,000 "
+        "of one.",
+        "Give the files of one of the others alone: stepscope FILE.",
     ),
     "programs-unread": Message(
         "Compiled programs could not be read",

@@ -16,7 +16,6 @@ from stepscope.errors import UsageError
 from stepscope.instruments.causes import catalogue
 from stepscope.instruments.laws import Law, all_laws
 from stepscope.lake.schema import Table, schema
-from stepscope.library import compiled
 from stepscope.messages import ERRORS, NOTES, Message
 from stepscope.step_labels import LOOKS
 
@@ -43,7 +42,6 @@ def entries() -> tuple[Entry, ...]:
         *_library("views", "base"),
         *_library("analyses", "analysis"),
         *_library("findings", "finding"),
-        *(Entry("findings", one.slug, f"{one.title}.", _compiled(one)) for one in compiled.KINDS.values()),
         *(Entry("causes", cause.name, cause.about, _cause(cause)) for cause in catalogue.causes()),
         *_classes(),
         *(Entry("laws", name, law.HOLDS, _law(law)) for name, law in all_laws().items()),
@@ -247,19 +245,6 @@ def _library_entry(entry: library.Entry) -> str:
         f"```sql\n{entry.sql}\n```",
     ]
     return "\n\n".join(part for part in parts if part)
-
-
-def _compiled(one: compiled.Definition) -> str:
-    """The page of a finding on dump folders."""
-    unit, title, about = one.value
-    parts = (
-        f"*{one.title}.* The summary of a dump folder of XLA has it (`stepscope DIR`).",
-        one.reasoning,
-        f"Formula: {one.formula}.",
-        f"- severity: {one.severity}\n- to do: {_cell(one.action)}",
-        _markdown_table(("column", "unit", "meaning"), [("`value`", unit, _cell(f"{title}: {about}"))]),
-    )
-    return "\n\n".join(parts)
 
 
 def _cause(cause: catalogue.CatalogueEntry) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-Unit = Literal["text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns"]
+Unit = Literal["text", "int", "float", "bool", "ps", "bytes", "flop", "ratio", "unix_ns"]
 """What a value is: presenters choose its look by this. Raw values stay in the unit (ps, bytes, 0..1)."""
 
 NOTHING = "\N{EN DASH}"
@@ -22,6 +22,7 @@ NOTHING = "\N{EN DASH}"
 _STEPS: dict[str, tuple[tuple[int, str], ...]] = {
     "ps": ((1, "ps"), (10**3, "ns"), (10**6, "µs"), (10**9, "ms"), (10**12, "s")),
     "bytes": ((1, "B"), (2**10, "KiB"), (2**20, "MiB"), (2**30, "GiB"), (2**40, "TiB")),
+    "flop": ((1, "flop"), (10**3, "kflop"), (10**6, "Mflop"), (10**9, "Gflop"), (10**12, "Tflop")),
 }
 _MOST_DECIMALS = 3
 _FAR = 100  # columns whose largest values lie further apart have scales of their own

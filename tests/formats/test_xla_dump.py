@@ -6,8 +6,8 @@ import gzip
 import shutil
 import tarfile
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,17 @@ from stepscope import _core, library
 from stepscope.cli import main
 from stepscope.errors import UnreadableSource
 from stepscope.formats import xla_dump
-from stepscope.instruments.xla import costs, dumps, memory, oddities
+from stepscope.instruments.xla import costs, dumps
 from stepscope.session import tables, trace
 from tests import corpus
 from tests.formats.test_hlo import unpacked
 from tests.tiers import cases
 
 SAMPLE = corpus.SAMPLES / "xla_dump"
-TABLES = ("hlo_module", "hlo_pass", "hlo_computation", "hlo_instruction", "hlo_buffer", "hlo_allocation")
+TABLES = (
+    *("hlo_module", "hlo_pass", "hlo_case"),
+    *("hlo_computation", "hlo_instruction", "hlo_buffer", "hlo_allocation"),
+)
 FINAL = "module_0000.jit_train_step.cpu_after_optimizations.hlo.pb"
 TINY = "HloModule jit_f{0}\n\nENTRY main {{\n  a = f32[{0}] parameter(0)\n  ROOT t = f32[{0}] tanh(a)\n}}\n"
 PLACES = ("id", "run_id", "host_id", "source_id", "module_id", "pass_id")
@@ -72,7 +75,7 @@ def test_a_row_of_hlo_pass_is_a_row_of_xla_dumps() -> None:
 
 def test_a_module_has_the_figures_of_its_last_stage() -> None:
     found = rows(SAMPLE, "hlo_module")
-    last = oddities.finals(dumps.read([str(SAMPLE)]).rows)
+    last = dumps.finals(dumps.read([str(SAMPLE)]).rows)
     assert [(row["program_id"], row["compile"]) for row in found] == [("0", 1), ("2", 2)]
     for row, known in zip(found, last, strict=True):
         for name in ("file", "stage", "instructions", "run_flops", "run_bytes", "temp_bytes", "parameters"):
@@ -110,21 +113,35 @@ def test_stacks_are_written_as_those_of_recordings() -> None:
     assert ask(SAMPLE, inside) == [(0,)]
 
 
-def test_the_memory_at_the_peak_is_that_of_the_verb() -> None:
-    programs, _ = memory.find([str(SAMPLE)])
-    wanted = {}
-    for one in programs:
-        sums: Counter[str] = Counter()
-        for holder in one.holders:
-            sums[holder.of] += holder.bytes
-        wanted[str(one.id)] = dict(sums)
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    asked = "SELECT program_id, class, CAST(SUM(bytes) AS BIGINT) FROM hlo_buffer WHERE at_peak GROUP BY ALL"
-    for number, kind, size in ask(SAMPLE, asked):
-        found[number][kind] = size
+def _held(module: dict[str, Any]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Everything that is held at the peak, as the core's replay of the heap has it: whole allocations, and of
+    the heap what lives just then. Class, bytes and instruction."""
+    buffers = module["buffers"]
+    known = {row[key]: row for row in module["instruction_rows"] for key in ("name", "id")}
+    makers = {number: known[name or maker] for number, _, name, maker, _ in buffers["logical"]}
+    heaps = {trace[2] for trace in buffers["traces"]}
+    for index, size, of, _, _, _, assigned in buffers["allocations"]:
+        if index not in heaps:
+            # Of values that share the memory one after the other, the first that needs all of it is named.
+            yield of, size, makers[min(number for number, _, part in assigned if part == size)]
+    for _, _, _, _, held in buffers["traces"]:
+        yield from (("temp", size, makers[number]) for number, size in held)
+
+
+def test_the_memory_at_the_peak_is_that_of_the_replay() -> None:
+    wanted: Counter[tuple[object, ...]] = Counter()
+    needed = 0
+    for number, path in enumerate(sorted(SAMPLE.glob("*cpu_after_optimizations.hlo.pb"))):
+        module = _core.hlo_module(path.read_bytes())
+        needed += sum(module["heap_needed_bytes"])
+        for of, size, one in _held(module):
+            wanted[(str(2 * number), of, size, one["name"], *costs.place_of(module, one))] += 1
+    found = Counter(
+        tuple(row[key] for key in ("program_id", "class", "held_bytes", "instruction", "file", "line"))
+        for row in answers(SAMPLE, "hlo_memory")
+    )
     assert found == wanted
-    (needed,) = ask(SAMPLE, "SELECT CAST(SUM(needed_bytes) AS BIGINT) FROM hlo_allocation")[0]
-    assert needed == sum(heap.needed_bytes for one in programs for heap in one.heaps)
+    assert ask(SAMPLE, "SELECT CAST(SUM(needed_bytes) AS BIGINT) FROM hlo_allocation") == [(needed,)]
 
 
 @pytest.mark.repeats("reads recordings that do not ship")
@@ -301,7 +318,7 @@ def answers(path: Path, name: str) -> list[dict[str, Any]]:
 
 def test_hlo_modules_come_by_their_work() -> None:
     found = answers(SAMPLE, "hlo_modules")
-    known = sorted(oddities.finals(dumps.read([str(SAMPLE)]).rows), key=lambda row: -row["run_flops"])
+    known = sorted(dumps.finals(dumps.read([str(SAMPLE)]).rows), key=lambda row: -row["run_flops"])
     assert [(row["program_id"], row["run_flops"]) for row in found] == [
         (str(row["id"]), row["run_flops"]) for row in known
     ]
@@ -343,20 +360,6 @@ def test_hlo_instructions_cost_what_the_verb_says() -> None:
     assert found == wanted
     shares = [row["bytes_share"] for row in answers(SAMPLE / FINAL, "hlo_instructions")]
     assert shares == sorted(shares, reverse=True)
-
-
-def test_hlo_memory_names_the_lines() -> None:
-    programs, _ = memory.find([str(SAMPLE)])
-    wanted = Counter(
-        (str(one.id), it.of, it.bytes, it.instruction, it.file or None, it.line or None)
-        for one in programs
-        for it in one.holders
-    )
-    found = Counter(
-        tuple(row[key] for key in ("program_id", "class", "held_bytes", "instruction", "file", "line"))
-        for row in answers(SAMPLE, "hlo_memory")
-    )
-    assert found == wanted
 
 
 @pytest.mark.parametrize("room", [True, False], ids=["room", "no room"])

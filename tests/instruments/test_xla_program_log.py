@@ -71,8 +71,10 @@ def test_a_log_that_ends_early_tells_what_it_has_and_that_there_is_more(
     long.unlink()
     _dump(tmp_path, "jit_f", "f32[8]")
     assert main([str(tmp_path), "--format", "json"]) == 0
-    headline = json.loads(capsys.readouterr().out)["headline"]
-    assert any("cut.log.gz could not be read to its end" in one for one in headline)
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert note["slug"] == "log-unread"
+    assert note["detail"].startswith("1 log could not be read to the end: ")
+    assert "cut.log.gz" in note["detail"]
 
 
 def _dump(folder: Path, name: str, shape: str) -> None:
@@ -92,28 +94,29 @@ def test_spills_meet_their_fusions(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "fusions-spill-registers" not in _findings(tmp_path, capsys)
     (tmp_path / "program.log").write_text(SPILLS)
     found = _findings(tmp_path, capsys)["fusions-spill-registers"]
-    rows = {row["instruction"]: (row["module"], row["value"]) for row in found["evidence"]["rows"]}
+    rows = {row["instruction"]: (row["program"], row["spilled_bytes"]) for row in found["evidence"]["rows"]}
     assert rows == {
-        "loop_add_fusion.3": ("jit_f", 592),
-        "gemm_fusion_dot_9": ("not told", 16),
-        "loud": ("not told", 816),
-        "triton_softmax": ("not told", 780),
+        "loop_add_fusion.3": ("jit_f (1)", 592),
+        "gemm_fusion_dot_9": (None, 16),
+        "loud": (None, 816),
+        "triton_softmax": (None, 780),
     }
+    assert found["impact"].startswith("loud spills 816 B in each thread, program.log:7. 3 more cases")
 
 
 @pytest.mark.parametrize(
-    ("names", "module"), [(["jit_f"], "jit_f"), (["jit_f", "jit_g"], "not told"), ([], "not told")]
+    ("names", "program"), [(["jit_f"], "jit_f (1)"), (["jit_f", "jit_g"], None), ([], None)]
 )
 def test_a_refused_argument_belongs_to_the_only_function_that_takes_one(
-    names: list[str], module: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    names: list[str], program: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in names:
         _dump(tmp_path, name, "f32[128,512]{1,0}")
     _dump(tmp_path, "jit_other", "f32[512]{0}")
     (tmp_path / "program.log").write_text(REFUSED.splitlines()[0])
     found = _findings(tmp_path, capsys)["donated-buffers-not-used"]
-    rows = {row["instruction"]: row["module"] for row in found["evidence"]["rows"]}
-    assert rows["float32[128,512]"] == module
+    rows = {row["argument"]: row["program"] for row in found["evidence"]["rows"]}
+    assert rows["float32[128,512]"] == program
     assert "program.log:1" in found["impact"]
 
 
@@ -140,7 +143,8 @@ def test_a_run_keeps_its_messages(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert f"next: stepscope {folder}" in err
     found = _findings(folder, capfd)["donated-buffers-not-used"]
     (row,) = found["evidence"]["rows"]
-    assert (row["module"], row["value"]) == ("jit_f", 256 * 256 * 4)
+    assert row["program"].startswith("jit_f (")
+    assert row["given_bytes"] == 256 * 256 * 4
 
 
 def test_a_terminal_stays_a_terminal(tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ TYPES = {
     "float": ("DOUBLE",),
     "bool": ("BOOLEAN",),
     "ps": ("BIGINT",),
-    "bytes": ("BIGINT",),
+    "bytes": ("BIGINT", "DOUBLE"),
+    "flop": ("DOUBLE",),
     "ratio": ("DOUBLE",),
     "unix_ns": ("BIGINT",),
 }
@@ -244,9 +245,7 @@ def test_header_is_strict(old, new):
         library.parse("analysis", "some_name", HEADER.replace(old, new, 1))
 
 
-@pytest.mark.parametrize(
-    "missing", ["severity", "impact", "action", "reasoning", "formula", "impact_ps | ps"]
-)
+@pytest.mark.parametrize("missing", ["severity", "impact", "action", "reasoning", "formula"])
 def test_findings_need_more(missing):
     text = HEADER.replace(
         "-- columns:\n",
@@ -258,6 +257,23 @@ def test_findings_need_more(missing):
     broken = "\n".join(line for line in text.splitlines() if missing not in line)
     with pytest.raises(library.HeaderError):
         library.parse("finding", "f", broken)
+    lines = text.splitlines()
+    at = lines.index("--   impact_ps | ps | I | i")
+    library.parse("finding", "f", "\n".join(lines[:at] + lines[at + 1 :]))  # of programs, which have no time
+    lines[at], lines[at + 1] = lines[at + 1], lines[at]
+    with pytest.raises(library.HeaderError, match="impact_ps"):
+        library.parse("finding", "f", "\n".join(lines))
+
+
+def test_what_is_unknown_is_left_out():
+    template = "{name} has {n} {n:case|cases}[, in {file}:{line}]."
+    shown = {"name": "[a]", "n": "2", "file": "f.py", "line": "3"}
+    whole = library.fill(template, {"name": "[a]", "n": 2.0, "file": "f.py", "line": 3}, shown)
+    assert whole == "[a] has 2 cases, in f.py:3."
+    assert (
+        library.fill(template, {"name": "[a]", "n": 1, "file": "f.py", "line": None}, shown)
+        == "[a] has 2 case."
+    )
 
 
 def test_templates_name_columns():

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from tests.draw import UNIT_PS, Tables, draw
-from tests.report import made_laws, made_ranks
+from tests.report import made_laws, made_programs, made_ranks
 
 MS = 10**9
 STEPS = "step train : [train.....][train.....][train.....]\n"
@@ -60,27 +60,27 @@ def checkpoints_and_a_graph() -> Tables:
     return tables
 
 
-def _module(tables: Tables, number: int, **figures: object) -> None:
-    told = {"program_id": str(number), "function": "f", "compile": 1, "file": "f.hlo.pb", "is_final": True}
-    facts = {"stages": 1, "passes": 0, "changing_passes": 0, "source_id": 0, **told, **figures}
-    tables.add("hlo_module", module=f"jit_f{number}", **facts)
-
-
 def a_dump() -> Tables:
     tables = Tables()
     tables.source(
         format="xla_dump", producer="xla", path="dump", events_seen=3, events_stored=2, events_lost=1
     )
     for number, flops in enumerate((7.0, 78_000.0)):
-        _module(tables, number, instructions=9, run_flops=flops, run_bytes=64.0, allocated_bytes=4096)
-    _module(tables, 2, problem="the text ends too early")
+        figures = {"run_flops": flops, "flops": flops, "run_bytes": 64.0, "allocated_bytes": 4096}
+        split = {"temp_bytes": 1024, "partitions": 4, "passes": 4, "changing_passes": 3}
+        made_programs.module(tables, number, instructions=9, **figures, **split)
+    for number, instructions in enumerate((12, 9)):
+        tables.add(
+            "hlo_pass", module="jit_f0", pass_number=number, pass_name="dce", instructions=instructions
+        )
+    made_programs.module(tables, 2, problem="the text ends too early")
     return tables
 
 
 def a_dump_and_its_recording() -> Tables:
     tables = a_dump()
     tables.source(1, events_seen=3, events_stored=3)
-    _module(tables, 0, source_id=1, stages=0, instructions=9)
+    made_programs.module(tables, 0, source_id=1, stages=0, instructions=9)
     return tables
 
 
@@ -502,4 +502,5 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "straggler": made_ranks.one_rank_arrives_last,
     "uneven_experts": made_ranks.one_rank_gets_most,
     "unhidden_collectives": made_ranks.collectives_in_the_open,
+    **made_programs.PROBLEMS,
 }

@@ -8,17 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from stepscope import report
 from stepscope.cli import main
-from stepscope.instruments.xla import dumps, oddities
-from stepscope.report import compiled, compiled_findings
+from stepscope.instruments.xla import cases
+from stepscope.report import Finding
+from stepscope.session import trace
 from tests.corpus import SAMPLES
 
 SAMPLE = SAMPLES / "xla_dump"
 _HEAD = "HloModule jit_f\n\n"
 
 
-def _odd(folder: Path) -> list[oddities.Odd]:
-    return oddities.find(dumps.read([str(folder)]).rows)
+def _findings(folder: Path) -> dict[str, Finding]:
+    with trace.open(str(folder), cache=False) as opened:
+        return {one.slug: one for one in report.build(opened, all=True).findings}
 
 
 def test_a_bare_path_says_what_was_compiled(capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,18 +29,22 @@ def test_a_bare_path_says_what_was_compiled(capsys: pytest.CaptureFixture[str]) 
     out = capsys.readouterr().out
     assert "XLA compiled 2 modules of 1 function." in out
     assert "parameter 1 was f32[8,16], then f32[12,16]" in " ".join(out.split())
-    assert "1 equals the dump before byte for byte." in out
+    assert "Of 4 dumps after passes, 1 equals the dump before byte for byte." in out
     assert "stepscope xla dumps" in out
 
 
 def test_json_has_every_module_with_raw_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(SAMPLE), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [(one["id"], one["compile"], one["run_flops"]) for one in found["modules"]] == [
-        (0, 1, 52890),
-        (2, 2, 78554),
+    (modules,) = [one["table"]["rows"] for one in found["sections"] if one["name"] == "hlo_modules"]
+    assert [(one["program_id"], one["compile"], one["run_flops"]) for one in modules] == [
+        ("2", 2, 78554),
+        ("0", 1, 52890),
     ]
-    assert [one["kind"] for one in found["oddities"]] == ["recompiled", "loops", "loops"]
+    assert [(one["slug"], one["evidence"]["total"]) for one in found["findings"]] == [
+        ("compiled-for-other-shapes", 1),
+        ("loops-counted-once", 2),
+    ]
     assert main([str(SAMPLE / "module_0002.jit_train_step.before_optimizations.hlo.pb")]) == 0
     assert main([str(SAMPLE), "--format", "md", "--all"]) == 0
 
@@ -51,63 +58,58 @@ def test_folders_without_a_module_stay_an_error(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize(
-    ("kind", "body"),
+    ("slug", "body"),
     [
-        ("doubles", "  a = f32[9]{0} parameter(0)\n  ROOT b = f64[9]{0} convert(a)\n"),
+        ("doubles-not-asked-for", "  a = f32[9]{0} parameter(0)\n  ROOT b = f64[9]{0} convert(a)\n"),
         (
-            "custom_calls",
+            "custom-calls-without-cost",
             '  a = f32[9]{0} parameter(0)\n  ROOT b = f32[9]{0} custom-call(a), custom_call_target="x"\n',
         ),
         (
-            "copies",
+            "many-copies",
             "  a = f32[9]{0} parameter(0)\n"
             + "".join(f"  c{at} = f32[9]{{0}} copy(a)\n" for at in range(12))
             + "  ROOT b = f32[9]{0} copy(a)\n",
         ),
     ],
 )
-def test_oddities_are_found_where_they_are(kind: str, body: str, tmp_path: Path) -> None:
+def test_problems_are_found_where_they_are(slug: str, body: str, tmp_path: Path) -> None:
     path = tmp_path / "module_0000.jit_f.cpu_after_optimizations.txt"
     path.write_text(f"{_HEAD}ENTRY m {{\n{body}}}\n")
-    assert [one.kind for one in _odd(tmp_path)] == [kind]
-    (finding,) = compiled.build(dumps.read([str(tmp_path)]), "d").findings
-    assert "jit_f (0)" in finding.impact
-    assert finding.evidence.rows
+    found = _findings(tmp_path)
+    assert list(found) == [slug]
+    assert "jit_f (0)" in found[slug].impact
+    assert found[slug].evidence.rows
     path.write_text(
         f"{_HEAD}ENTRY m {{\n  a = f64[9]{{0}} parameter(0)\n  ROOT b = f64[9]{{0}} negate(a)\n}}\n"
     )
-    assert _odd(tmp_path) == []
+    assert _findings(tmp_path) == {}
 
 
-def test_a_compile_that_ended_early_is_odd(tmp_path: Path) -> None:
+def test_a_compile_that_ended_early_is_found(tmp_path: Path) -> None:
     for path in SAMPLE.glob("module_000*.hlo.pb"):
         if "0002.jit_train_step.cpu" not in path.name:
             shutil.copy(path, tmp_path)
-    found = [one for one in _odd(tmp_path) if one.kind == "unfinished"]
-    assert [(one.id, one.details) for one in found] == [(2, ("before_optimizations", ""))]
+    found = _findings(tmp_path)["compile-not-dumped-to-its-end"]
+    assert found.impact == "jit_train_step (2): the last dump that is there is before_optimizations."
+    shutil.copy(
+        next(SAMPLE.glob("module_0000.*after_dce*reshape*")),
+        tmp_path / ("module_0002.jit_train_step.0007.simplification.after_dce.before_reshape-mover.hlo.pb"),
+    )
+    found = _findings(tmp_path)["compile-not-dumped-to-its-end"]
+    assert found.impact == "jit_train_step (2): the last dump that is there is pass 7, dce."
 
 
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        ("f32[2]{0}, f32[3,4]{1,0}", "f32[2]{0}, f32[5,4]{1,0}", ("1", "f32[3,4]", "f32[5,4]")),
-        ("f32[2]{0}", "f32[2]{0}, s32[]", ("1", "no parameter", "s32[]")),
-        ("(f32[2]{0}, s32[])", "(f32[3]{0}, s32[])", ("0", "(f32[2], s32[])", "(f32[3], s32[])")),
+        ("f32[2]{0}, f32[3,4]{1,0}", "f32[2]{0}, f32[5,4]{1,0}", "1 was f32[3,4], then f32[5,4]"),
+        ("f32[2]{0}", "f32[2]{0}, s32[]", "1 was no parameter, then s32[]"),
+        ("(f32[2]{0}, s32[])", "(f32[3]{0}, s32[])", "0 was (f32[2], s32[]), then (f32[3], s32[])"),
     ],
 )
-def test_the_shape_that_changed_is_named(a: str, b: str, expected: tuple[str, ...]) -> None:
-    assert oddities._changed(a, b) == expected
-
-
-def _compiled(*parameters: str, instructions: int = 20) -> list[dict[str, object]]:
-    """Rows of a function that was compiled for each of some parameters."""
-    made: dict[str, object] = dict.fromkeys(dumps.COLUMNS)
-    made.update(dict.fromkeys(("flops", "run_flops", "copies", "instructions"), 0))
-    made.update({"stage": "cpu_after_optimizations", "module": "jit_f", "function": "f", "folder": "d"})
-    return [
-        {**made, "id": number, "parameters": one, "instructions": instructions}
-        for number, one in enumerate(parameters)
-    ]
+def test_the_shape_that_changed_is_named(a: str, b: str, expected: str) -> None:
+    assert cases._changed(a, b) == f"parameter {expected}"
 
 
 @pytest.mark.parametrize(
@@ -123,10 +125,15 @@ def _compiled(*parameters: str, instructions: int = 20) -> list[dict[str, object
     ],
 )
 def test_what_functions_were_compiled_again_for(
-    parameters: tuple[str, ...], instructions: int, told: str | None
+    parameters: tuple[str, ...], instructions: int, told: str | None, tmp_path: Path
 ) -> None:
     """Single ops are compiled for each type that they are used with: no sentence says so."""
-    found = oddities.find(_compiled(*parameters, instructions=instructions))
-    findings = compiled_findings.build(found, [], {"f"})
-    sentences = [f"{one.impact} {one.action}" for one in findings]
+    for number, one in enumerate(parameters):
+        shapes = one.split(", ") if "," not in one.partition("{")[0] else [one]
+        lines = [f"  p{at} = {shape} parameter({at})" for at, shape in enumerate(shapes)]
+        lines += [f"  n{at} = {shapes[0]} negate(p0)" for at in range(instructions - len(shapes) - 1)]
+        text = "\n".join([*lines, f"  ROOT r = {shapes[0]} negate(p0)"])
+        path = tmp_path / f"module_000{number}.jit_f.cpu_after_optimizations.txt"
+        path.write_text(f"HloModule jit_f\n\nENTRY m {{\n{text}\n}}\n")
+    sentences = [f"{one.impact} {one.action}" for one in _findings(tmp_path).values()]
     assert sentences == [] if told is None else len(sentences) == 1 and told in sentences[0]

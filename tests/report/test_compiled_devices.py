@@ -63,7 +63,7 @@ def test_arguments_that_are_donated_in_vain(dumped: Path, capsys: pytest.Capture
     """`lost` wastes its only argument and `half` its second; `kept` and `alone` use what they are given."""
     found = {one["slug"]: one for one in _report(dumped, capsys)["findings"]}["donated-buffers-not-used"]
     rows = found["evidence"]["rows"]
-    assert {(row["module"], row["op_name"], row["value"]) for row in rows} == {
+    assert {(row["program"].partition(" ")[0], row["argument"], row["given_bytes"]) for row in rows} == {
         ("jit_lost", "p", BYTES),
         ("jit_half", "q", BYTES),
     }
@@ -122,7 +122,7 @@ def test_two_processes_in_one_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "folder-of-several-processes" not in slugs
     found = {one["slug"]: one for one in _report(tmp_path / "mixed", capsys)["findings"]}
     (row,) = found["folder-of-several-processes"]["evidence"]["rows"]
-    assert (row["id"], row["value"]) == (4, 2)
+    assert (row["program"], row["programs"], row["named"]) == ("jit_f (4)", 2, "jit_f and jit_g")
 
 
 def test_a_change_of_the_number_of_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

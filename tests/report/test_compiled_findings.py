@@ -7,16 +7,18 @@ import os
 import random
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stepscope import report
 from stepscope.cli import main
-from stepscope.instruments.xla import dumps, evidence, oddities
-from stepscope.library.compiled import KINDS, SLUGS
+from stepscope.errors import UnreadableSource
+from stepscope.instruments.xla import cases
 from stepscope.presenters import json as as_json
-from stepscope.report import compiled
+from stepscope.session import trace
 from tests.corpus import SAMPLES
 
 SAMPLE = SAMPLES / "xla_dump"
@@ -83,19 +85,26 @@ def findings(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, Any]
 def test_programs_of_jax(slug: str, module: str, dumped: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each is found in the program that has it, and not in its twin that has not."""
     found = findings(capsys, dumped)[slug]
-    assert {row["module"] for row in found["evidence"]["rows"]} == {module}
+    assert {row["program"].partition(" ")[0] for row in found["evidence"]["rows"]} == {module}
     assert module in found["impact"]
 
 
 def test_the_figures_of_programs_of_jax(dumped: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = {slug: one["evidence"]["rows"] for slug, one in findings(capsys, dumped).items()}
-    assert [row["value"] for row in found["host-calls-in-program"]] == [3]
-    assert [row["value"] for row in found["large-constants"]] == [4 << 19]
-    assert [row["value"] for row in found["copies-between-layouts"]] == [8 << 20, 8 << 20]
+    assert [row["calls"] for row in found["host-calls-in-program"]] == [3]
+    assert [row["held_bytes"] for row in found["large-constants"]] == [4 << 19]
+    assert [row["moved_bytes"] for row in found["copies-between-layouts"]] == [8 << 20, 8 << 20]
     (loop,) = found["loop-dominates"]
-    assert loop["what"] == "9 trips"
+    assert loop["trips"] == 9
     assert 0.9 < loop["share"] <= 1
     assert {row["line"] for row in found["doubles-not-asked-for"]} >= {9}
+
+
+def _cases(folder: Path) -> list[tuple[Any, ...]]:
+    """Rows of hlo_case: kind, instruction, what, value and share."""
+    with trace.open(str(folder), cache=False) as opened:
+        asked = "SELECT kind, instruction, what, value, share FROM hlo_case ORDER BY id"
+        return opened.query(asked).rows()
 
 
 def _text(folder: Path, name: str, body: str, header: str = ", is_scheduled=true") -> Path:
@@ -130,9 +139,8 @@ def test_collectives_that_nothing_hides(
     name: str, body: str, header: str, exposed: list[str], tmp_path: Path
 ) -> None:
     _text(tmp_path, name, body, header)
-    found = evidence.find(dumps.read([str(tmp_path)]).rows)
-    cases = [one for one in found.cases if one.kind == "exposed_collectives"]
-    assert [(one.instruction, one.value) for one in cases] == [(it, 396) for it in exposed]
+    found = [(one[1], one[3]) for one in _cases(tmp_path) if one[0] == "collective"]
+    assert found == [(it, 396) for it in exposed]
 
 
 @pytest.mark.parametrize(
@@ -149,8 +157,8 @@ def test_copies_into_another_layout(source: str, target: str, told: bool, tmp_pa
     """A copy into the same layout, or into another memory, is none between layouts."""
     body = f"  a = f32[512,512]{source} parameter(0)\n  ROOT c = f32[512,512]{target} copy(a)\n"
     _text(tmp_path, "module_0000.jit_f.tpu_after_optimizations.txt", body)
-    cases = evidence.find(dumps.read([str(tmp_path)]).rows).cases
-    assert [(one.kind, one.value, one.share) for one in cases] == [("layout_copies", 2 << 20, 1.0)] * told
+    found = [(one[0], one[3], one[4]) for one in _cases(tmp_path)]
+    assert found == [("layout_copy", 2 << 20, 1.0)] * told
 
 
 def test_functions_without_a_name_are_not_one_function(tmp_path: Path) -> None:
@@ -160,8 +168,9 @@ def test_functions_without_a_name_are_not_one_function(tmp_path: Path) -> None:
         for at, name in enumerate(("jit__lambda", "jit_f")):
             path = tmp_path / f"module_000{2 * number + at}.{name}.cpu_after_optimizations.txt"
             path.write_text(f"HloModule {name}\n\nENTRY m {{\n{lines}  ROOT r = f32[2]{{0}} negate(p0)\n}}\n")
-    found = oddities.find(dumps.read([str(tmp_path)]).rows)
-    assert [(one.kind, one.details[0]) for one in found] == [("retyped", "f")]
+    with trace.open(str(tmp_path), cache=False) as opened:
+        asked = "SELECT c.kind, m.function FROM hlo_case AS c JOIN hlo_module AS m ON m.id = c.module_id"
+        assert opened.query(asked).rows() == [("types", "f")]
 
 
 def test_a_limit_on_findings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,10 +185,10 @@ def test_programs_that_are_not_searched_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _text(tmp_path, _CPU, _WHOLE)
-    monkeypatch.setattr(evidence, "_LARGEST", 2)
-    assert evidence.find(dumps.read([str(tmp_path)]).rows) == ([], 1)
+    monkeypatch.setattr(cases, "_LARGEST", 2)
+    assert _cases(tmp_path) == []
     assert main([str(tmp_path)]) == 0
-    assert "The instructions of 1 program were not searched" in capsys.readouterr().out
+    assert "the instructions of 1 program were not searched" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -200,13 +209,8 @@ def test_damaged_programs_end_in_a_report(seed: int, tmp_path: Path) -> None:
             else:
                 data[at:at] = b"9" * chance.randrange(25)
         (tmp_path / path.name).write_bytes(data)
-    report = compiled.build(dumps.read([str(tmp_path)]), "d")
-    assert "findings" in as_json.render(report)
-    assert all(one.evidence.rows and one.impact and one.action for one in report.findings)
-
-
-def test_every_kind_has_words_of_its_own() -> None:
-    assert len(set(SLUGS)) == len(KINDS)
-    from stepscope import library
-
-    assert not set(SLUGS) & {library.entry(name).slug for name in library.names("finding")}
+    # Where no program is left, nothing can be read.
+    with trace.open(str(tmp_path), cache=False) as opened, suppress(UnreadableSource):
+        found = report.build(opened, all=True)
+        assert "findings" in as_json.render(found)
+        assert all(one.evidence.rows and one.impact and one.action for one in found.findings)

@@ -8,6 +8,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.instruments.xla import memory
+from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.formats.test_hlo import truths
 
@@ -30,10 +31,15 @@ def test_totals_are_those_of_memory_analysis(capsys: pytest.CaptureFixture[str])
     assert asked == 7
 
 
+def _find(folder: str) -> tuple[list[memory.Program], int]:
+    with trace.open(folder, cache=False) as opened:
+        return memory.find(opened.query)
+
+
 def test_heaps_are_joined_by_their_buffers() -> None:
     heaps = 0
     for folder, truth in truths():
-        programs, _ = memory.find([str(folder)])
+        programs, _ = _find(str(folder))
         for module in truth["modules"]:
             found = [one for one in programs if one.file == module["file"]]
             if not found:
@@ -42,9 +48,7 @@ def test_heaps_are_joined_by_their_buffers() -> None:
             assert [heap.needed_bytes for heap in program.heaps] == module["heap_peak"]
             assert [heap.at for heap in program.heaps] == [at for _, at in module["heap_peak_at"]]
             for heap in program.heaps:
-                assert heap.reserved_bytes is not None
                 assert heap.needed_bytes <= heap.reserved_bytes
-                assert heap.allocation != heap.named_allocation  # as every dump of the CPU has it
                 heaps += 1
             # What is held adds up to all that a run takes, less what the heap does not need at once.
             gaps = program.classes["temp"] - sum(heap.needed_bytes for heap in program.heaps)
@@ -56,9 +60,9 @@ def test_heaps_are_joined_by_their_buffers() -> None:
 
 
 def test_holders_have_ops_and_lines() -> None:
-    (first, _), total = memory.find([SAMPLE])
+    (first, _), total = _find(SAMPLE)
     assert total == 2
-    assert (first.id, first.peak_bytes) == (2, 15516)
+    assert (first.id, first.peak_bytes) == ("2", 15516)
     ops = memory.by(first.holders, "op")
     lines = memory.by(first.holders, "line")
     assert sum(size for _, size, _ in ops) == sum(size for _, size, _ in lines)
@@ -74,6 +78,5 @@ def test_a_report_of_all_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     out = " ".join(capsys.readouterr().out.split())
     assert "jit_train_step (2) takes 15.2 KiB while it runs." in out
     assert "leaves temporaries out" in out
-    assert "names an allocation without them" in out
     before = f"{SAMPLE}/module_0000.jit_train_step.before_optimizations.hlo.pb"
     assert main(["memory", before]) == 2

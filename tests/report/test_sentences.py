@@ -66,8 +66,9 @@ def test_every_template_was_produced(path: str, said: str) -> None:
 
 
 def _alternatives(template: str) -> list[str]:
-    """The pieces of a finding's template between its values, each form of those that have two."""
-    flat = re.sub(r"\{\w+:([^|}]*)\|([^}]*)\}", r"{}\1{}\2{}", template)
+    """The pieces of a finding's template between its values, each form of those that have two, and what is
+    left out where nothing is known."""
+    flat = re.sub(r"\{\w+:([^|}]*)\|([^}]*)\}", r"{}\1{}\2{}", re.sub(r"[\[\]]", "{}", template))
     return [piece for piece in re.split(r"\{\w*\}", flat) if len(_WORD.findall(piece)) >= 2]
 
 

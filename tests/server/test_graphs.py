@@ -12,7 +12,6 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.instruments.graphs import programs
-from stepscope.report import dumps
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.server.asking import Served
@@ -173,16 +172,3 @@ def test_programs_of_a_lake_are_those_of_what_was_ingested(name: str, tmp_path: 
         assert edges <= from_file[nodes][1]
         opcodes = {path: op_type for path, op_type, _, _ in boxes}
         assert {opcodes[b] for _, b in from_file[nodes][1] - edges} <= {"parameter"}
-
-
-def test_a_dump_is_told_of_as_in_the_terminal() -> None:
-    """Nothing ran, so reports say what was compiled; its folder stays unknown to the page."""
-    dump = str(SAMPLES / "xla_dump")
-    with closing(Served(dump)) as page, trace.open(dump, cache=False) as opened:
-        for name, made in (("summary", dumps.summary), ("memory", dumps.memory)):
-            wanted = made(opened, "xla_dump")
-            assert wanted is not None
-            answer = page.get(f"/api/report/{name}")
-            assert tuple(answer.json["headline"]) == wanted.headline
-            assert [one["name"] for one in answer.json["sections"]] == [one.name for one in wanted.sections]
-            assert dump not in answer.body.decode()

@@ -19,7 +19,7 @@ from stepscope.lake.schema import schema
 from stepscope.session import deriving
 from stepscope.session.derived import VERSIONS
 from stepscope.session.lake_tables import LakeTables
-from stepscope.session.open_trace import OpenTrace
+from stepscope.session.open_trace import Trace
 from tests import corpus
 from tests.instruments.jobs import job
 from tests.instruments.test_rank_recordings import kineto
@@ -47,7 +47,7 @@ def afresh(lake: Path) -> dict[str, list[tuple]]:
     """What the tables of each run give when nothing is stored."""
     found: dict[str, list[tuple]] = {table: [] for table in VERSIONS}
     for manifests in derived.by_run(reader.read_manifests(lake)).values():
-        with OpenTrace(LakeTables(reader.Lake(lake, tuple(manifests)), None)) as trace:
+        with Trace(LakeTables(reader.Lake(lake, tuple(manifests)), None)) as trace:
             for table in VERSIONS:
                 found[table] += answered(trace, table)
     return {table: sorted(rows) for table, rows in found.items()}

@@ -8,7 +8,6 @@ import pytest
 
 from stepscope.engines import Engine
 from stepscope.engines.duckdb import DuckDB
-from stepscope.session.open_trace import OpenTrace
 from stepscope.session.trace import Trace
 from tests.fakes import FakeTrace
 
@@ -23,7 +22,7 @@ def members(protocol: type) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(("protocol", "made"), [(Trace, OpenTrace), (Trace, FakeTrace), (Engine, DuckDB)])
+@pytest.mark.parametrize(("protocol", "made"), [(Trace, FakeTrace), (Engine, DuckDB)])
 def test_it_has_the_methods_of_its_protocol(protocol: type, made: type) -> None:
     assert len(members(protocol)) > 8
     for name, member in members(protocol).items():

@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 
 from stepscope import config
+from stepscope.session import trace
+from tests.corpus import SAMPLES
 
 GENERATE = Path(__file__).parents[2] / "benchmarks" / "generate_xspace.py"
 REPORT = """
 import sys
 from pathlib import Path
 from stepscope import config
+from stepscope.session import trace
+from tests.corpus import SAMPLES
 from stepscope.cli import main
 
 config.machine_bytes = lambda: int(sys.argv[1])
@@ -45,14 +49,20 @@ def test_a_report_of_a_lake_spills_instead_of_growing(tmp_path: Path) -> None:
     assert peaks[400 * MB] < peaks[16_000 * MB]
 
 
-def test_the_bound_is_for_what_is_opened_within(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bound_is_a_quarter_of_the_machine_or_what_the_user_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("STEPSCOPE_MEMORY_BYTES", raising=False)
     for machine, most in ((2 << 30, 512 * MB), (64 << 30, 4 << 30), (None, 4 << 30)):
         monkeypatch.setattr(config, "machine_bytes", lambda machine=machine: machine)
-        with config.bounded_memory():
-            assert config.memory_bytes() == most
-        assert config.memory_bytes() is None
+        assert config.report_bytes() == most
     monkeypatch.setenv("STEPSCOPE_MEMORY_BYTES", "9G")
-    with config.bounded_memory():
-        assert config.memory_bytes() == 9 << 30
-    assert config.memory_bytes() == 9 << 30
+    assert config.report_bytes() == 9 << 30
+
+
+def test_the_bound_is_for_that_trace_alone() -> None:
+    sample = str(SAMPLES / "chrome" / "kineto.json.gz")
+    asked = "SELECT current_setting('memory_limit')"
+    with trace.open(sample, memory_bytes=300 << 20) as one, trace.open(sample) as other:
+        assert one.query(asked).rows() == [("300.0 MiB",)]
+        assert other.query(asked).rows() != [("300.0 MiB",)]

@@ -23,11 +23,10 @@ from stepscope.errors import UsageError
 ABOUT = "the memory peak, what holds it, and what would lower it"
 EPILOG = """Reads which variables of the program held arrays (`stepscope record`), what allocators recorded
 (RunMetadata, XPlane, PyTorch's profile_memory), PyTorch's memory timelines, pprof's profiles of memory (JAX's
-device_memory_profile) and the buffers of programs in dump folders of XLA, and derives from partition graphs
-how long each tensor had to live. Lines of the program come from its text, from an op log (in the folder of
-`stepscope record`, or a tfprof_log beside the recording), from PyTorch's
-stacks and from XLA's programs. Every block is a row of the table
-buffer:
+device_memory_profile) and, where none of these was recorded, the buffers of the programs that XPlanes and
+dump folders of XLA keep. Derives from partition graphs how long each tensor had to live. Lines of the program
+come from its text, from an op log (in the folder of `stepscope record`, or a tfprof_log beside the
+recording), from PyTorch's stacks and from XLA's programs. Every block is a row of the table buffer:
 
   stepscope query PATH "SELECT op_name, bytes FROM buffer WHERE at_peak ORDER BY bytes DESC"
 
@@ -64,45 +63,31 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
-    from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.library.statements import statement
-    from stepscope.report import dumps, memory, memory_page, memory_process, memory_totals
+    from stepscope.report import memory, memory_answer
 
+    page = options.format == "table" and not options.all
     with opened(options, console) as (trace, bar):
-        compiled = dumps.memory(trace, " ".join(options.paths))
-        found = [] if compiled else allocators.find(trace.query)
-        steps = by_step.windows(trace.query) if found else {}
-        durations = whatif.durations(trace.query) if found else {}
-        unread = trace.query(statement("unread_op_logs")).rows() if found else []
-        asked = []
-        for number, one in enumerate(found):
-            bar.counting(f"what would lower the peak of {one.allocator}", number, len(found))
-            outcomes = whatif.ask(
-                one,
-                recompute=recompute,
-                halve=halve,
-                batch=options.batch,
-                run_ps=lambda run: durations.get(run, 0),
-            )
-            asked.append((one, outcomes))
-        if compiled is None and not found:
-            compiled = memory_totals.build(trace.query, options.paths, all=options.all)
-        process = memory_process.section(trace.query) if compiled is None else None
+        report = memory_answer.build(
+            trace,
+            page=page,
+            all=options.all,
+            counting=bar.counting,
+            recompute=recompute,
+            halve=halve,
+            batch=options.batch,
+        )
+        blocks = bool(report.document.get("allocators"))
+        unread = trace.query(statement("unread_op_logs")).rows() if blocks else []
         bar.stop()
-    if compiled is not None:
-        show(compiled, options, console)
-        return 0
-    known = bool(found) or process is not None
-    if known or options.format != "table":
-        page = options.format == "table" and not options.all
-        report = (memory_page if page else memory).build(asked, steps, process)
-        if page and asked:
-            words = shlex.join([*options.paths, *(("--lake", options.lake) if options.lake else ()), "--all"])
-            report = replace(report, next_commands=(f"stepscope memory {words}",))
+    if page and blocks:
+        words = shlex.join([*options.paths, *(("--lake", options.lake) if options.lake else ()), "--all"])
+        report = replace(report, next_commands=(f"stepscope memory {words}",))
+    if report.sections or not page:
         show(report, options, console)
     for (detail,) in unread:
         console.say(f"lines of the program: {detail} (op-log-unread)")
-    if not known:
+    if not report.sections:
         console.say(memory.NOTHING)
         console.say(f"  to do: {memory.TODO}")
         return 2

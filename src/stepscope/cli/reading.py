@@ -22,9 +22,11 @@ _SKIPPED_TOLD = 5
 
 
 @contextlib.contextmanager
-def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trace, Bar]]:
+def opened(
+    options: argparse.Namespace, console: Console, memory_bytes: int | None = None
+) -> Iterator[tuple[Trace, Bar]]:
     """The Trace of the paths or the lake in `options`, and the bar to stop before results are written.
-    Decoding happens at the first query."""
+    memory_bytes: the most for SQL. Decoding happens at the first query."""
     from stepscope.cli.answering import engine_of
     from stepscope.session import trace
 
@@ -39,6 +41,7 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             engine=engine,
             only=only,
             looking=shown.counting,
+            memory_bytes=memory_bytes,
         )
         found.watch(shown.update, shown.asking)
         try:
@@ -63,9 +66,9 @@ def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True
 
 def need_time(trace: Trace) -> None:
     """NothingFound where nothing was recorded that could be compared."""
-    from stepscope.report import dumps
+    from stepscope.instruments.compare import sides
 
-    if dumps.only(trace):
+    if sides.only_programs(trace.query):
         raise NothingFound(
             "A dump of XLA holds no times to compare",
             seen=f"nothing but dumps in {' '.join(trace.given)}",

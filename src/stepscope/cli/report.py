@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     def text() -> str:
         # Sections of all slices took 12.7 GB for 100 million of them, because the engine was free to take it.
-        with config.bounded_memory(), opened(options, console) as (trace, _):
+        with opened(options, console, memory_bytes=config.report_bytes()) as (trace, _):
             return _rendered(build(trace, all=True), form, options)
 
     if name == "-":

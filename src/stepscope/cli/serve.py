@@ -74,7 +74,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.sources.stores import is_store
 
     with contextlib.ExitStack() as kept:
-        kept.enter_context(config.bounded_memory())  # the page shows the report of everything
         paths = [kept.enter_context(_standard_input()) if path == "-" else path for path in options.paths]
         if options.no_cache:
             # The page and its SQL run in two processes, which share what is decoded through a cache.
@@ -82,7 +81,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
             os.environ["STEPSCOPE_CACHE_DIR"] = folder
 
         def open_trace() -> Trace:
-            return trace.open(*paths, lake=options.lake)
+            # The page shows the report of everything.
+            return trace.open(*paths, lake=options.lake, memory_bytes=config.report_bytes())
 
         first = open_trace()  # before anything is served: a wrong path is an error of the command
         tell_skipped(first.skipped, console)

@@ -49,9 +49,8 @@ def parser() -> Parser:
 def _limit(text: str) -> frozenset[str]:
     """Severities and slugs of findings that count, those worse than a severity with it."""
     from stepscope import library
-    from stepscope.library import compiled
 
-    slugs = [*(library.entry(name).slug for name in library.names("finding")), *compiled.SLUGS]
+    slugs = [name.replace("_", "-") for name in library.names("finding")]
     wanted: set[str] = set()
     for word in filter(None, map(str.strip, text.split(","))):
         slug = word.replace("_", "-")
@@ -88,16 +87,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.engine == "duckdb":
         ahead.begin()  # making the engine takes longer than reading most recordings
     from stepscope.cli.reading import opened
-    from stepscope.report import build, dumps
+    from stepscope.report import build
 
     with opened(options, console) as (trace, _):
-        compiled = dumps.summary(trace, " ".join(options.paths), all=options.all)
-        report = compiled or build(trace, all=options.all)
-    if compiled is not None:
-        from stepscope.cli.showing import show
-
-        show(compiled, options, console)
-        return _over(compiled, options.fail_on, console)
+        report = build(trace, all=options.all)
     if options.format != "table":
         from stepscope.cli.showing import as_text
 

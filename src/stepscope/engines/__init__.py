@@ -108,6 +108,19 @@ class Relation(NamedTuple):
     """`parts` runs queries itself."""
 
 
+class Work(NamedTuple):
+    """What an engine is made for."""
+
+    writes: bool
+    """It copies whole tables: what it reads need not stay in memory."""
+    doubt: Callable[[StepscopeError], StepscopeError]
+    """Gives the error to raise when a query fails while it reads."""
+    little: bool = False
+    """All that is to be read is so little that it is not worth sharing out."""
+    memory_bytes: int | None = None
+    """The most memory to take, where the engine runs in this process; None leaves it to the engine."""
+
+
 Told = Callable[[int, int], None]
 """Called with the number of a statement that is answered, and with how many are, in the thread that waits for
 them."""
@@ -134,14 +147,12 @@ class Result(Protocol):
 class Engine(Protocol):
     """Something that answers SQL. Used by one thread at a time, except for interrupt()."""
 
-    writes: bool
-    """Set before attach() for an engine that copies whole tables: what it reads need not stay in memory."""
-    whole_runs: bool
-    """What it has of a run is that run as a whole: hosts cannot be left out."""
-    little: bool
-    """Set before seal() where all that is to be read is so little that it is not worth sharing out."""
-    doubt: Callable[[StepscopeError], StepscopeError]
-    """Gives the error to raise when a query fails while it reads."""
+    @property
+    def whole_runs(self) -> bool:
+        """Whether what it has of a run is that run as a whole: hosts cannot be left out."""
+
+    def prepare(self, work: Work) -> None:
+        """Says what it is made for. Before attach()."""
 
     def attach(self, relation: Relation) -> None:
         """Makes a table known."""

@@ -56,7 +56,6 @@ class BigQuery(Portable):
         UsageError when the package or credentials are missing."""
         super().__init__()
         self.whole_runs = True
-        self.little = False
         needed("pyarrow", "bigquery")
         needed("sqlglot", "bigquery")
         self.project, self.name = split(dataset)

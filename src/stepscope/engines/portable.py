@@ -27,6 +27,7 @@ from stepscope.engines import (
     Rows,
     Statement,
     Told,
+    Work,
     statement,
 )
 from stepscope.errors import QueryError, StepscopeError, UsageError
@@ -129,14 +130,16 @@ class Portable(ABC):
     """sqlglot's name for its SQL."""
 
     def __init__(self) -> None:
-        self.writes = False
         self.whole_runs = False
-        self.little = False
-        self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
+        self._doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
         self.relations: dict[str, Relation] = {}
         self.views: dict[str, Statement] = {}
         self._made: set[str] = set()
         self._sealed: frozenset[str] | None = None
+
+    def prepare(self, work: Work) -> None:
+        """Says what it is made for. Before attach()."""
+        self._doubt = work.doubt
 
     # --- what a subclass does ---
 
@@ -266,7 +269,7 @@ class Portable(ABC):
 
     def refused(self, said: str, sql: str) -> StepscopeError:
         """The error for what the engine itself refused."""
-        return self.doubt(self._refused(said, "mend the statement; `stepscope docs tables` lists tables"))
+        return self._doubt(self._refused(said, "mend the statement; `stepscope docs tables` lists tables"))
 
     def _table(self, asked: Statement, params: Params = ()) -> Any:
         return self.run(self.written(asked, params))

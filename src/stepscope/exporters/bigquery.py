@@ -30,7 +30,7 @@ from stepscope.lake.schema import schema
 from stepscope.session import deriving
 from stepscope.session.derived import VERSIONS
 from stepscope.session.lake_tables import LakeTables
-from stepscope.session.open_trace import OpenTrace
+from stepscope.session.open_trace import Trace
 
 _MOST_URIS = 10_000
 """Files of one load job."""
@@ -175,7 +175,7 @@ def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-bigquery-")))
         tables = LakeTables(lake, config.cache_dir(), deriving.rows)
-        trace = stack.enter_context(OpenTrace(tables))
+        trace = stack.enter_context(Trace(tables))
         files: dict[str, list[TableFile]] = {}
         for file in lake.files_of():
             files.setdefault(file.table, []).append(file)

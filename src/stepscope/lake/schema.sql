@@ -653,6 +653,7 @@ CREATE TABLE hlo_module (
   passes BIGINT NOT NULL,           -- dumps after passes
   changing_passes BIGINT NOT NULL,  -- those that differ from the dump before
   parameters VARCHAR,               -- shapes of its parameters
+  partitions BIGINT,                -- devices that it is split over: what runs is of one of them, and so are its figures
   computations BIGINT,              -- functions and bodies that it has
   instructions BIGINT,              -- instructions in all computations
   fusions BIGINT,                   -- fused groups of instructions
@@ -831,6 +832,24 @@ CREATE TABLE hlo_allocation (
   buffers BIGINT NOT NULL,          -- values that lie in it, one after the other or side by side
   needed_bytes BIGINT,              -- of a heap: the most that is needed at once, where XLA simulated it
   peak_instruction VARCHAR          -- of a heap: the instruction at which that is
+);
+
+-- What speaks for a problem of a program in a dump folder and stands in no other table: to see it takes the operands
+-- of instructions, their order in the schedule, the shapes of several compiles or the program's own log.
+CREATE TABLE hlo_case (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  module_id BIGINT,                 -- row of hlo_module; NULL where a log does not say which program it means
+  kind VARCHAR NOT NULL,            -- shapes or types (compiled again for others), mixed (several have its number), layout_copy, double, donor (not used), spill or collective (not hidden)
+  instruction VARCHAR,              -- the instruction; as a log says it, a kernel or the shape of an argument
+  what VARCHAR NOT NULL,            -- opcode, layouts, parameter, or what changed
+  value DOUBLE NOT NULL,            -- bytes; of shapes, types and mixed, how many
+  share DOUBLE,                     -- part of what the program moves or holds
+  op_name VARCHAR,                  -- the framework's name of the op it was made of
+  file VARCHAR,                     -- file of the Python call that made it, or the log
+  line INTEGER                      -- line in that file
 );
 
 -- A line of a view of tfprof, with its figures, which are means when there are several steps. The table has every

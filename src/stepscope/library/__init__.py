@@ -43,7 +43,7 @@ from stepscope.errors import QueryError
 
 Kind = Literal["base", "analysis", "finding", "read"]
 
-UNITS = ("text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns")
+UNITS = ("text", "int", "float", "bool", "ps", "bytes", "flop", "ratio", "unix_ns")
 LISTS = ("ints", "texts")
 """Units that only parameters have."""
 EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")
@@ -64,6 +64,7 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
 _HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
 PARAMETER = re.compile(r"\$([a-z][a-z0-9_]*)")
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)(?::([^{}|]*)\|([^{}|]*))?\}")
 
 
@@ -306,8 +307,8 @@ def _check(found: Entry) -> None:
         raise HeaderError(f"{found.name}: weakened_by names effects and slugs, not {unknown}")
     if found.kind != "finding":
         return
-    if known[:2] != ["severity", "impact_ps"]:
-        raise HeaderError(f"{found.name}: the first columns of a finding are severity and impact_ps")
+    if known[0] != "severity" or "impact_ps" in known[2:]:
+        raise HeaderError(f"{found.name}: a finding begins with severity, then impact_ps where it has one")
     units = {field.name: field.unit for field in found.columns}
     for match in _PLACEHOLDER.finditer("".join([found.impact, found.action, *dict(found.actions).values()])):
         if match[1] not in units:
@@ -320,14 +321,19 @@ def _check(found: Entry) -> None:
 
 def fill(template: str, values: Mapping[str, object], shown: Mapping[str, str]) -> str:
     """A template of a finding with its columns filled in: as they are shown, and by their values where they
-    decide between singular and plural. Names in the values are not templates themselves."""
+    decide between singular and plural. What is in brackets is left out where a column in it is NULL. Names in
+    the values are not templates themselves."""
 
     def one(match: re.Match[str]) -> str:
         if match[2] is None:
             return shown[match[1]]
         return match[2] if values[match[1]] == 1 else match[3]
 
-    return _PLACEHOLDER.sub(one, template)
+    def some(match: re.Match[str]) -> str:
+        lacks = any(values[found[1]] is None for found in _PLACEHOLDER.finditer(match[1]))
+        return "" if lacks else match[1]
+
+    return _PLACEHOLDER.sub(one, _OPTIONAL.sub(some, template))
 
 
 def in_plural(template: str) -> str:

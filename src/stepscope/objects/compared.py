@@ -11,7 +11,7 @@ from stepscope.errors import NothingFound, UnreadableSource
 from stepscope.instruments.compare import budgets, gate, measured, recordings, sides
 from stepscope.objects.shown import Shown
 from stepscope.objects.trace import flat
-from stepscope.report import comparing, dumps, gating
+from stepscope.report import comparing, gating
 from stepscope.session import trace
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
 
 def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
     with trace.open(path, cache=cache) as opened:
-        there = [] if dumps.only(opened) else sides.runs(opened.query)
+        there = [] if sides.only_programs(opened.query) else sides.runs(opened.query)
         if not there:
             raise NothingFound(
                 "There is no run to compare",

@@ -291,7 +291,7 @@ class Result:
 
 _SQL_TYPES = {
     **{"text": "VARCHAR", "bool": "BOOLEAN", "ps": "BIGINT", "bytes": "BIGINT", "int": "BIGINT"},
-    **{"unix_ns": "BIGINT", "ratio": "DOUBLE", "float": "DOUBLE"},
+    **{"unix_ns": "BIGINT", "ratio": "DOUBLE", "float": "DOUBLE", "flop": "DOUBLE"},
 }
 
 

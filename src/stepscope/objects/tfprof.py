@@ -14,13 +14,13 @@ from stepscope.instruments.tfprof.evidence import read as evidence_of
 from stepscope.instruments.tfprof.tree import Profile
 
 if TYPE_CHECKING:
-    from stepscope.session.open_trace import OpenTrace
+    from stepscope.session.open_trace import Trace
 
 Path = Union[str, "PathLike[str]"]
 
 
 def tfprof(
-    *paths: Path | OpenTrace,
+    *paths: Path | Trace,
     graph: Path | None = None,
     run_metadata: Sequence[Path] = (),
     op_log: Path | None = None,

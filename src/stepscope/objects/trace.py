@@ -10,28 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import library, units
 from stepscope.errors import UsageError
-from stepscope.instruments.memory import allocators, by_step, whatif
 from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.objects.answers import Answer, Finding, Findings
 from stepscope.objects.result import Result
 from stepscope.objects.shown import Memory, Pipeline, Summary
 from stepscope.presenters.frame import VIEWS
 from stepscope.presenters.plain import plain
-from stepscope.report import Column, Table, build, memory, memory_process, memory_totals, pipeline
-from stepscope.session import trace
-from stepscope.session.open_trace import OpenTrace
+from stepscope.report import Column, Table, build, memory_answer, pipeline
+from stepscope.session import trace as session
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine, Params, Statement
     from stepscope.objects.widget import View
     from stepscope.report import Report
     from stepscope.session.schedule import Progress
-    from stepscope.session.trace import Trace as Opened
 
 Path = str | PathLike[str]
 
 
-class Trace(OpenTrace):
+class Trace(session.Trace):
     """Recordings opened together. `stepscope.open()` makes one.
 
     >>> import stepscope
@@ -49,9 +46,13 @@ class Trace(OpenTrace):
     files and memory.
     """
 
-    _last: weakref.ref[Result] | None = None
-    _again: tuple[Callable[[], Opened], bool]
-    """Opens the same once more, for another thread; and whether that is cheap, as with a cache or a lake."""
+    def __init__(self, *found: Any, again: Callable[[], session.Trace], twice: bool) -> None:
+        """found: as a trace of the session takes it. again: opens the same once more, for another thread.
+        twice: that is cheap, as with a cache or a lake."""
+        super().__init__(*found)
+        self._again, self._twice = again, twice
+        self._last: weakref.ref[Result] | None = None
+        self._reports: dict[bool, Report] = {}
 
     # --- what the command line shows -------------------------------------------------------------
 
@@ -99,10 +100,7 @@ class Trace(OpenTrace):
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in
         an `if` where nothing is known."""
-        asked = [(one, whatif.ask(one)) for one in allocators.find(self.query)]
-        totals = None if asked else memory_totals.build(self.query, self.given, all=True)
-        process = memory_process.section(self.query)
-        return Memory(totals or memory.build(asked, by_step.windows(self.query), process))
+        return Memory(memory_answer.build(self))
 
     def view(self, name: str = "overview", *, height: int = 640) -> View:
         """The page of `stepscope serve` as a widget of a notebook, beginning with a view: overview, timeline,
@@ -124,8 +122,7 @@ class Trace(OpenTrace):
                 seen=f"no module {missing.name}",
                 todo="pip install 'stepscope[notebook]', then restart the kernel",
             ) from missing
-        again, twice = self._again
-        return View(again, ", ".join(self.given), name, height, twice=twice)
+        return View(self._again, ", ".join(self.given), name, height, twice=self._twice)
 
     # --- questions -------------------------------------------------------------------------------
 
@@ -192,10 +189,9 @@ class Trace(OpenTrace):
     # --- within ----------------------------------------------------------------------------------
 
     def _report(self, all: bool = False) -> Report:
-        kept: dict[bool, Report] = self.__dict__.setdefault("_reports", {})
-        if all not in kept:
-            kept[all] = build(self, all=all)
-        return kept[all]
+        if all not in self._reports:
+            self._reports[all] = build(self, all=all)
+        return self._reports[all]
 
     def _is_open(self) -> bool:
         return not self._closed
@@ -241,11 +237,12 @@ def open(
     given = list(flat(paths))
     if not given and lake is None:
         raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")
-    only = trace.Only(runs, hosts)
-    made = Trace(*trace.found(given, cache, lake, run, host, progress, engine, only), engine)
-    again = partial(trace.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only)
-    made._again = again, cache or lake is not None
-    return made
+    only = session.Only(runs, hosts)
+    again = partial(
+        session.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only
+    )
+    found = session.found(given, cache, lake, run, host, progress, engine, only)
+    return Trace(*found, engine, again=again, twice=cache or lake is not None)
 
 
 def flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:

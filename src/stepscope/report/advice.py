@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from stepscope import library, units
 from stepscope.library import statements
 from stepscope.report.parts import Finding, Note, Rows, Table, dicts
+from stepscope.sources.source import Source
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def findings_of(
             reasoning=entry.reasoning,
             formula=entry.formula,
         )
-        found.append((_RANK[first["severity"]], -first["impact_ps"], one))
+        found.append((_RANK[first["severity"]], -first.get("impact_ps", 0), one))
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
 
 
@@ -106,30 +107,43 @@ def next_commands(
     trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows], *, only_memory: bool = False
 ) -> tuple[str, ...]:
     """What to run next. only_memory: all that was recorded are profiles, and they hold memory."""
-    where = _where(trace)
-    if where is None:
+    typed = where(trace)
+    if typed is None:
         return ()
     if not any(row["sources"] for row in told["runs_and_hosts"]):
         if told["hlo_modules"]:
-            return (f"stepscope query {where} @hlo_instructions", f"stepscope query {where} @hlo_passes")
+            return _of_programs(trace, typed, any(row["passes"] for row in told["hlo_modules"]))
         graphs = any(row["graphs"] for row in told["runs_and_hosts"])
         of = "largest_tensors" if told["checkpoint_tensors"] and not graphs else "ops_of_graphs"
-        asked = f'stepscope query {where} "{" ".join(statements.text(of, most=20).split())}"'
+        asked = f'stepscope query {typed} "{" ".join(statements.text(of, most=20).split())}"'
         if not graphs:
-            return (asked, f"stepscope report {where} -o report.html")
+            return (asked, f"stepscope report {typed} -o report.html")
         clusters = trace.query(statements.statement("nodes_in_clusters")).rows()[0][0]
-        first = (f"stepscope xla clusters {where}",) if clusters else ()
-        return (*first, f"stepscope graph {where}", asked)
+        first = (f"stepscope xla clusters {typed}",) if clusters else ()
+        return (*first, f"stepscope graph {typed}", asked)
     if only_memory and not told["op_types"]:
-        return (f"stepscope memory {where}", f"stepscope report {where} -o report.html")
+        return (f"stepscope memory {typed}", f"stepscope report {typed} -o report.html")
     slugs = {finding.slug for finding in findings}
     if "input-wait" in slugs and told["pipeline_stages"]:
-        return (f"stepscope pipeline {where}", f"stepscope report {where} -o report.html")
+        return (f"stepscope pipeline {typed}", f"stepscope report {typed} -o report.html")
     further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
-    return (f"stepscope query {where} @{further}", f"stepscope report {where} -o report.html")
+    return (f"stepscope query {typed} @{further}", f"stepscope report {typed} -o report.html")
 
 
-def _where(trace: Trace) -> str | None:
+def _of_programs(trace: Trace, typed: str, passes: bool) -> tuple[str, ...]:
+    """What to ask of programs. A lake keeps their tables and not the files, which other verbs read."""
+    if not all(isinstance(one, Source) for one in trace.sources):
+        return (f"stepscope query {typed} @hlo_instructions", f"stepscope query {typed} @hlo_passes")
+    changed = (f"stepscope xla diff {typed}",) if passes else ()
+    return (
+        f"stepscope xla cost {typed}",
+        *changed,
+        f"stepscope graph {typed}",
+        f"stepscope xla dumps {typed}",
+    )
+
+
+def where(trace: Trace) -> str | None:
     """The paths of the trace as they were typed; None for a pipe, which gives its bytes once."""
     paths = list(dict.fromkeys(trace.given))
     if not paths or any(path == "-" or path.startswith(("/dev/", "/proc/")) for path in paths):

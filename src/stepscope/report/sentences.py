@@ -44,6 +44,7 @@ def headline(told: Mapping[str, Rows], judged: int = 0, mean: tuple[int, int] | 
     hosts = told["runs_and_hosts"]
     several_hosts = len({row["host_id"] for row in hosts}) > 1
     if hosts and not any(row["sources"] for row in hosts):
+        yield from _modules(told)
         yield _without_time(hosts)
     elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
         yield "Nothing was recorded: there are no events, so where the time went is unknown."
@@ -200,19 +201,32 @@ def _modules(told: Mapping[str, Rows]) -> Iterable[str]:
     rows = [row for row in told["hlo_modules"] if not row["is_copy"]]
     if not rows:
         return
-    yield f"XLA compiled {units.count(len(rows), 'module')}."
+    functions = units.count(len({(row["run_id"], row["function"]) for row in rows}), "function")
+    yield f"XLA compiled {units.count(len(rows), 'module')} of {functions}."
     most = max(rows, key=lambda row: row["run_flops"] or 0)
     if most["run_flops"]:
-        work = units.show(most["run_flops"], "float")
-        yield f"The most work is in {shortened(most['module'])}: {work} flops a run."
+        work = f"{units.show(most['run_flops'], 'flop')} a run"
+        if most["devices"] and most["is_final"]:
+            work += f" on each of {most['devices']} devices"
+        if most["flops_per_byte"]:
+            work += f", {units.show(most['flops_per_byte'], 'float')} for each byte it moves"
+        yield f"The most work is in {shortened(most['module'])}: {work}."
     hungriest = max(rows, key=lambda row: row["allocated_bytes"] or 0)
     if hungriest["allocated_bytes"]:
-        size = units.show(hungriest["allocated_bytes"], "bytes")
-        yield f"{shortened(hungriest['module'])} takes the most memory: {size}."
+        size, temporary = (units.show(hungriest[key], "bytes") for key in ("allocated_bytes", "temp_bytes"))
+        yield f"{shortened(hungriest['module'])} takes the most memory: {size}, {temporary} of it temporary."
     if copies := len(told["hlo_modules"]) - len(rows):
         yield f"The table also lists {units.count(copies, 'copy', 'copies')} that recordings keep."
     if unread := sum(row["instructions"] is None for row in rows):
         yield f"{units.count(unread, 'module')} could not be read; the column problem says why."
+
+
+def _passes(told: Mapping[str, Rows]) -> Iterable[str]:
+    passes = sum(row["passes"] for row in told["hlo_modules"])
+    if same := passes - sum(row["changing_passes"] for row in told["hlo_modules"]):
+        equal = units.agree(same, "equals", "equal")
+        dumps = units.count(passes, "dump")
+        yield f"Of {dumps} after passes, {same:,} {equal} the dump before byte for byte."
 
 
 def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
@@ -382,6 +396,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
     "concurrency": _at_once,
     "checkpoint_tensors": _checkpoints,
     "hlo_modules": _modules,
+    "hlo_passes": _passes,
     "completeness": _complete,
     "ranks": ranks.sentences,
 }

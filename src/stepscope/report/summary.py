@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from stepscope import library, units
 from stepscope.instruments import flame as instrument
 from stepscope.instruments.causes import ranking
-from stepscope.instruments.memory import allocators, whatif
+from stepscope.instruments.memory import allocators
 from stepscope.instruments.pipeline import diagnoses
 from stepscope.library.statements import statement
 from stepscope.report import recorded
@@ -63,7 +63,7 @@ _SECTIONS: tuple[
     ("memory_by_op", "Memory", 12, True),
     ("checkpoint_tensors", "Checkpoints", 12, True),
     ("hlo_modules", "XLA modules", 12, True),
-    ("hlo_passes", "XLA passes", 40, False),
+    ("hlo_passes", "XLA passes", 12, True),
     ("hlo_instructions", "XLA instructions", 40, False),
     ("hlo_memory", "Memory of programs", 40, False),
     ("slices_by_name", "Slices by name", 20, False),
@@ -102,14 +102,17 @@ def build(trace: Trace, all: bool = False) -> Report:
         shown.remove("ops")  # a recording without types: the section before says the same
     if profiles:
         shown = [name for name in shown if name not in _OF_TIME]
+    mixed = unrelated(told)
+    runs = len({one.run_id for one in judged})
+    first = (
+        *sentences(judged, several_runs(told), mixed, _programs(trace) if mixed else ()),
+        *memory,
+        *headline(told, max(runs, 2) if mixed and judged else runs, _mean(judged)),
+    )
+    said = {name: [one for one in answer(name, told) if one not in first] for name in shown}
+    said["runs_and_hosts"] = [*made, *said["runs_and_hosts"]]
     sections = [
-        _section(
-            library.entry(name),
-            heading,
-            answers[name],
-            (*made, *answer(name, told)) if name == "runs_and_hosts" else answer(name, told),
-            _MOST_WITH_ALL if all else most,
-        )
+        _section(library.entry(name), heading, answers[name], said[name], _MOST_WITH_ALL if all else most)
         for name, heading, most, always in _SECTIONS
         if name in shown and (answers[name].rows or name == "completeness")
     ]
@@ -122,15 +125,9 @@ def build(trace: Trace, all: bool = False) -> Report:
             "memory_by_op": _memory(trace),
         }
         sections = _beside(sections, more)
-    mixed = unrelated(told)
-    runs = len({one.run_id for one in judged})
     return Report(
         title=title(told),
-        headline=(
-            *sentences(judged, several_runs(told), mixed, _programs(trace) if mixed else ()),
-            *memory,
-            *headline(told, max(runs, 2) if mixed and judged else runs, _mean(judged)),
-        ),
+        headline=first,
         sections=tuple(sections),
         findings=findings,
         notes=notes,
@@ -241,11 +238,11 @@ def _pipelines(trace: Trace) -> Iterator[Section]:
 
 def _memory(trace: Trace) -> Iterator[Section]:
     """What the verb memory tells: the curve, and who holds the peak."""
-    from stepscope.report import memory
+    from stepscope.report import memory, memory_answer
 
     found = sorted(allocators.find(trace.query), key=lambda one: -one.peak.bytes)
-    for one in found[:_MOST_SUBJECTS]:
-        yield memory.group(one, whatif.ask(one))
+    for one, changes in memory_answer.changes(trace, found[:_MOST_SUBJECTS]):
+        yield memory.group(one, changes)
     if len(found) > _MOST_SUBJECTS:
         more = f"{units.count(len(found) - _MOST_SUBJECTS, 'more allocator')}: `stepscope memory` shows them."
         yield Section("more_allocators", "More allocators", answer=(more,))

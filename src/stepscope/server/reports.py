@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.background import go_on
 from stepscope.errors import NothingFound
 from stepscope.instruments.compare.measured import measure
 from stepscope.instruments.compare.sides import each
-from stepscope.instruments.memory import allocators, by_step, whatif
 from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.presenters import json
-from stepscope.report import build, comparing, dumps, memory_process
-from stepscope.report import memory as memory_report
+from stepscope.report import build, comparing, memory_answer
 from stepscope.report import pipeline as pipelines_report
 
 if TYPE_CHECKING:
@@ -33,13 +29,7 @@ def first(trace: Trace) -> bytes:
 
 
 def _summary(trace: Trace, all: bool) -> bytes:
-    built = dumps.summary(trace, _name(trace), all=all) or build(trace, all=all)
-    return json.render(built).encode("ascii")
-
-
-def _name(trace: Trace) -> str:
-    """What was given, without the folders that it is in."""
-    return " ".join(Path(path).name or "." for path in trace.given)
+    return json.render(build(trace, all=all)).encode("ascii")
 
 
 def pipelines(trace: Trace) -> list[Found]:
@@ -55,17 +45,7 @@ def pipeline(found: list[Found], trace: Trace) -> bytes:
 
 def memory(trace: Trace) -> bytes:
     """Memory: the peak, and who holds it."""
-    compiled = dumps.memory(trace, _name(trace))
-    if compiled is not None:
-        return json.render(compiled).encode("ascii")
-    found = allocators.find(trace.query)
-    steps = by_step.windows(trace.query) if found else {}
-    durations = whatif.durations(trace.query) if found else {}
-    asked = []
-    for one in found:
-        go_on()
-        asked.append((one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))))
-    return json.render(memory_report.build(asked, steps, memory_process.section(trace.query))).encode("ascii")
+    return json.render(memory_answer.build(trace)).encode("ascii")
 
 
 def compared(a: int, b: int, trace: Trace) -> bytes:

@@ -137,12 +137,12 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
         for table in schema().tables
         for number, hosts in enumerate(_cut(lake, table.name))
     ]
-    working: set[OpenTrace] = set()
+    working: set[Trace] = set()
 
     def write(one: tuple[Table, Sequence[str], Path]) -> tuple[Packed, Path]:
         table, hosts, path = one
         part = _ordered(lake.of_runs([run_id], hosts))
-        with OpenTrace(LakeTables(part, None)) as trace:
+        with Trace(LakeTables(part, None)) as trace:
             working.add(trace)
             try:
                 rows = trace.copy(_rows(table, part), str(path), _form(table))
@@ -156,7 +156,7 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
     from concurrent.futures import ThreadPoolExecutor
 
     from stepscope.session.lake_tables import LakeTables
-    from stepscope.session.open_trace import OpenTrace
+    from stepscope.session.open_trace import Trace
 
     with ThreadPoolExecutor(min(_at_once(), max(1, len(every)))) as pool:
         todo = [pool.submit(write, one) for one in every]

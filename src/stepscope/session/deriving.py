@@ -82,11 +82,11 @@ def _mergeable(manifests: Sequence[Manifest]) -> list[str]:
 def _merge(lake: Lake, tables: Sequence[str], stage: Path) -> Iterator[tuple[str, Path, int]]:
     """Writes tables of all sources into one file each under the stage: the table, its file and rows."""
     from stepscope.session.lake_tables import LakeTables
-    from stepscope.session.open_trace import OpenTrace
+    from stepscope.session.open_trace import Trace
 
     if not tables:
         return
-    with OpenTrace(LakeTables(lake, None)) as trace:
+    with Trace(LakeTables(lake, None)) as trace:
         for table in tables:
             path = stage / f"{table}.merged.parquet"
             asked = rows_of(table, schema().table(table).names)
@@ -100,14 +100,14 @@ def _slices(manifests: Sequence[Manifest]) -> int:
 def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
     """Rows of derived tables, made of the sources of one run."""
     from stepscope.session.lake_tables import LakeTables
-    from stepscope.session.open_trace import OpenTrace
+    from stepscope.session.open_trace import Trace
 
     given = {table for one in lake.manifests for table in one.rows}
     if not given & _MADE_FROM:
         return {table: [] for table in tables}
     found: dict[str, Rows] = {}
     for part, wanted in _parts(lake, tables):
-        with OpenTrace(LakeTables(part, None)) as trace:
+        with Trace(LakeTables(part, None)) as trace:
             for table in wanted:
                 names = schema().table(table).names
                 asked = rows_of(table, names, order="id")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core, config, formats
 from stepscope.engines import ahead
@@ -14,23 +13,20 @@ from stepscope.errors import UsageError
 from stepscope.lake import disk, mark, reader
 from stepscope.lake.cache import Cache
 from stepscope.lake.mirror import Mirror
+from stepscope.session.open_trace import Trace as Trace
 from stepscope.sources.find import find
 from stepscope.sources.given import look_up
 from stepscope.sources.spool import Spool
 from stepscope.sources.stores import is_store
 
 if TYPE_CHECKING:
-    from stepscope import library
-    from stepscope.engines import Arrow, Engine, Form, Params, Result, Statement
-    from stepscope.lake.decoded import Lanes
+    from stepscope.engines import Engine
     from stepscope.lake.rows import SourceRow
-    from stepscope.lake.schema import Schema
     from stepscope.session.compacting import Compacted
     from stepscope.session.plan import Plan
-    from stepscope.session.schedule import Asking, Progress
+    from stepscope.session.schedule import Progress
     from stepscope.session.tables import Tables
     from stepscope.sources.find import Found
-    from stepscope.sources.source import Skipped, Source
 
 
 class Only(NamedTuple):
@@ -43,99 +39,6 @@ class Only(NamedTuple):
 EVERYTHING = Only()
 
 
-class Trace(Protocol):
-    """Sources opened together, as the tables of the schema. A context manager; close() is idempotent.
-
-    Reports, exporters and commands know no more of a trace than this.
-    """
-
-    @property
-    def sources(self) -> tuple[Source | SourceRow, ...]:
-        """What is read, in the order of source_id."""
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The paths, or the lake, that open() was given."""
-
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        """What was found but not read, and why."""
-
-    @property
-    def schema(self) -> Schema:
-        """The tables and columns that query() knows."""
-
-    def begin(self) -> None:
-        """Begins with what every query needs, while the caller does something else. The first query does so,
-        too."""
-
-    def query(self, sql: str | Statement, params: Params = ()) -> Result:
-        """Runs one SELECT.
-
-        QueryError when it is refused; UnreadableSource when nothing can be decoded; LakeError when a file
-        of a lake is damaged. The base views of the library can be used by name.
-        """
-
-    def stream(self, sql: str | Statement) -> Arrow:
-        """The rows of one SELECT as Arrow: it runs when the stream is exported, which must be read to its end
-        before the next query. Errors as those of query()."""
-
-    def ask(self, entry: library.Entry) -> Result:
-        """Runs an analysis or a finding of the library; errors as those of query()."""
-
-    def answers(
-        self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
-    ) -> list[list[tuple[Any, ...]]]:
-        """Runs several analyses and findings of the library side by side: the rows of each.
-
-        keep: base views to compute once, because several of them read them; each after those it builds on.
-        Errors are those of query().
-        """
-
-    def lanes(self) -> dict[int, Lanes] | None:
-        """Slices of each source in the form that the page's timeline draws from, by source_id; None where
-        they have to be asked for with SQL. Errors as those of query()."""
-
-    def define(self, views: Mapping[str, str | Statement]) -> None:
-        """Makes SELECT statements usable by name in query()."""
-
-    def keep(self, names: Sequence[str]) -> None:
-        """Computes defined views once, because several queries will read them."""
-
-    def copy(self, sql: str | Statement, path: str, form: Form) -> int:
-        """Writes a query's rows to a file; returns their number. form: "parquet", "csv", "ndjson", or "text"
-        for one column of text, written as it is.
-
-        OutputError when the file cannot be written.
-        """
-
-    def watch(self, reading: Progress | None, asking: Asking | None) -> None:
-        """Says from now on what is being read and asked, and how far that is, in whichever thread reads or
-        asks; what they raise stops it."""
-
-    def interrupt(self) -> None:
-        """Stops what runs, from another thread: a query ends with QueryError, decoding with
-        KeyboardInterrupt. The next query begins anew."""
-
-    def close(self) -> None:
-        """Releases files, memory and the engine."""
-
-    def leave(self) -> None:
-        """close() for a process that ends: memory that goes as a whole anyway is not taken apart."""
-
-    def __enter__(self) -> Trace:
-        """The trace itself."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
-        """close()"""
-
-
 def open(
     *paths: str | PathLike[str],
     cache: bool = True,
@@ -146,6 +49,7 @@ def open(
     engine: Callable[[], Engine] | None = None,
     only: Only = EVERYTHING,
     looking: Progress | None = None,
+    memory_bytes: int | None = None,
 ) -> Trace:
     """Opens files, folders, archives, "-" or a lake as one Trace.
 
@@ -153,13 +57,13 @@ def open(
     and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
     found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). only: runs and hosts of
     a lake; what else it has is neither looked at nor read. looking: hears now and then which file is looked
-    at. Decoding happens at the first query. NothingFound when there is no recording under the paths.
+    at. memory_bytes: as Trace() takes it. Decoding happens at the first query. NothingFound when there is no
+    recording under the paths.
     """
-    from stepscope.session.open_trace import OpenTrace
-
-    return OpenTrace(
+    return Trace(
         *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine, only, looking),
         engine,
+        memory_bytes,
     )
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-NAME = "program.log"
-"""The file for the messages, in the folder of the dumps."""
+from stepscope.instruments.xla.program_log import KEPT
+
 _MOST_BYTES = 1 << 28
 _SECONDS_TO_END = 1.0
 """How long the last messages are waited for: what the program has started may hold them open."""
@@ -32,9 +32,9 @@ def run(
     finally:
         os.close(theirs)
     with suppress(OSError):
-        (folder / NAME).unlink(missing_ok=True)
+        (folder / KEPT).unlink(missing_ok=True)
     try:
-        kept: IO[bytes] | None = (folder / NAME).open("wb")
+        kept: IO[bytes] | None = (folder / KEPT).open("wb")
     except OSError:
         kept = None
     copier = Thread(target=_copy, args=(ours, kept), daemon=True)

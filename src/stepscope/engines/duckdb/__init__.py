@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope import config
-from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, Told, statement
+from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, Told, Work, statement
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import parse
@@ -96,7 +96,13 @@ class DuckDB:
         self.writes = False
         self.whole_runs = False
         self.little = False
-        self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
+        self._doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
+
+    def prepare(self, work: Work) -> None:
+        """Says what it is made for. Before attach()."""
+        self.writes, self.little, self._doubt = work.writes, work.little, work.doubt
+        if work.memory_bytes is not None:
+            self._con.execute(f"SET memory_limit = '{work.memory_bytes}B'")
 
     def attach(self, relation: Relation) -> None:
         """Makes a table known; its parts are asked for when a query first reads it."""
@@ -411,7 +417,7 @@ class DuckDB:
         """The error to raise for one of DuckDB's. Raises KeyboardInterrupt where Ctrl-C is behind it."""
         raised_again(error)
         told = refusal(error, sql, self._known())
-        return self.doubt(told) if isinstance(error, _WHILE_READING) else told
+        return self._doubt(told) if isinstance(error, _WHILE_READING) else told
 
     def _known(self) -> dict[str, tuple[str, ...]]:
         """Tables and views with their columns, for advice."""

@@ -42,6 +42,12 @@ def runs(query: Query) -> list[Side]:
     )
 
 
+def only_programs(query: Query) -> bool:
+    """Whether there is nothing but what XLA compiled, which holds no time to compare."""
+    modules, captures = query(statement("programs_seen")).rows()[0]
+    return bool(modules) and not captures
+
+
 def hosts(side: Side) -> list[Side]:
     """Each host of a side as a side of its own."""
     return [replace(side, host_ids=(host,), name=host) for host in side.host_ids]

@@ -17,7 +17,7 @@ from stepscope import _core, strict_json
 from stepscope.errors import UnreadableSource
 from stepscope.formats import _hlo
 from stepscope.instruments.graphs.hierarchy import Hierarchy
-from stepscope.instruments.xla import costs, dumps, oddities
+from stepscope.instruments.xla import costs, dumps
 from stepscope.instruments.xla import programs as recorded
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
@@ -38,7 +38,7 @@ def found(paths: Sequence[str]) -> list[dict[str, Any]]:
             "nodes": row["instructions"],
             "path": row["path"],
         }
-        for row in oddities.finals(dumps.read(paths).rows)
+        for row in dumps.finals(dumps.read(paths).rows)
     ]
     return sorted(rows, key=lambda row: (-row["nodes"], row["graph"]))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from stepscope import _core
 from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.instruments.xla import dumps, oddities, whole
+from stepscope.instruments.xla import dumps, whole
 from stepscope.lake.rows import printable
 
 BY = ("instruction", "op", "scope", "line")
@@ -35,7 +35,7 @@ def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
     """The program of a dump that runs most flops, or the first whose name contains `module`: as
     _core.hlo_module() gives it, with `module` and `file`. NothingFound when there is none,
     LimitReached when it is too large."""
-    found = oddities.finals(dumps.read(paths).rows)
+    found = dumps.finals(dumps.read(paths).rows)
     wanted = [row for row in found if module is None or module in row["module"]]
     if not wanted:
         raise NothingFound(
@@ -47,7 +47,7 @@ def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
             path=paths[0],
         )
     # A program that runs says more than one that is still to be compiled.
-    row = max(wanted, key=lambda row: (oddities.is_final(row), row["run_flops"], row["run_bytes"]))
+    row = max(wanted, key=lambda row: (dumps.is_final(row), row["run_flops"], row["run_bytes"]))
     try:
         program = whole.module(row["path"])
     except (OSError, _core.CoreError) as error:

@@ -1,5 +1,5 @@
-"""The tables of a dump folder: hlo_module, hlo_pass and, of the programs themselves, hlo_computation,
-hlo_instruction, hlo_buffer and hlo_allocation.
+"""The tables of a dump folder: hlo_module, hlo_pass, hlo_case and, of the programs themselves,
+hlo_computation, hlo_instruction, hlo_buffer and hlo_allocation.
 
 Every file is summed up. Instructions are kept of whole stages, and of the last pass where a compile was not
 dumped to its end: dozens of passes would repeat them.
@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, units
 from stepscope.errors import LimitReached
 from stepscope.formats import Damaged, _dump_names
-from stepscope.instruments.xla import dumps, oddities
+from stepscope.instruments.xla import cases, dumps, program_log
 from stepscope.lake.rows import printable
 from stepscope.sources import damage
 
@@ -36,6 +38,7 @@ _FIGURES = (
 _FLOATS = frozenset(
     name for name in _FIGURES if name.startswith("run_") or name in ("flops", "transcendentals", "bytes")
 )
+_MOST_PACKED_BYTES = 1 << 28
 _MOST_NAMED = 3
 """Damaged files that a note names."""
 
@@ -63,7 +66,70 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
         "hlo_pass",
         [_pass(numbers[id(row)], at, row) for at, members in enumerate(modules) for row in members],
     )
-    store.update_facts(_facts(source, rows, gone))
+    beside = _beside(source)
+    logs = _logs(source, beside)
+    told = program_log.read(logs)
+    found = cases.find(
+        [(at, last) for at, members in enumerate(modules) for last in dumps.finals(members)],
+        told.said,
+        partial(_bytes, spool),
+    )
+    put(store, "hlo_case", [{"id": at, **case} for at, case in enumerate(found.rows)])
+    facts = _facts(source, rows, gone, told)
+    facts["notes"] += _not_seen(modules, beside, told.unread, found.left_out)
+    store.update_facts(facts)
+
+
+def _beside(source: Source) -> list[Path]:
+    """Every file of the folders that a dump lies in: also those that hold no program."""
+    if not Path(source.path).is_dir():
+        return []
+    folders = {Path(piece.bytes.path).parent for piece in source.pieces} | {Path(source.path)}
+    return [path for folder in sorted(folders) for path in sorted(folder.iterdir())]
+
+
+def _logs(source: Source, beside: Sequence[Path]) -> list[str]:
+    """Logs in the folder of the dump, and the one that was kept around it."""
+    around = [Path(source.path).parent / program_log.KEPT] if beside else []
+    found = [path for path in (*beside, *around) if path.name.endswith(program_log.ENDINGS)]
+    return [str(path) for path in dict.fromkeys(found) if path.is_file()]
+
+
+def _bytes(spool: Spool, row: Row) -> bytes:
+    """The file of a row once more; OSError when it is gone."""
+    file: dumps.File = row["read"]
+    if file.packed is None:
+        return Path(file.path).read_bytes()
+    data, why = spool.read_good(file.packed, file.relative, _MOST_PACKED_BYTES)
+    if why is not None:
+        raise OSError(why)
+    return data
+
+
+def _not_seen(
+    modules: Sequence[Sequence[Row]], beside: Sequence[Path], unread: Mapping[str, str], left_out: int
+) -> list[dict[str, Any]]:
+    """Notes on what findings on the programs may lack."""
+    known = {(members[0]["id"], members[0]["module"]) for members in modules}
+    named = [
+        _dump_names.in_folder(path.name, path.parts[:-1]) or _dump_names.named(path.name) for path in beside
+    ]
+    inputs = {(one.id, printable(one.module)) for one in named if one is not None and one.place == "input"}
+    only = sorted(module for number, module in inputs - known)
+    unread_logs = [(printable(path), why) for path, why in unread.items()]
+    notes = [
+        note(
+            "module-input-only", "missing", [(name, "a filter") for name in only], "were left out", "module"
+        ),
+        note("log-unread", "missing", unread_logs, "could not be read to the end", "log"),
+    ]
+    if left_out:
+        detail = (
+            f"the instructions of {units.count(left_out, 'program')} were not searched: those that move least"
+        )
+        told = {"slug": "programs-not-searched", "effect": "missing", "events": left_out}
+        notes.append({**told, "first_offset": None, "detail": detail})
+    return [one for one in notes if one is not None]
 
 
 def _files(source: Source, spool: Spool) -> tuple[list[dumps.File], list[tuple[str, str]]]:
@@ -83,8 +149,7 @@ def _files(source: Source, spool: Spool) -> tuple[list[dumps.File], list[tuple[s
             )
             continue
         plain = place.codec == "plain" and not place.offset and place.length is None and place.crc is None
-        packed = None if plain else place.input()
-        found.append(dumps.File(place.path, piece.name, "", piece.size, named, packed))
+        found.append(dumps.File(place.path, piece.name, "", piece.size, named, None if plain else place))
     return found, gone
 
 
@@ -100,7 +165,7 @@ def _programs(members: Sequence[Row]) -> Iterator[Row]:
     """The rows of a module whose instructions are kept."""
     readable = [row for row in members if row["instructions"] is not None]
     for row in readable:
-        if row["pass"] is None or (row is readable[-1] and not any(map(oddities.is_final, readable))):
+        if row["pass"] is None or (row is readable[-1] and not any(map(dumps.is_final, readable))):
             yield row
 
 
@@ -122,7 +187,7 @@ def figures(row: Row) -> dict[str, Any]:
 
 
 def _module(number: int, members: Sequence[Row]) -> dict[str, Any]:
-    (last,) = oddities.finals(members) or [members[-1]]
+    (last,) = dumps.finals(members) or [members[-1]]
     passes = [row for row in members if row["pass"] is not None]
     return {
         "id": number,
@@ -131,7 +196,8 @@ def _module(number: int, members: Sequence[Row]) -> dict[str, Any]:
             name: last[name]
             for name in ("module", "function", "compile", "folder", "file", "stage", "parameters")
         },
-        "is_final": oddities.is_final(last) and last["instructions"] is not None,
+        "partitions": last["partitions"],
+        "is_final": dumps.is_final(last) and last["instructions"] is not None,
         "stages": len(members) - len(passes),
         "passes": len(passes),
         "changing_passes": sum(not row["equals_before"] for row in passes),
@@ -158,7 +224,9 @@ def put(store: Store, table: str, rows: Sequence[Row]) -> None:
         store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
 
 
-def _facts(source: Source, rows: Sequence[Row], gone: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _facts(
+    source: Source, rows: Sequence[Row], gone: Sequence[tuple[str, str]], logs: program_log.Logs
+) -> dict[str, Any]:
     """The facts of a source: an event is a file that holds a stage or pass."""
     unread = [(row["file"], row["problem"]) for row in rows if row["instructions"] is None]
     doubtful = [
@@ -169,7 +237,8 @@ def _facts(source: Source, rows: Sequence[Row], gone: Sequence[tuple[str, str]])
     digest = hashlib.blake2b(digest_size=16)
     for row in sorted(rows, key=lambda row: row["file"]):
         digest.update(repr((row["file"], row["file_bytes"], row["hash"], row["problem"])).encode())
-    digest.update(repr(sorted(gone)).encode("utf-8", "surrogatepass"))
+    said = [(one.kind, one.name, one.value, one.what, one.at) for one in logs.said]
+    digest.update(repr((sorted(gone), said)).encode("utf-8", "surrogatepass"))
     notes = [
         note("damaged-module", "lost", lost, "could not be read"),
         note("doubtful-module", "missing", doubtful, "could be read in part"),

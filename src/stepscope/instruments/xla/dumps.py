@@ -17,11 +17,11 @@ from stepscope import _core, units
 from stepscope.errors import NothingFound
 from stepscope.formats import _dump_names
 from stepscope.formats._dump_names import CHAIN, MODULES, Named
-from stepscope.instruments.xla import program_log
 from stepscope.lake.rows import printable
 
 if TYPE_CHECKING:
     from stepscope._core import Input
+    from stepscope.sources.source import Bytes
 
 COLUMNS = (
     *("module", "id", "stage", "pass", "file", "computations", "instructions", "fusions"),
@@ -62,23 +62,22 @@ class File(NamedTuple):
     base: str
     size: int
     named: Named | None
-    packed: Input | None = None
+    packed: Bytes | None = None
 
     @property
     def given(self) -> str | Input:
         """What the core is given to read it."""
-        return self.packed or self.path
+        return self.path if self.packed is None else self.packed.input()
 
 
 class Dumps(NamedTuple):
     """What a folder holds: rows with COLUMNS and NOT_COLUMNS, all files with FILE_COLUMNS, the number of
-    dumps folded away because nothing had changed, and of stages that could not be read, and paths of logs."""
+    dumps folded away because nothing had changed, and of stages that could not be read."""
 
     rows: list[dict[str, Any]]
     files: list[dict[str, Any]]
     folded: int
     damaged: int
-    logs: Sequence[str] = ()
 
 
 def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
@@ -108,8 +107,21 @@ def of_files(files: Sequence[File], *, fold: bool = True) -> Dumps:
         sorted(map(_file_row, files), key=_order_of_files),
         folded,
         sum(row["problem"] is not None and row["instructions"] is None for row in rows),
-        [file.path for file in files if file.packed is None and file.path.endswith(program_log.ENDINGS)],
     )
+
+
+def finals(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The row of each module that says most: after optimisation, else the last that could be read."""
+    last: dict[Any, Mapping[str, Any]] = {}
+    for row in rows:
+        if row["instructions"] is not None:
+            last[row["folder"], row["id"], row["module"]] = row
+    return list(last.values())
+
+
+def is_final(row: Mapping[str, Any]) -> bool:
+    """Whether a row is of the stage that runs."""
+    return row["pass"] is None and "after_optimizations" in (row["stage"] or "")
 
 
 def finished(paths: Sequence[str]) -> list[list[File]]:

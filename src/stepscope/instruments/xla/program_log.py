@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ENDINGS = (".log", ".log.gz")
+KEPT = "program.log"
+"""What `stepscope xla run` calls the log that it keeps around the folder of the programs."""
 MOST_LINES = 5_000_000
 """Of a log; the rest is not read, and `Logs.unread` says so."""
 _LONGEST = 1 << 16

@@ -62,6 +62,7 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
                 "file": printable(Path(source.path).name),
                 "stage": None,
                 "parameters": printable(said["parameters"]) or None,
+                "partitions": said["partitions"],
                 "is_final": True,
                 **dict.fromkeys(("stages", "passes", "changing_passes"), 0),
                 **dump_tables.figures(dumps.figures(said)),

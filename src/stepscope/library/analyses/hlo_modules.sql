@@ -12,7 +12,9 @@
 --   run_id | text | Run | name of the run
 --   module | text | Module | name of the HLO module
 --   program_id | text | Id | its number in the process that compiled it
---   compile | int | Compile | which compile of its function it is
+--   function | text | Function | function that it was compiled from
+--   compile | int | Compile | which compile of that function it is
+--   devices | int | Devices | devices that it is split over, of one of which the figures are; none where it is not split
 --   kept_by | text | Kept by | dump or recording
 --   is_copy | bool | Copy | true when another row is of the same program
 --   is_final | bool | Final | true when it is what runs
@@ -20,12 +22,12 @@
 --   changing_passes | int | Changing | those that differ from the dump before
 --   instructions | int | Instructions | in all its computations
 --   fusions | int | Fusions | fused groups of instructions
---   run_flops | float | Flops | floating-point operations of a run
+--   run_flops | flop | Flops | floating-point operations of a run
 --   run_bytes | float | Bytes moved | bytes that a run reads and writes
 --   flops_per_byte | float | Intensity | flops for each byte it moves
 --   allocated_bytes | bytes | Memory | memory that a run takes
 --   temp_bytes | bytes | Temporary | of it, memory of values in between
---   flops | float | By XLA | flops as XLA counts them: bodies of loops once
+--   flops | flop | By XLA | flops as XLA counts them: bodies of loops once
 --   problem | text | Problem | why figures are missing or doubtful
 WITH
 modules AS (
@@ -35,7 +37,9 @@ modules AS (
     m.source_id,
     m.module,
     m.program_id,
+    m.function,
     m.compile,
+    m.partitions,
     m.passes,
     m.changing_passes,
     m.instructions,
@@ -74,7 +78,9 @@ SELECT
   m.run_id,
   m.module,
   m.program_id,
+  m.function,
   m.compile,
+  NULLIF(m.partitions, 1) AS devices,
   CASE WHEN m.is_recorded THEN 'recording' ELSE 'dump' END AS kept_by,
   m.is_recorded AND (
     d.id IS NOT NULL

@@ -1,16 +1,18 @@
-"""Memory of the programs in a dump folder as a report: classes, heaps, and who holds the peak."""
+"""Memory of compiled programs as a report: classes, heaps, and who holds the peak."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
 from stepscope.instruments.xla import memory
+from stepscope.report import promised
+from stepscope.report.advice import where
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.memory import Program
+    from stepscope.session.trace import Trace
 
 _MOST = 10
 _CLASSES = (
@@ -23,7 +25,6 @@ _HEAPS = (
     Column("reserved_bytes", "bytes", "Reserved", "size of the allocation"),
     Column("at", "text", "Peak at", "instruction after which the most lives"),
     Column("allocation", "int", "Allocation", "the one that holds the buffers of this heap"),
-    Column("named_allocation", "int", "In the file", "the allocation that the file names; wrong on the CPU"),
 )
 _HOLDERS = (
     Column("name", "text", "Holder"),
@@ -48,19 +49,23 @@ _WORDS = {
 }
 
 
-def build(programs: Sequence[Program], total: int, name: str) -> Report:
-    """The report. total: programs that there are, of which the largest are given. name: what was read."""
+def build(trace: Trace) -> Report | None:
+    """The report; None where no program says what memory it takes."""
+    programs, total = memory.find(trace.query)
+    if not programs:
+        return None
     largest = programs[0]
+    typed = where(trace)
     told = [_peak(largest)]
     if total > len(programs):
         told.append(f"{units.count(total - len(programs), 'smaller program')} left out.")
     sections = tuple(_section(one) for one in programs)
     return Report(
-        title=f"{name}: memory of {units.count(total, 'compiled program')}",
+        title=f"Memory of {units.count(total, 'compiled program')}",
         headline=tuple(told),
         sections=sections,
-        next_commands=(f"stepscope xla dumps {name}",),
-        document={"programs": [_raw(one) for one in programs]},
+        next_commands=() if typed is None else (f"stepscope query {typed} @hlo_memory",),
+        document={**promised.memory([]), "programs": [_raw(one) for one in programs]},
     )
 
 
@@ -69,7 +74,7 @@ def _raw(one: Program) -> dict[str, Any]:
     classes = one.classes
     return {
         "module": one.module,
-        "id": one.id,
+        "id": int(one.id) if one.id.isdecimal() else None,
         "file": one.file,
         "argument_size_in_bytes": classes["parameter"],
         "output_size_in_bytes": classes["output"] + classes["alias"],
@@ -84,7 +89,7 @@ def _raw(one: Program) -> dict[str, Any]:
 
 
 def _name(one: Program) -> str:
-    return one.module if one.id is None else f"{one.module} ({one.id})"
+    return f"{one.module} ({one.id})" if one.id else one.module
 
 
 def _peak(one: Program) -> str:
@@ -102,7 +107,15 @@ def _section(one: Program) -> Section:
     if one.heaps:
         heaps = tuple(tuple(heap) for heap in one.heaps)
         table = Table(_HEAPS, heaps, len(heaps))
-        parts.append(Section("memory_heaps", "Heap", "How much is needed at once?", tuple(_heap(one)), table))
+        parts.append(
+            Section(
+                "memory_heaps",
+                "Heap",
+                "How much is needed at once?",
+                tuple(filter(None, [_heap(one)])),
+                table,
+            )
+        )
     for what, title in (("op", "By op"), ("line", "By line")):
         found = _held(one, what)
         parts.append(Section(f"memory_by_{what}", f"{title}, at the peak", "Who holds it?", table=found))
@@ -148,15 +161,10 @@ def _sentences(one: Program) -> list[str]:
     return told
 
 
-def _heap(one: Program) -> list[str]:
-    told = []
-    gaps = sum(max((heap.reserved_bytes or heap.needed_bytes) - heap.needed_bytes, 0) for heap in one.heaps)
-    if gaps:
-        told.append(
-            f"{units.show(gaps, 'bytes')} more are reserved than needed: alignment and fragmentation."
-        )
-    wrong = sum(heap.allocation not in (None, heap.named_allocation) for heap in one.heaps)
-    if wrong:
-        heaps, verb = units.count(wrong, "heap"), units.agree(wrong, "is", "are")
-        told.append(f"{heaps} {verb} joined by buffers, because the file names an allocation without them.")
-    return told
+def _heap(one: Program) -> str:
+    gaps = sum(max(heap.reserved_bytes - heap.needed_bytes, 0) for heap in one.heaps)
+    return (
+        f"{units.show(gaps, 'bytes')} more are reserved than needed: alignment and fragmentation."
+        if gaps
+        else ""
+    )

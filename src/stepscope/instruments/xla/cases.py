@@ -1,0 +1,329 @@
+"""What speaks for problems of dumped programs and stands in no column of their tables: the table hlo_case.
+
+To see it takes the operands of instructions, their order in the schedule, shapes of parameters as text, or
+the program's own log; what the other tables show, findings ask of them. Only programs that are dumped to
+their end are looked into, each once, those that move most bytes first, up to a number of instructions; what
+is left out is counted. What the files do not say is not guessed: thunks of the CPU may run beside a
+collective whatever the order in the schedule. A donated buffer that XLA could not use is still among the
+donors of the program; one that JAX refused never was, and only the program's log tells, as it does of
+registers that are spilled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from stepscope.instruments.xla import costs
+from stepscope.instruments.xla.dumps import is_final
+from stepscope.instruments.xla.program_log import Said, kernel
+from stepscope.lake.rows import printable
+
+Row = Mapping[str, Any]
+Program = Mapping[str, Any]
+Case = dict[str, Any]
+"""A row of hlo_case without its number."""
+
+_MOST_INSTRUCTIONS = 100_000
+"""Of all programs that are searched, unless the first one has more."""
+_LARGEST = 300_000
+"""Instructions of a program that is searched."""
+_MOST_BYTES = 1 << 28
+"""Size of a file that is still opened a second time."""
+_LARGE_BYTES = 1 << 20
+_LAYOUT_SHARE = 0.1
+_DONOR_BYTES = 1 << 16
+_DONOR_SHARE = 0.01
+_LEAST_INSTRUCTIONS = 8
+"""Programs with fewer are mostly single ops, which are compiled for each type that they are used with."""
+_ANONYMOUS = ("_lambda", "_lambda_", "_fun")
+"""Names that JAX gives to functions without one: other parameters may be of another function."""
+
+
+class Cases(NamedTuple):
+    """Rows of hlo_case, and the number of programs that were not looked into."""
+
+    rows: list[Case]
+    left_out: int
+
+
+def find(programs: Sequence[tuple[int, Row]], said: Sequence[Said], read: Callable[[Row], bytes]) -> Cases:
+    """What speaks for problems. programs: the last row of `dumps` of each module that could be read, with the
+    number of the module. said: of logs. read: gives the bytes of a row's file; OSError when it is gone."""
+    from stepscope import _core
+
+    cases = [*_compiled_again(programs), *_mixed(programs)]
+    finished = sorted(
+        ((at, row) for at, row in programs if is_final(row)),
+        key=lambda one: (-one[1]["run_bytes"], one[1]["file"]),
+    )
+    searched = left_out = 0
+    spills = {one.name: one for one in said if one.kind == "spilled"}
+    for at, row in finished:
+        full = searched and searched + row["instructions"] > _MOST_INSTRUCTIONS
+        if full or row["instructions"] > _LARGEST or row["file_bytes"] > _MOST_BYTES:
+            left_out += 1
+            continue
+        searched += row["instructions"]
+        try:
+            program = _core.hlo_module(read(row))
+        except (OSError, _core.CoreError):  # it changed since it was summed up
+            left_out += 1
+            continue
+        cases += ({**case, "module_id": at} for case in _of_program(row, program, spills))
+    cases += (_logged("spill", one, None) for one in spills.values())
+    cases += (_logged("donor", one, _taker(one, finished)) for one in said if one.kind == "refused")
+    return Cases(cases, left_out)
+
+
+def _of_program(row: Row, program: Program, spills: dict[str, Said]) -> Iterator[Case]:
+    times = {number: one["times"] for number, one in enumerate(program["computation_rows"])}
+    yield from _layouts(row, program, times)
+    if row["f64_instructions"] and not re.search(r"\b(f64|c128)\[", row["parameters"] or ""):
+        yield from _doubles(program)
+    yield from _donors(row, program)
+    yield from _spills(program, spills)
+    if program["scheduled"]:
+        yield from _collectives(row, program, times)
+
+
+def _case(
+    kind: str, what: str, value: float, share: float | None = None, instruction: str | None = None,
+    *, op_name: str | None = None, file: str | None = None, line: int | None = None,
+) -> Case:  # fmt: skip
+    return {
+        "module_id": None, "kind": kind, "instruction": instruction and printable(instruction),
+        "what": printable(what), "value": float(value), "share": share,
+        "op_name": op_name and printable(op_name), "file": file, "line": line,
+    }  # fmt: skip
+
+
+def _at(program: Program, one: Row, kind: str, what: str, value: float, share: float | None = None) -> Case:
+    """A case of an instruction."""
+    file, line = costs.place_of(program, one)
+    return _case(kind, what, value, share, one["name"], op_name=one["op_name"] or None, file=file, line=line)
+
+
+# --- several programs -----------------------------------------------------------------------------
+
+
+def _compiled_again(programs: Sequence[tuple[int, Row]]) -> Iterator[Case]:
+    """Functions that were compiled more than once for other shapes, or else for other types, and the first
+    parameter that changed."""
+    compiles: dict[Any, list[tuple[int, Row]]] = defaultdict(list)
+    for at, row in programs:
+        if row["parameters"]:
+            compiles[row["folder"], row["function"]].append((at, row))
+    for same in compiles.values():
+        alike: dict[Any, list[tuple[int, Row]]] = defaultdict(list)
+        for one in same:
+            alike[_types(one[1]["parameters"])].append(one)
+        kind, most = "shapes", max(alike.values(), key=lambda rows: len(_inputs(rows)))
+        if len(_inputs(most)) < 2:
+            kind, most = "types", same
+            if len(_inputs(most)) < 2 or max(row["instructions"] for _, row in same) < _LEAST_INSTRUCTIONS:
+                continue
+            if same[0][1]["function"] in _ANONYMOUS:
+                continue
+        inputs = _inputs(most)
+        yield {**_case(kind, _changed(inputs[0], inputs[1]), len(inputs)), "module_id": most[0][0]}
+
+
+def _inputs(rows: Sequence[tuple[int, Row]]) -> list[str]:
+    """The different parameters of programs, in the order in which they were compiled."""
+    return list(dict.fromkeys(row["parameters"] for _, row in rows))
+
+
+def _types(parameters: str) -> tuple[str, ...]:
+    """The types of parameters, and how many dimensions each has."""
+    return tuple(re.sub(r"\d+(?=[,\]])", "", shape) for shape in _shapes(parameters))
+
+
+def _changed(a: str, b: str) -> str:
+    """The first parameter that differs, with both shapes."""
+    for number, (one, other) in enumerate(zip_longest(_shapes(a), _shapes(b), fillvalue="no parameter")):
+        if one != other:
+            return f"parameter {number} was {one}, then {other}"
+    return f"the layout of parameters was {a}, then {b}"
+
+
+def _shapes(text: str) -> list[str]:
+    """The shapes in a list, without their layouts: commas inside of brackets part nothing."""
+    found, depth, start = [], 0, 0
+    for at, one in enumerate(text):
+        depth += (one in "([{") - (one in ")]}")
+        if one == "," and not depth:
+            found.append(text[start:at])
+            start = at + 1
+    return [re.sub(r"\{[^{}]*\}", "", one).strip() for one in (*found, text[start:])]
+
+
+def _mixed(programs: Sequence[tuple[int, Row]]) -> Iterator[Case]:
+    """Numbers that modules of two names have: a process gives each number once, and begins at 0. Names that
+    begin with the time of the process are apart."""
+    numbers: dict[Any, dict[str, int]] = defaultdict(dict)
+    for at, row in programs:
+        if row["id"] is not None and row["stage"] != "snapshot":
+            clock = (row["file"] or "").partition("module_")[0]
+            numbers[row["folder"], clock, row["id"]].setdefault(row["module"], at)
+    for same in numbers.values():
+        if len(same) > 1:
+            yield {
+                **_case("mixed", " and ".join(sorted(same)[:2]), len(same)),
+                "module_id": next(iter(same.values())),
+            }
+
+
+# --- one program ----------------------------------------------------------------------------------
+
+_LAYOUT = re.compile(r"\{[^{}]*\}")
+_SPACE = re.compile(r":?S\(\d+\)")
+"""Where a value is in memory, which says nothing about the order of its elements."""
+
+
+def _layouts(row: Row, program: Program, times: Mapping[int, float]) -> Iterator[Case]:
+    """Copies into another layout and transposes, alone or as a fusion of nothing else, that move a tenth of
+    what the program moves."""
+    rows = program["instruction_rows"]
+    inside: dict[int, list[Row]] = defaultdict(list)
+    for one in rows:
+        inside[one["computation"]].append(one)
+    found = []
+    for one in rows:
+        often = times.get(one["computation"], 0.0)
+        if not often or one["run_bytes"] <= 0:
+            continue
+        movers = [one]
+        if one["opcode"] == "fusion" and len(one["called"]) == 1:
+            movers = [it for it in inside[one["called"][0]] if it["opcode"] not in ("parameter", "bitcast")]
+        if movers and all(it["opcode"] in ("copy", "transpose") for it in movers):
+            told = [what for it in movers if (what := _other_layout(it, rows))]
+            if told:
+                found.append((one, told[0], one["run_bytes"] * often))
+    moved = sum(size for _, _, size in found)
+    if moved < _LARGE_BYTES or moved < _LAYOUT_SHARE * row["run_bytes"]:
+        return
+    for one, what, size in found:
+        yield _at(program, one, "layout_copy", what, size, min(1.0, size / row["run_bytes"]))
+
+
+def _other_layout(one: Row, rows: Sequence[Row]) -> str:
+    """What a copy or transpose does to the order of elements in memory; empty if nothing is known to."""
+    source = one["operands"][0] if one["operands"] else None
+    if source is None:
+        return ""
+    before, after = (_SPACE.sub("", it["shape"]) for it in (rows[source], one))
+    if one["opcode"] == "copy" and (before == after or not _LAYOUT.search(before + after)):
+        return ""
+    return f"{before} to {after}"
+
+
+def _doubles(program: Program) -> Iterator[Case]:
+    """Where doubles come from: instructions that make them and take none."""
+    rows = program["instruction_rows"]
+    for one in rows:
+        takes = (rows[at]["shape"] for at in one["operands"] if at is not None)
+        made = one["opcode"] not in _HOLDERS and _is_double(one["shape"])
+        if made and not any(map(_is_double, takes)):
+            yield _at(program, one, "double", one["opcode"], one["shape_bytes"])
+
+
+_HOLDERS = ("parameter", "fusion", "call", "while", "conditional")
+"""What has its values from elsewhere, or from instructions that have rows of their own."""
+
+
+def _is_double(shape: str) -> bool:
+    return "f64[" in shape or "c128[" in shape
+
+
+def _donors(row: Row, program: Program) -> Iterator[Case]:
+    """Parameters that were given in vain, but for small ones: somebody meant to save their memory."""
+    sizes: dict[int, float] = defaultdict(float)
+    for parameter, _, size in row["donated"]:
+        sizes[parameter] += size or 0
+    total, all_memory = sum(sizes.values()), row["allocated_bytes"]
+    if total < _DONOR_BYTES and (not all_memory or total < _DONOR_SHARE * all_memory):
+        return
+    for one in program["instruction_rows"]:
+        own = one["opcode"] == "parameter" and one["computation"] == program["entry_computation"]
+        if own and sizes.get(one["number"]):
+            size = sizes[one["number"]]
+            share = min(1.0, size / all_memory) if all_memory else None
+            what = f"parameter {one['number']}, {one['shape']}"
+            yield _at(program, one, "donor", what, size, share)
+
+
+def _spills(program: Program, spills: dict[str, Said]) -> Iterator[Case]:
+    """Fusions whose kernels spill; these are taken from spills."""
+    if spills:
+        for one in program["instruction_rows"]:
+            if one["opcode"] == "fusion" and (said := spills.pop(kernel(one["name"]), None)):
+                yield _at(program, one, "spill", said.what, said.value)
+
+
+def _logged(kind: str, said: Said, module: int | None) -> Case:
+    """What a log says, with the program where only one can be meant."""
+    case = _case(kind, said.what, said.value, None, said.name, file=printable(said.path), line=said.at)
+    return {**case, "module_id": module}
+
+
+def _taker(said: Said, programs: Sequence[tuple[int, Row]]) -> int | None:
+    """The program with a parameter of the shape of a refused argument, if only one function has one."""
+    shape = _as_xla(said.name)
+    found = [
+        (at, row["function"])
+        for at, row in programs
+        if shape in _LAYOUT.sub("", row["parameters"] or "").split(", ")
+    ]
+    return found[0][0] if len({function for _, function in found}) == 1 else None
+
+
+def _as_xla(shape: str) -> str:
+    """A shape as JAX writes it, in the words of XLA: float32[8] is f32[8]."""
+    name, _, dims = shape.partition("[")
+    for jax, xla in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("complex", "c")):
+        if name.startswith(jax):
+            return f"{xla}{name.removeprefix(jax)}[{dims}"
+    return f"{'pred' if name == 'bool' else name}[{dims}"
+
+
+_COLLECTIVES = (
+    *("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute"),
+    *("collective-broadcast", "ragged-all-to-all"),
+)
+
+
+def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iterator[Case]:
+    """Collectives that the schedule hides behind nothing: those that begin and end with no work in between,
+    and those that are one instruction where the stage names an accelerator."""
+    rows = program["instruction_rows"]
+    begun: dict[int, int] = {}
+    work: dict[int, int] = defaultdict(int)  # instructions with work so far, by computation
+    wrapping = {one["computation"] for one in rows if one["opcode"] in _COLLECTIVES}
+    in_order = any(platform in (row["stage"] or "") for platform in ("gpu_", "tpu_"))
+    for at, one in enumerate(rows):
+        computation, opcode = one["computation"], one["opcode"]
+        often = times.get(computation, 0.0)
+        if not often:
+            continue
+        if opcode.endswith("-start") and _is_collective(one, wrapping):
+            begun[at] = work[computation]
+        elif opcode.endswith("-done"):
+            start = next((it for it in one["operands"] if it in begun), None)
+            if start is not None and begun.pop(start) == work[computation]:
+                what = rows[start]["opcode"]
+                size = one["shape_bytes"] * often  # a start has its operands in its shape, too
+                yield _at(program, rows[start], "collective", what, size)
+        elif opcode in _COLLECTIVES and in_order:
+            size = one["shape_bytes"] * often
+            yield _at(program, one, "collective", opcode, size)
+        elif opcode != "tuple" and (one["run_flops"] or one["run_transcendentals"] or one["run_bytes"]):
+            work[computation] += 1
+
+
+def _is_collective(one: Row, wrapping: set[int]) -> bool:
+    """Whether a start is of a collective. wrapping: computations that hold one, as async-start calls them."""
+    return one["opcode"].removesuffix("-start") in _COLLECTIVES or not wrapping.isdisjoint(one["called"])

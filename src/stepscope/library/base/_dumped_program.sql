@@ -1,0 +1,45 @@
+-- Programs of dump folders
+--
+-- question: Which programs do dump folders hold, and how heavy are they beside the others?
+-- reads: hlo_module
+-- notes: One row a module that could be read. The programs that recordings keep are left out: what they cost is timed.
+-- columns:
+--   module_id | int | Module | row of hlo_module
+--   run_id | text | Run | run of the source
+--   source_id | int | Source | source it was read from
+--   base_folder | text | Folder | folder of the dump, within the source; empty where that is all of it
+--   function | text | Function | function that it was compiled from
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   is_final | bool | Final | true when it is what runs: dumped to its end
+--   work_share | ratio | Work | its flops or bytes, whichever is more, as part of the most that a program of the source has
+WITH heaviest AS (
+  SELECT d.source_id, MAX(d.run_flops) AS most_flops, MAX(d.run_bytes) AS most_bytes
+  FROM hlo_module AS d
+  WHERE d.instructions IS NOT NULL
+  GROUP BY d.source_id
+)
+
+SELECT
+  m.id AS module_id,
+  m.run_id,
+  m.source_id,
+  COALESCE(m.folder, '') AS base_folder,
+  m.function,
+  m.module,
+  m.program_id,
+  CASE WHEN LENGTH(m.module) <= 60 THEN m.module ELSE m.function END
+  || CASE WHEN m.program_id = '' THEN '' ELSE ' (' || m.program_id || ')' END AS program,
+  m.is_final,
+  CASE
+    WHEN w.most_bytes > 0 AND (
+      w.most_flops <= 0
+      OR CAST(m.run_bytes AS DOUBLE) / w.most_bytes >= CAST(m.run_flops AS DOUBLE) / w.most_flops
+    ) THEN CAST(m.run_bytes AS DOUBLE) / w.most_bytes
+    WHEN w.most_flops > 0 THEN CAST(m.run_flops AS DOUBLE) / w.most_flops
+    ELSE 1.0
+  END AS work_share
+FROM hlo_module AS m
+INNER JOIN heaviest AS w ON w.source_id = m.source_id
+WHERE m.stages + m.passes > 0 AND m.instructions IS NOT NULL

@@ -1,0 +1,39 @@
+-- Collectives run while nothing else does
+--
+-- question: Which collectives does the schedule hide behind nothing?
+-- reads: hlo_case, _dumped_program
+-- severity: medium
+-- impact: {instruction} in {program} communicates {sent_bytes} while nothing else runs[, {file}:{line}].
+-- action: Turn the latency-hiding scheduler on, or split the work so that there is some to do meanwhile.
+-- reasoning: Between the start of such a collective and its end the schedule has no instruction with work, so the
+--   device waits for the network.
+-- formula: scheduled programs: starts and ends without work in between; on GPUs and TPUs also collectives that are
+--   one instruction.
+-- columns:
+--   severity | text | Severity | medium
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   instruction | text | Instruction | its name in the program
+--   what | text | What | opcode
+--   sent_bytes | bytes | Size | of what a run communicates, as the shape of its result
+--   op_name | text | Op | the op that it was made of
+--   file | text | File | of the source
+--   line | int | Line | of the source
+SELECT
+  'medium' AS severity,
+  c.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  c.instruction,
+  c.what,
+  c.value AS sent_bytes,
+  c.op_name,
+  c.file,
+  c.line
+FROM hlo_case AS c
+LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
+WHERE c.kind = 'collective'
+ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST

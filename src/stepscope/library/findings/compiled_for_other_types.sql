@@ -1,0 +1,39 @@
+-- A function is compiled again for other types
+--
+-- question: Which functions did XLA compile again for inputs of another type or number?
+-- reads: hlo_case, _dumped_program
+-- severity: medium or low
+-- impact: {function} was compiled for {inputs} different inputs: {what}.
+-- action: Pass arguments of one type and number, or make the others static.
+-- reasoning: A program is compiled for fixed types. Another type means another compile, and a step waits.
+-- formula: modules of one function of at least 8 instructions whose parameters differ in type, number or dimensions
+--   only; low for functions with less than a hundredth of the heaviest one's work.
+-- columns:
+--   severity | text | Severity | medium or low
+--   run_id | text | Run | run of the source
+--   function | text | Function | that was compiled
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   inputs | int | Inputs | different inputs that the function was compiled for
+--   what | text | What | the first parameter that differs, with both shapes
+--   function_share | ratio | Work | most work of the function's programs, as part of the heaviest program's
+WITH functions AS (
+  SELECT p.source_id, p.base_folder, p.function, MAX(p.work_share) AS work
+  FROM _dumped_program AS p
+  GROUP BY p.source_id, p.base_folder, p.function
+)
+
+SELECT
+  CASE WHEN f.work >= 0.01 THEN 'medium' ELSE 'low' END AS severity,
+  c.run_id,
+  p.function,
+  p.module,
+  p.program_id,
+  CAST(FLOOR(c.value) AS BIGINT) AS inputs,
+  c.what,
+  f.work AS function_share
+FROM hlo_case AS c
+INNER JOIN _dumped_program AS p ON p.module_id = c.module_id
+INNER JOIN functions AS f ON f.source_id = p.source_id AND f.base_folder = p.base_folder AND f.function = p.function
+WHERE c.kind = 'types'
+ORDER BY CASE WHEN f.work >= 0.01 THEN 0 ELSE 1 END NULLS LAST, c.value DESC NULLS LAST, c.id NULLS LAST

@@ -1,0 +1,40 @@
+-- Copies and transposes take much of the memory traffic
+--
+-- question: Which copies only change the layout of values?
+-- reads: hlo_case, _dumped_program
+-- severity: medium
+-- impact: {instruction} in {program} moves {moved_bytes} ({share} of the program's) from {what}[, {file}:{line}].
+-- action: Keep one layout through the model, transpose weights once, or let XLA choose the layout of outputs.
+-- reasoning: A copy into another layout computes nothing, and reads and writes every element.
+-- formula: bytes of copies whose layouts differ, of transposes, and of fusions of nothing else, as often as they
+--   run; reported from 1 MiB and a tenth of the program's bytes on.
+-- columns:
+--   severity | text | Severity | medium
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   instruction | text | Instruction | its name in the program
+--   what | text | What | layouts before and after
+--   moved_bytes | bytes | Moved | bytes that it reads and writes in a run
+--   share | ratio | Share | of the program
+--   op_name | text | Op | the op that it was made of
+--   file | text | File | of the source
+--   line | int | Line | of the source
+SELECT
+  'medium' AS severity,
+  c.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  c.instruction,
+  c.what,
+  c.value AS moved_bytes,
+  c.share,
+  c.op_name,
+  c.file,
+  c.line
+FROM hlo_case AS c
+LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
+WHERE c.kind = 'layout_copy'
+ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST

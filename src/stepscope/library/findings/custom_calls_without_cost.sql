@@ -1,0 +1,37 @@
+-- Nobody knows what custom calls cost
+--
+-- question: Which custom calls have a cost that nobody knows?
+-- reads: _dumped_instruction
+-- severity: info
+-- impact: {instruction} in {program} calls {called} {calls} {calls:time|times} in a run[, {file}:{line}].
+-- action: Measure them: stepscope xla ops has their time in a recorded run.
+-- reasoning: No dump says what a custom call computes. XLA counts it as -1; flops and bytes leave it out.
+-- formula: instructions custom-call of programs that run.
+-- columns:
+--   severity | text | Severity | info
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   instruction | text | Instruction | its name in the program
+--   called | text | Target | what it calls
+--   calls | int | Calls | calls in a run; loops of unknown length count once
+--   op_name | text | Op | the op that it was made of
+--   file | text | File | of the source
+--   line | int | Line | of the source
+SELECT
+  'info' AS severity,
+  i.run_id,
+  i.program,
+  i.module,
+  i.program_id,
+  i.name AS instruction,
+  COALESCE(i.target, 'no target') AS called,
+  CAST(FLOOR(CASE WHEN i.times < 1000000000000000 THEN i.times ELSE 1000000000000000 END) AS BIGINT) AS calls,
+  i.op_name,
+  i.file,
+  i.line
+FROM _dumped_instruction AS i
+WHERE
+  i.opcode = 'custom-call' AND i.times > 0
+ORDER BY i.times DESC NULLS LAST, i.id NULLS LAST

@@ -1,0 +1,39 @@
+-- Donated buffers are not used
+--
+-- question: Which donated arguments give their memory to nothing?
+-- reads: hlo_case, _dumped_program
+-- severity: medium
+-- impact: Argument {argument}[ of {program}] gives {given_bytes} that no result takes ({what})[, {file}:{line}].
+-- action: Return a value of the same shape, type and sharding, or do not donate the argument.
+-- reasoning: A donated argument gives its memory to a result. Where no result takes it, the program holds both, and
+--   the array is lost to the caller all the same.
+-- formula: arguments that JAX refuses, as its warning in a log beside the dump says, and parameters that are still
+--   donors of a program after optimization, these from 64 KiB or a hundredth of its memory on.
+-- columns:
+--   severity | text | Severity | medium
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   argument | text | Argument | its name in the function, or its shape as a log says it
+--   what | text | Argument | parameter and its shape, or that JAX refused it
+--   given_bytes | bytes | Size | of the parameter on each device
+--   share | ratio | Share | of the program
+--   file | text | File | of the source
+--   line | int | Line | of the source
+SELECT
+  'medium' AS severity,
+  c.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  COALESCE(c.op_name, c.instruction) AS argument,
+  c.what,
+  c.value AS given_bytes,
+  c.share,
+  c.file,
+  c.line
+FROM hlo_case AS c
+LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
+WHERE c.kind = 'donor'
+ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST

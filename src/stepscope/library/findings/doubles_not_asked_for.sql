@@ -1,0 +1,37 @@
+-- 64-bit floats are computed, though no parameter is one
+--
+-- question: Where do 64-bit floats come from that no parameter is?
+-- reads: hlo_case, _dumped_program
+-- severity: medium
+-- impact: {instruction} in {program} makes {made_bytes} of 64-bit floats[, {file}:{line}].
+-- action: Give constants and NumPy arrays a type (np.float32), or turn jax_enable_x64 off.
+-- reasoning: 64-bit floats take twice the memory. Accelerators compute them many times slower, if at all.
+-- formula: instructions that make f64 or c128 from anything else, in programs without such a parameter.
+-- columns:
+--   severity | text | Severity | medium
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   instruction | text | Instruction | its name in the program
+--   what | text | What | opcode
+--   made_bytes | bytes | Size | of the values that it makes
+--   op_name | text | Op | the op that it was made of
+--   file | text | File | of the source
+--   line | int | Line | of the source
+SELECT
+  'medium' AS severity,
+  c.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  c.instruction,
+  c.what,
+  c.value AS made_bytes,
+  c.op_name,
+  c.file,
+  c.line
+FROM hlo_case AS c
+LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
+WHERE c.kind = 'double'
+ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST

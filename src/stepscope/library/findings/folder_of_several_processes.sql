@@ -1,0 +1,29 @@
+-- Several processes dumped into one folder
+--
+-- question: Into which folders did several processes dump?
+-- reads: hlo_case, _dumped_program
+-- severity: low
+-- impact: {program}: {programs} programs have its number, among them {named}.
+-- action: Give each process a folder of its own: --xla_dump_to=DIR/$RANK.
+-- reasoning: Each process numbers its modules from 0, so that files of one name and number replace each other.
+-- formula: modules of different names that have one number in one folder.
+-- columns:
+--   severity | text | Severity | low
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   programs | int | Programs | of one number
+--   named | text | Among them | two of their names
+SELECT
+  'low' AS severity,
+  c.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  CAST(FLOOR(c.value) AS BIGINT) AS programs,
+  c.what AS named
+FROM hlo_case AS c
+INNER JOIN _dumped_program AS p ON p.module_id = c.module_id
+WHERE c.kind = 'mixed'
+ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST

@@ -1,0 +1,31 @@
+-- Temporary memory is reserved that is never needed at once
+--
+-- question: Which programs reserve temporary memory that they never need at once?
+-- reads: _dumped_program, hlo_module
+-- severity: low
+-- impact: {program}: of its temporaries, {unused_bytes} of {temp_bytes} are never needed at once: alignment and
+--   fragmentation.
+-- action: stepscope memory shows who holds the rest; smaller or equally sized buffers pack better.
+-- reasoning: Buffers that live at different times share an allocation, with gaps of alignment and fragmentation.
+-- formula: temporaries - least heap > 1 MiB and > a tenth of the temporaries.
+-- columns:
+--   severity | text | Severity | low
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   unused_bytes | bytes | Unused | of the temporaries
+--   temp_bytes | bytes | Of | all temporaries
+SELECT
+  'low' AS severity,
+  p.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  m.temp_bytes - m.heap_needed_bytes AS unused_bytes,
+  m.temp_bytes
+FROM _dumped_program AS p
+INNER JOIN hlo_module AS m ON m.id = p.module_id
+WHERE p.is_final AND m.heap_needed_bytes > 0 AND m.temp_bytes - m.heap_needed_bytes > 1048576
+  AND m.temp_bytes - m.heap_needed_bytes > 0.1 * m.temp_bytes
+ORDER BY m.temp_bytes - m.heap_needed_bytes DESC NULLS LAST, p.module_id NULLS LAST

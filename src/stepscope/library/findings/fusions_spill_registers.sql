@@ -1,0 +1,38 @@
+-- Fusions spill registers
+--
+-- question: Which kernels need more registers than there are?
+-- reads: hlo_case, _dumped_program
+-- severity: medium
+-- impact: {instruction}[ in {program}] spills {spilled_bytes} in each thread[, {file}:{line}].
+-- action: Split the fusion (jax.lax.optimization_barrier), or compute less at once.
+-- reasoning: A kernel that needs more registers than there are keeps values in memory, which is far slower. Only the
+--   program's log tells, and while XLA tunes a fusion, also of candidates that it drops.
+-- formula: kernels that ptxas or AMD's backend warn of in a log beside the dump; the last line of each counts.
+-- columns:
+--   severity | text | Severity | medium
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   instruction | text | Instruction | its name in the program
+--   what | text | What | how it spills
+--   spilled_bytes | bytes | Spilled | bytes that each thread stores and loads again
+--   op_name | text | Op | the op that it was made of
+--   file | text | File | of the source
+--   line | int | Line | of the source
+SELECT
+  'medium' AS severity,
+  c.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  c.instruction,
+  c.what,
+  c.value AS spilled_bytes,
+  c.op_name,
+  c.file,
+  c.line
+FROM hlo_case AS c
+LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
+WHERE c.kind = 'spill'
+ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST

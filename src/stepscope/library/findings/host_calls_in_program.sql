@@ -1,0 +1,44 @@
+-- The program calls the host while it runs
+--
+-- question: Which programs call the host while they run?
+-- reads: _dumped_instruction
+-- severity: medium
+-- impact: {instruction} in {program} calls {called} {calls} {calls:time|times} in a run[, {file}:{line}].
+-- action: Compute it in the program, or call back less often (outside of loops, every hundredth step).
+-- reasoning: The program waits for the host, its Python and the copies to and from it. Results and debug prints cost
+--   the same.
+-- formula: custom calls of Python or host callbacks, and infeeds and outfeeds.
+-- columns:
+--   severity | text | Severity | medium
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   instruction | text | Instruction | its name in the program
+--   called | text | Target | what it calls
+--   calls | int | Calls | calls in a run; loops of unknown length count once
+--   op_name | text | Op | the op that it was made of
+--   file | text | File | of the source
+--   line | int | Line | of the source
+SELECT
+  'medium' AS severity,
+  i.run_id,
+  i.program,
+  i.module,
+  i.program_id,
+  i.name AS instruction,
+  COALESCE(i.target, i.opcode) AS called,
+  CAST(FLOOR(CASE WHEN i.times < 1000000000000000 THEN i.times ELSE 1000000000000000 END) AS BIGINT) AS calls,
+  i.op_name,
+  i.file,
+  i.line
+FROM _dumped_instruction AS i
+WHERE
+  i.times > 0 AND (
+    i.opcode IN ('infeed', 'outfeed')
+    OR LOWER(i.target) LIKE '%python_callback%' OR LOWER(i.target) LIKE '%python_cpu_callback%'
+    OR LOWER(i.target) LIKE '%python_gpu_callback%' OR LOWER(i.target) LIKE '%python_tpu_callback%'
+    OR LOWER(i.target) LIKE '%host_callback%' OR LOWER(i.target) LIKE '%hostcallback%'
+    OR LOWER(i.target) LIKE '%pyfunc%'
+  )
+ORDER BY i.times DESC NULLS LAST, i.id NULLS LAST

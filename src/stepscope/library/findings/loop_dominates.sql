@@ -1,0 +1,57 @@
+-- A loop does most of the work
+--
+-- question: Which loops do most of the work of a program?
+-- reads: _dumped_instruction, hlo_computation
+-- severity: info
+-- impact: {instruction} in {program} has {share} of the work[, in {trips} {trips:trip|trips}][, {file}:{line}].
+-- action: Look for what to save inside its body first: stepscope xla cost lists it by line.
+-- reasoning: Trips run one after the other, and a trip often has too little work to fill a device.
+-- formula: flops or bytes of a while of the entry, with all its trips, >= half of the program's, in programs that do
+--   at least a tenth of what the heaviest does.
+-- columns:
+--   severity | text | Severity | info
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   instruction | text | Instruction | its name in the program
+--   trips | int | Trips | how often it goes round; none where that is unknown
+--   moved_bytes | bytes | Moved | bytes that all its trips move in a run
+--   share | ratio | Share | of the program's flops or bytes, whichever is more
+--   op_name | text | Op | the op that it was made of
+--   file | text | File | of the source
+--   line | int | Line | of the source
+WITH shares AS (
+  SELECT
+    i.id,
+    CASE WHEN i.all_flops >= 1000000 THEN CAST(i.run_flops * i.times AS DOUBLE) / i.all_flops ELSE 0.0 END AS of_flops,
+    CASE WHEN i.all_bytes > 0 THEN CAST(i.run_bytes * i.times AS DOUBLE) / i.all_bytes ELSE 0.0 END AS of_bytes
+  FROM _dumped_instruction AS i
+  INNER JOIN hlo_computation AS c
+    ON c.module_id = i.module_id AND c.pass_id = i.pass_id AND c.name = i.computation
+  WHERE i.opcode = 'while' AND c.is_entry AND i.work_share >= 0.1
+),
+
+works AS (
+  SELECT s.id, CASE WHEN s.of_flops > s.of_bytes THEN s.of_flops ELSE s.of_bytes END AS part
+  FROM shares AS s
+)
+
+SELECT
+  'info' AS severity,
+  i.run_id,
+  i.program,
+  i.module,
+  i.program_id,
+  i.name AS instruction,
+  CAST(FLOOR(CASE WHEN i.trip_count < 1000000000000000 THEN i.trip_count ELSE 1000000000000000 END) AS BIGINT) AS trips,
+  i.run_bytes AS moved_bytes,
+  CASE WHEN w.part < 1 THEN w.part ELSE 1.0 END AS share,
+  i.op_name,
+  i.file,
+  i.line
+FROM _dumped_instruction AS i
+INNER JOIN works AS w ON w.id = i.id
+WHERE
+  w.part >= 0.5
+ORDER BY i.run_bytes DESC NULLS LAST, i.id NULLS LAST

@@ -1,0 +1,29 @@
+-- XLA's cost counts loops once
+--
+-- question: Of which programs does XLA's own cost leave out the trips of loops?
+-- reads: _dumped_program, hlo_module
+-- severity: info
+-- impact: {program}: its loops make a run {run_flops}; XLA counts their bodies once and says {xla_flops}.
+-- action: Use run_flops and run_bytes of stepscope xla dumps for rates.
+-- reasoning: cost_analysis() counts the body of a loop once, however often it runs.
+-- formula: flops with all known trips > 2 x the flops that XLA counts.
+-- columns:
+--   severity | text | Severity | info
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   run_flops | flop | Flops | of a run, with all trips
+--   xla_flops | flop | By XLA | as XLA counts them, custom calls as nothing
+SELECT
+  'info' AS severity,
+  p.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  m.run_flops,
+  CASE WHEN m.flops > 0 THEN m.flops ELSE 0.0 END AS xla_flops
+FROM _dumped_program AS p
+INNER JOIN hlo_module AS m ON m.id = p.module_id
+WHERE p.is_final AND m.run_flops > 0 AND m.run_flops > 2 * m.flops
+ORDER BY m.run_flops DESC NULLS LAST, p.module_id NULLS LAST

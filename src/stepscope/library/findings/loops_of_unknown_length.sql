@@ -1,0 +1,32 @@
+-- Nobody knows how often some loops run
+--
+-- question: Of which programs does nobody know how often loops run?
+-- reads: _dumped_program, hlo_module
+-- severity: info
+-- impact: {program}: {open_loops} {open_loops:loop|loops} without a known trip count: the cost counts each once, so
+--   a run costs more.
+-- action: Measure them: stepscope xla ops counts the trips of a recorded run.
+-- reasoning: The condition depends on data, so the files say nothing about it. The cost counts such a loop once.
+-- formula: loops without known_trip_count that do not count from one constant to another.
+-- columns:
+--   severity | text | Severity | info
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   open_loops | int | Loops | without a known trip count
+--   loops | int | Of | loops of the program
+SELECT
+  'info' AS severity,
+  p.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  CAST(FLOOR(
+    CASE WHEN m.run_open_loops < 1000000000000000 THEN m.run_open_loops ELSE 1000000000000000 END
+  ) AS BIGINT) AS open_loops,
+  m.loops
+FROM _dumped_program AS p
+INNER JOIN hlo_module AS m ON m.id = p.module_id
+WHERE p.is_final AND m.run_open_loops > 0
+ORDER BY m.run_open_loops DESC NULLS LAST, p.module_id NULLS LAST

@@ -1,0 +1,29 @@
+-- Many instructions copy or transpose
+--
+-- question: Which programs are copies and transposes to a large part?
+-- reads: _dumped_program, hlo_module
+-- severity: low
+-- impact: {program}: {copies} of {instructions} instructions copy or transpose.
+-- action: Keep one layout through the model, or transpose weights once.
+-- reasoning: Each of them is one more thing to start, however little it moves.
+-- formula: copies and transposes >= 10, and more than a tenth of the instructions.
+-- columns:
+--   severity | text | Severity | low
+--   run_id | text | Run | run of the source
+--   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   copies | int | Copies | copies and transposes in the program
+--   instructions | int | Of | instructions of the program
+SELECT
+  'low' AS severity,
+  p.run_id,
+  p.program,
+  p.module,
+  p.program_id,
+  m.copies,
+  m.instructions
+FROM _dumped_program AS p
+INNER JOIN hlo_module AS m ON m.id = p.module_id
+WHERE p.is_final AND m.copies >= 10 AND m.copies > 0.1 * m.instructions
+ORDER BY m.copies DESC NULLS LAST, p.module_id NULLS LAST

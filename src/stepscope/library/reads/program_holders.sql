@@ -1,0 +1,32 @@
+-- Holders of the memory of programs
+--
+-- question: Which values hold the memory of some programs when the heap needs most?
+-- reads: hlo_buffer, hlo_instruction, hlo_module
+-- parameters:
+--   modules | ints | rows of hlo_module
+-- columns:
+--   module_id | int | row of hlo_module
+--   class | text | parameter, output, constant, thread_local or temp
+--   bytes | bytes | memory that it holds
+--   instruction | text | instruction that makes it
+--   opcode | text | what that does
+--   shape | text | what it makes
+--   op_name | text | the framework's name of the op it was made of
+--   file | text | file of the Python call that made it
+--   line | int | line in that file
+SELECT
+  b.module_id,
+  b.class,
+  b.bytes,
+  b.instruction,
+  i.opcode,
+  i.shape,
+  i.op_name,
+  i.file,
+  i.line
+FROM hlo_buffer AS b
+INNER JOIN hlo_module AS m ON m.id = b.module_id AND COALESCE(m.stage, '') = COALESCE(b.stage, '')
+LEFT JOIN hlo_instruction AS i
+  ON i.module_id = b.module_id AND COALESCE(i.pass_id, -1) = COALESCE(b.pass_id, -1) AND i.name = b.instruction
+WHERE b.at_peak AND b.module_id IN $modules
+ORDER BY b.module_id NULLS LAST, b.bytes DESC NULLS LAST, b.instruction NULLS LAST, b.id NULLS LAST

@@ -1,0 +1,52 @@
+"""What is known of the memory of recordings: blocks of allocators, else totals, else compiled programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope.background import go_on
+from stepscope.instruments.memory import allocators, by_step, whatif
+from stepscope.report import memory, memory_page, memory_process, memory_totals, program_memory
+
+if TYPE_CHECKING:
+    from stepscope.instruments.memory.allocators import Memory
+    from stepscope.instruments.memory.whatif import WhatIf
+    from stepscope.report.parts import Report
+    from stepscope.session.trace import Trace
+
+Counting = Callable[[str, int, int], object]
+"""Hears what is reckoned, the number of it, and how many there are."""
+
+
+def build(
+    trace: Trace,
+    *,
+    page: bool = False,
+    all: bool = True,
+    counting: Counting | None = None,
+    **meant: Any,
+) -> Report:
+    """The report; without sections where nothing is known. page: what fits on one. all: every type of op of
+    totals. meant: as stepscope.instruments.memory.whatif.ask() takes it."""
+    found = allocators.find(trace.query)
+    if not found and (totals := memory_totals.build(trace.query, trace.given, all=all)) is not None:
+        return totals
+    process = memory_process.section(trace.query)
+    if not found:
+        programs = program_memory.build(trace) if process is None else None
+        return programs or memory.build([], process=process)
+    asked, steps = list(changes(trace, found, counting, **meant)), by_step.windows(trace.query)
+    return memory_page.build(asked, steps, process) if page else memory.build(asked, steps, process)
+
+
+def changes(
+    trace: Trace, found: Sequence[Memory], counting: Counting | None = None, **meant: Any
+) -> Iterator[tuple[Memory, list[WhatIf]]]:
+    """Allocators, each with what changes would do to its peak."""
+    durations = whatif.durations(trace.query)
+    for number, one in enumerate(found):
+        go_on()
+        if counting is not None:
+            counting(f"what would lower the peak of {one.allocator}", number, len(found))
+        yield one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0), **meant)
