@@ -5,9 +5,9 @@ import { pieces } from "./chart";
 import { colourOf } from "./colours";
 import { spots } from "./flow";
 import { counted, duration, shown } from "./format";
-import { grouped, type OpRow, scopeTree, squarified } from "./opgroups";
+import { grouped, kernelName, type OpRow, scopeTree, squarified } from "./opgroups";
 import { plain } from "./plain";
-import { inScale, scaleOf, scalesOf, show } from "./scale";
+import { inScale, lieApart, scaleOf, scalesOf, show } from "./scale";
 import { fitting, type Item } from "./search";
 import { placeIn } from "./sqlerror";
 import { ordered, type Stage } from "./stages";
@@ -15,7 +15,9 @@ import { ofSteps } from "./stepbar";
 import { columnsOf, timelineLink } from "./stepchart";
 import { filtered, sorted, telling } from "./table";
 import { boxes, branches } from "./tree";
+import { turnOf } from "./treemap";
 import type { Row, Section, Step, Tree } from "./types";
+import { recordingOf } from "./views/pipeline";
 import { told } from "./waiting";
 
 test("a value is shown in the unit of its column", () => {
@@ -360,4 +362,27 @@ test("the palette finds what has all words, and of each kind the first", () => {
   expect(fitting(items, "matmul")).toHaveLength(8);
   expect(fitting(items, "OPS slice").map((one) => one.kind)).toEqual(["table"]);
   expect(fitting(items, "  ")).toEqual([]);
+});
+
+test("kernels are called by their names, other ops as they are", () => {
+  expect(kernelName("void at::native::vectorized_elementwise_kernel<4, at::native::Relu>(int)")).toBe(
+    "vectorized_elementwise_kernel",
+  );
+  expect(kernelName("void gemm(float*)")).toBe("gemm");
+  for (const name of ["aten::mm", "MatMul", "StatefulPartitionedCall/dense/Relu", "Iterator::Map"])
+    expect(kernelName(name)).toBe(name);
+});
+
+test("shades are alike within a scope, and times far apart get units of their own", () => {
+  expect(turnOf("dense/MatMul")).toBe(turnOf("dense/Relu"));
+  expect(Math.abs(turnOf("conv/MatMul"))).toBeLessThanOrEqual(21);
+  expect(lieApart("ps", [1, null, 101])).toBe(true);
+  expect(lieApart("ps", [0, 5, 500])).toBe(false);
+  expect(lieApart("int", [1, 1000])).toBe(false);
+  expect(lieApart("ps", [])).toBe(false);
+});
+
+test("a recording is called by its folder, not by the one that the profiler made", () => {
+  expect(recordingOf("runs/a/plugins/profile/2026_11_26/vm.xplane.pb")).toBe("a (vm)");
+  expect(recordingOf("a/b/trace.json")).toBe("b/trace.json");
 });
