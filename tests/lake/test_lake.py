@@ -158,7 +158,7 @@ def test_files_are_what_others_can_read(tmp_path: Path) -> None:
         assert tuple(table.column_names) == schema().table(file.table).names
     (path,) = (tmp_path / LAKE / "slice").rglob("*.parquet")
     group = pq.ParquetFile(path).metadata.row_group(0)
-    assert {group.column(at).compression for at in range(group.num_columns)} == {"ZSTD", "UNCOMPRESSED"}
+    assert {group.column(at).compression for at in range(group.num_columns)} == {"ZSTD"}
     slices = pq.read_table(path, partitioning=None)
     keys = list(zip(slices["track_id"].to_pylist(), slices["ts_ps"].to_pylist(), strict=True))
     assert keys == sorted(keys)

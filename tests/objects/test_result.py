@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stepscope
+from stepscope import _core
 from stepscope.errors import QueryError, StepscopeError, UsageError
 from stepscope.objects import arrow
 from stepscope.objects.result import Result
@@ -205,11 +206,15 @@ def test_a_lone_surrogate_does_not_stop_a_table() -> None:
     assert pyarrow.table(Stream(["a\udcff"], ["VARCHAR"], [["\ud800"]], 1)).num_rows == 1
 
 
-def test_released_streams_keep_nothing() -> None:
-    before = len(arrow._ALIVE)
-    for _ in range(50):
-        pyarrow.table(Stream(["a"], ["BIGINT"], [[1, None]], 2))
-    assert len(arrow._ALIVE) == before
+def test_buffers_that_do_not_fit_are_an_error() -> None:
+    for buffers in ([None, b"12345678"], [None], [None, b"1" * 8, b""]):
+        with pytest.raises(ValueError, match=r"\w"):
+            _core.arrow_stream([("a", "l", buffers)], 5)
+    for kind in ("nonsense", "d:38"):
+        with pytest.raises(ValueError, match=r"\w"):
+            _core.arrow_stream([("a", kind, [None, b""])], 0)
+    capsule = _core.arrow_stream([], 3)
+    assert "arrow_array_stream" in repr(capsule)
 
 
 # --- names that try to be something else ------------------------------------------------------------

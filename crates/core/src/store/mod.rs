@@ -8,10 +8,9 @@
 //! them (`slice.args_json.columns`). `facts.json` holds the facts; `tables.index` lists the files of each
 //! table. The column `id` is the row number and is not stored.
 //!
-//! Arrow's own file format was used for the small tables before. Heaps replaced it: with 600,000 counters and
-//! arrows they took as long to write and to read (1.01 and 1.05 of the processor time, medians of five rounds
-//! in turns), 0.75 of the disk, and the crate `arrow-ipc` with those that it needs took about 17 processor seconds to build.
-//! A little over 400 lines, a quarter of which describes the folder that a store is.
+//! Arrow's own file format was used for the small tables before. Heaps, which the slices need, replaced it: with
+//! 600,000 counters and arrows they took as long to write and to read (1.01 and 1.05 of the processor time, medians
+//! of five rounds in turns), and 0.75 of the disk.
 
 mod account;
 mod arena;
