@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from stepscope import library
+from stepscope import _core, library
 from stepscope.errors import UsageError
 from stepscope.instruments.causes import catalogue
 from stepscope.instruments.laws import Law, all_laws
@@ -168,8 +168,6 @@ _TIME_GOES_TO = "What the time of a step goes to."
 def _classes() -> list[Entry]:
     """The labels of steps, and the rules of what slices are as the core has them: facts, and the lists that
     they name."""
-    from stepscope import _core
-
     rules = _core.class_rules()
     labels = _markdown_table(
         ("label", "what counts to it"), ((name, look.about) for name, look in LOOKS.items())

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple
 
-from stepscope import strict_json
+from stepscope import _core, strict_json
 
 END_TOGETHER = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"})
 
@@ -35,8 +35,6 @@ class Told(NamedTuple):
 
 def kind_of(name: str) -> str:
     """The kind that a name says: all_reduce for ncclDevKernel_AllReduce_Sum_f32_RING_LL."""
-    from stepscope import _core
-
     return _core.collective_kind(name) or "unknown"
 
 

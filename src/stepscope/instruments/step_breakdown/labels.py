@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, cast
 
+from stepscope import _core
 from stepscope.capture import built_in
 from stepscope.instruments import python_frame
 from stepscope.step_labels import LABELS as LABELS
@@ -71,8 +72,6 @@ def of_slice(
 @lru_cache(maxsize=50_000)
 def _of_name(name: str, category: str | None, is_op: bool) -> Meanings:
     """What all slices stand for that are called so, by the rules of the core (stepscope docs classes)."""
-    from stepscope import _core
-
     short, long, eager, makes = _core.slice_label(name, category, is_op)
     if category == "python_function" or name.startswith("$"):
         frame = python_frame.of_any(name)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from stepscope import _core
 from stepscope.instruments.xla import costs
 from stepscope.instruments.xla.dumps import is_final
 from stepscope.instruments.xla.program_log import Said, kernel
@@ -53,8 +54,6 @@ class Cases(NamedTuple):
 def find(programs: Sequence[tuple[int, Row]], said: Sequence[Said], read: Callable[[Row], bytes]) -> Cases:
     """What speaks for problems. programs: the last row of `dumps` of each module that could be read, with the
     number of the module. said: of logs. read: gives the bytes of a row's file; OSError when it is gone."""
-    from stepscope import _core
-
     cases = [*_compiled_again(programs), *_mixed(programs)]
     finished = sorted(
         ((at, row) for at, row in programs if is_final(row)),
