@@ -45,14 +45,14 @@ WITH ranked AS (
 
 SELECT
   'medium' AS severity,
-  CAST(r.sum_executions_ps AS BIGINT) AS impact_ps,
+  r.sum_executions_ps AS impact_ps,
   r.run_id,
   r.host_id,
   r.source_id,
   r.device,
-  CAST(r.executions AS BIGINT) AS executions,
+  r.executions,
   r.busiest,
-  CAST(r.most_ps / r.sum_executions_ps AS BIGINT) AS times
+  CAST(FLOOR(CAST(r.most_ps AS DOUBLE) / r.sum_executions_ps + 0.5) AS BIGINT) AS times
 FROM ranked AS r
 WHERE r.sum_executions_ps > 0 AND r.sum_executions_ps * 100 < r.most_ps
 ORDER BY r.run_id NULLS LAST, r.host_id NULLS LAST, r.source_id NULLS LAST, r.device NULLS LAST
