@@ -465,6 +465,58 @@ def sweep_steps(
     once for each state, with which layers have a span there and the labels of both kinds; gives the label of
     such an instant, and the bits of what goes on besides. What it raises is raised here."""
 
+class Replay:
+    """The steps of a source, to be replayed with other times: see crates/core/src/replay."""
+
+    def __init__(
+        self,
+        slices: object,
+        arrows: object,
+        on_devices: Mapping[int, bool],
+        driver: int,
+        doing: Sequence[tuple[int, int, int]],
+        marks: Sequence[int],
+        may_wait: int,
+        may_join: int,
+        kinds: Mapping[int, tuple[bool, bool, bool]],
+    ) -> None:
+        """slices, arrows: Arrow streams of the statements replay_slices and replay_arrows. on_devices: the
+        tracks, and whether each is a stream of a device. doing: what the driving track does, (from_ps, to_ps,
+        label), disjoint and in order. marks: moments of that track that are asked for. may_wait, may_join: a
+        bit for each label under which it may wait for others, and for what it handed over. kinds: by
+        rollup_id, whether slices wait, open a stretch of work, and close one.
+        ValueError where driver is not among the tracks."""
+
+    def replay(
+        self,
+        kinds: Mapping[int, float] | None = None,
+        labels: Sequence[float] | None = None,
+        *,
+        unbound: int = 0,
+        event_ps: int = 0,
+        link: float = 1.0,
+    ) -> list[int]:
+        """When the marks come, in picoseconds. kinds, labels: what is left of the time of slices and of the
+        driving track's labels. unbound: a bit for each label under which it waits for nobody. event_ps: what
+        an event takes. link: what is left of the time from the last participant of a collective to its end.
+        ValueError for times below zero or not finite."""
+
+    def longest_way(
+        self,
+        kinds: Mapping[int, float] | None = None,
+        labels: Sequence[float] | None = None,
+        *,
+        unbound: int = 0,
+        event_ps: int = 0,
+        link: float = 1.0,
+    ) -> list[tuple[int | None, int | None, int]]:
+        """What has to take less time before the last mark comes sooner: rollup_id (-1 outside of slices), the
+        driving track's label, picoseconds. Time between tracks has neither."""
+
+    def counts(self) -> dict[str, int]:
+        """points, arrows, backward (arrows that would go back in time), inferred (arrows found by time),
+        held_ps (for how long the driving track waits for what nobody recorded)."""
+
 class StepSums:
     """Sums of steps, which may overlap: each gets all that lies in it."""
 

@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
     "rollup": {"classes", "columns", "error", "store"},
+    "replay": set(),
     "spans": set(),
     "steps": {"spans"},
     "formats": {"classes", "columns", "error", "facts", "input", "json", "options", "proto", "store"},

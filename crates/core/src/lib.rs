@@ -7,6 +7,7 @@
 //! * [`store`]: nests slices, keeps tables in memory or in a folder, hands them out as Arrow streams and
 //!   writes them as Parquet. It knows no format.
 //! * [`classes`]: what a slice is, by what it is called.
+//! * [`replay`]: what steps would take if something in them took less time.
 //! * [`rollup`]: what slices of a finished store add up to.
 //! * [`layout`]: where the boxes of a graph lie.
 //! * [`lod`]: what a timeline shows of millions of slices in a window of a few thousand pixels.
@@ -26,6 +27,7 @@ pub mod layout;
 pub mod lod;
 pub mod options;
 pub mod proto;
+pub mod replay;
 pub mod rollup;
 pub mod spans;
 pub mod steps;

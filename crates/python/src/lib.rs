@@ -11,6 +11,7 @@ mod lod;
 mod parquet;
 mod pickle;
 mod pprof;
+mod replay;
 mod spans;
 mod steps;
 mod store;
@@ -190,6 +191,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(classes::slice_label, module)?)?;
     module.add_function(wrap_pyfunction!(classes::collective_kind, module)?)?;
     module.add_function(wrap_pyfunction!(classes::class_rules, module)?)?;
+    module.add_class::<replay::Replay>()?;
     module.add_class::<spans::Spans>()?;
     module.add_class::<steps::Pieces>()?;
     module.add_class::<steps::StepSums>()?;

@@ -30,6 +30,7 @@ VERBS = (
         "summary",
         "record",
         "pipeline",
+        "whatif",
         "memory",
         "diff",
         "check",

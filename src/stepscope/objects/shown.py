@@ -134,3 +134,20 @@ class Memory(Shown):
     def __bool__(self) -> bool:
         """Whether the recording says anything about memory."""
         return bool(self.report.sections)
+
+
+class WhatIf(Shown):
+    """What a step would take after a change. See `Trace.whatif`."""
+
+    _kind = "prediction"
+
+    @property
+    def recorded_ps(self) -> int:
+        """A mean step as it was recorded."""
+        return int(self.report.document["recorded_ps"])
+
+    @property
+    def then_ps(self) -> int | None:
+        """A mean step after the change; None where the replay misses the recording."""
+        found = self.report.document["then_ps"]
+        return None if found is None else int(found)

@@ -13,10 +13,10 @@ from stepscope.errors import UsageError
 from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.objects.answers import Answer, Finding, Findings
 from stepscope.objects.result import Result
-from stepscope.objects.shown import Memory, Pipeline, Summary
+from stepscope.objects.shown import Memory, Pipeline, Summary, WhatIf
 from stepscope.presenters.frame import VIEWS
 from stepscope.presenters.plain import plain
-from stepscope.report import Column, Table, build, memory_answer, pipeline
+from stepscope.report import Column, Table, asked_whatif, build, memory_answer, pipeline
 from stepscope.session import trace as session
 
 if TYPE_CHECKING:
@@ -101,6 +101,28 @@ class Trace(session.Trace):
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in
         an `if` where nothing is known."""
         return Memory(memory_answer.build(self))
+
+    def whatif(
+        self,
+        without: str | None = None,
+        *,
+        ops: Mapping[str, float] | None = None,
+        workers: int | None = None,
+    ) -> WhatIf:
+        """What a step would take after a change: what `stepscope whatif` prints.
+
+        without: a cause, such as `python`; with no change at all, what limits the steps. ops: the part that
+        is left of the time of ops, by type or name. workers: threads of the stage that limits the input.
+
+        >>> import stepscope
+        >>> stepscope.open("tests/samples/capture/slow_map").whatif("dispatch").then_ps is not None
+        True
+
+        UsageError for a cause that there is not, NothingFound where no steps can be replayed.
+        """
+        words = [f"{name}={left}" for name, left in (ops or {}).items()]
+        asked = asked_whatif.Asked.of(without, words, workers)
+        return WhatIf(asked_whatif.answer(self, asked, " ".join(self.given)))
 
     def view(self, name: str = "overview", *, height: int = 640) -> View:
         """The page of `stepscope serve` as a widget of a notebook, beginning with a view: overview, timeline,

@@ -63,6 +63,8 @@ _ALIKE = 0.05
 _WORTH = 0.95
 """Where more of a step would be left, the sentence is not worth its line."""
 _NOTHING = 0.01
+_OPEN = 0.5
+"""A range of more than this part of a step says nothing of it."""
 _MANY_CALLS = 20
 """As in the finding per-op-dispatch."""
 _EQUAL, _MENTIONED = 0.85, 0.2
@@ -150,6 +152,14 @@ def _gain(one: Judgement) -> list[str]:
             return []
         return [f"Without {without}, hardly anything of a {_unit(one)} would be left."]
     return [f"Without {without}, a {_unit(one)} would take about {units.show(one.left_ps, 'ps')}."]
+
+
+def told_range(step_ps: int, low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
+    """The bounds of what is left of a step; neither where they leave open more than half of it, and so tell
+    nothing."""
+    if low_ps is None or high_ps is None or high_ps - low_ps > _OPEN * step_ps:
+        return None, None
+    return low_ps, high_ps
 
 
 def _lawless(judged: Sequence[Judgement]) -> list[str]:
@@ -443,6 +453,7 @@ def _causes(one: Judgement) -> list[dict[str, Any]]:
 
 
 def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
+    low, high = told_range(one.mean_ps, one.low_ps, one.high_ps)
     weak = [
         note.slug
         for note in notes
@@ -466,8 +477,8 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "weakened_by": list(dict.fromkeys([*one.weak, *(law.law for law in one.broken), *weak])),
         "step_ps": one.mean_ps,
         "step_if_removed_ps": one.left_ps,
-        "low": one.low_ps,
-        "high": one.high_ps,
+        "low": low,
+        "high": high,
         "run": one.run_id,
         "host": one.host_id,
     }

@@ -10,6 +10,7 @@ from stepscope.instruments import flame as instrument
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.memory import allocators
 from stepscope.instruments.pipeline import diagnoses
+from stepscope.instruments.replay import hidden
 from stepscope.library.statements import statement
 from stepscope.report import recorded
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
@@ -91,7 +92,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     told["sources"] = _sources(trace)
     notes = notes_of(told["completeness"], library.entries("analysis"))
     made = recorded.sentences(trace.query)
-    judged = ranking.judge(trace.query) if _has_time(told) else []
+    judged = hidden.raised(trace.query, trace.stream, ranking.judge(trace.query)) if _has_time(told) else []
     profiles = _only_profiles(told)
     memory = _of_memory(trace) if profiles else []
     framework = framework_of(row["framework"] for row in told["sources"])

@@ -18,22 +18,28 @@ from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, ti
 from stepscope.library.statements import Query
 
 
-def judge(query: Query) -> list[Judgement]:
-    """What limits the steps of each host, those with most time in steps first."""
+def judge(query: Query, name: CauseName | None = None) -> list[Judgement]:
+    """What limits the steps of each host, those with most time in steps first. name: judges this instead of
+    what ranks first."""
     groups: dict[tuple[str, str], list[TimedStep]] = defaultdict(list)
     for step in timed_steps(query):
         groups[step.run_id, step.host_id].append(step)
     cache = QueryCache(query)
-    judged = [judge_host(HostSteps(cache, *key, steps, weigh)) for key, steps in groups.items()]
+    judged = [judge_host(HostSteps(cache, *key, steps, weigh), name) for key, steps in groups.items()]
     return sorted(
         laws.proved(judged, query), key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id)
     )
 
 
-def judge_host(host: HostSteps) -> Judgement:
-    """What limits the steps of a host: the cause that ranks first, as it explains itself."""
+def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
+    """What limits the steps of a host: the cause that ranks first, or the one of a name, as it explains
+    itself."""
     weighed, top = weigh(host.steps, host.contention), host.top_op
-    name, share, ps_per_step = cause_of(weighed.parts, top.share, top.layer_share, host.contention)
+    if name is None:
+        name, share, ps_per_step = cause_of(weighed.parts, top.share, top.layer_share, host.contention)
+    else:
+        part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
+        share, ps_per_step = part.share, part.ps_per_step
     found = CAUSES[name].explain(host, share, ps_per_step)
     left_ps, low_ps, high_ps = CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]

@@ -35,7 +35,7 @@ class PartRows(NamedTuple):
 
 def rows(query: Query, stream: Stream) -> PartRows:
     """Rows of the tables step_part and stack_part, source by source."""
-    sources = _sources(query)
+    sources = sources_with_steps(query)
     ids = [source.source_id for source in sources]
     shifts = stack_samples.shifts(query, ids) if sources else {}
     kinds = (
@@ -72,7 +72,8 @@ def _batches(
         yield some
 
 
-def _sources(query: Query) -> list[SteppedSource]:
+def sources_with_steps(query: Query) -> list[SteppedSource]:
+    """All sources with steps, each with them in order of time."""
     found: dict[int, SteppedSource] = {}
     for source_id, run_id, host_id, step_id, ts_ps, dur_ps, *_ in query(statement("timed_steps")).rows():
         source = found.setdefault(source_id, SteppedSource(source_id, run_id, host_id, []))

@@ -73,6 +73,20 @@ def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
     return _core.sweep_steps(spans, layers, _numbered(evidence.slices), _numbered(evidence.stacks), decide)
 
 
+def merged(window: Interval, slices: Sequence[Segment], stacks: Sequence[Segment]) -> list[Segment]:
+    """What the driving thread does in a window, whatever else goes on: unknown where nothing tells."""
+    from stepscope import _core
+
+    def decide(_: Sequence[bool], by_slice: int | None, by_stack: int | None) -> tuple[int, int]:
+        label = _driver(
+            None if by_slice is None else LABELS[by_slice], None if by_stack is None else LABELS[by_stack]
+        )
+        return NUMBER["unknown" if label is None else label], 0
+
+    pieces = _core.sweep_steps([window], [], _numbered(slices), _numbered(stacks), decide)
+    return [Segment(from_ps, to_ps, LABELS[label]) for from_ps, to_ps, label, _ in pieces.rows()]
+
+
 def _numbered(segments: Sequence[Segment]) -> list[tuple[int, int, int]]:
     return [(from_ps, to_ps, NUMBER[label]) for from_ps, to_ps, label in segments]
 

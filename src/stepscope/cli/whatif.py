@@ -1,0 +1,69 @@
+"""stepscope whatif PATH…: what a step would take if something in it took less time."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepscope.cli.arguments import (
+    Parser,
+    add_part,
+    add_paths,
+    add_reading,
+    add_showing,
+    count,
+    need_csv,
+    need_paths,
+)
+from stepscope.cli.console import Console
+
+ABOUT = "what a step would take without a cause, with a faster op, with more workers"
+_EPILOG = """The steps are replayed along who waits for whom: threads, streams, what launches and hands over
+work. What was hidden behind the part that goes comes out. Where a replay with nothing changed misses the
+recorded steps by more than 10 %, no prediction is made.
+
+  stepscope whatif PATH --without python          no Python of the program's own between ops
+  stepscope whatif PATH --op MatMul=0.5           ops of that type or name twice as fast
+  stepscope whatif PATH --workers 8               8 threads for the stage that limits the input pipeline
+
+--op can be given several times, and beside --without."""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("whatif", ABOUT, "stepscope whatif PATH… [options]", _EPILOG)
+    add_paths(parser)
+    parser.add_argument(
+        "--without",
+        metavar="CAUSE",
+        help="input, compile, compute, communication, copy, dispatch, setup, python, wait or idle; "
+        "with no option: what limits the steps",
+    )
+    parser.add_argument(
+        "--op",
+        metavar="NAME=PART",
+        action="append",
+        default=[],
+        help="part that is left of the time of an op",
+    )
+    parser.add_argument(
+        "--workers", metavar="N", type=count, help="threads of the stage that limits the input"
+    )
+    add_reading(parser)
+    add_part(parser)
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints what is predicted. Exit code 2 when nothing can be."""
+    need_paths(options, "whatif")
+    need_csv(options, options.format == "csv")
+    from stepscope.cli.reading import opened
+    from stepscope.cli.showing import show
+    from stepscope.report import asked_whatif
+
+    asked = asked_whatif.Asked.of(options.without, options.op, options.workers)
+    with opened(options, console) as (trace, _):
+        report = asked_whatif.answer(trace, asked, " ".join(options.paths))
+    show(report, options, console)
+    return 0 if report.document["then_ps"] is not None else 2

@@ -1,0 +1,1 @@
+"""What a step would take if something in it took less time: the step is replayed from what was recorded."""

@@ -1,0 +1,136 @@
+"""The steps of a source as the core replays them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepscope.instruments.step_breakdown import driver, evidence, labels, part_tables, stack_samples
+from stepscope.instruments.step_breakdown.evidence import NOTHING, EvidenceKinds, SteppedSource, StepSpan
+from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
+from stepscope.instruments.step_breakdown.sweep import Interval, Segment, merged
+from stepscope.library.statements import Query, Stream, statement
+
+if TYPE_CHECKING:
+    from stepscope._core import Replay
+
+_WAITS: tuple[Label, ...] = ("input", "communication", "idle")
+"""Labels under which the driving thread may wait for other tracks."""
+_JOINS: tuple[Label, ...] = ("dispatch",)
+"""Labels under which it may wait for what it handed over."""
+_OPENS, _CLOSES = "::StartRegion", "::StopRegion"
+"""How TensorFlow and XLA mark the begin and the end of work that a thread was handed."""
+
+
+class Kind(NamedTuple):
+    """How slices of a track are called: a row of replay_kinds."""
+
+    rollup_id: int
+    place: str
+    name: str
+    category: str | None
+    op: str | None
+    op_type: str | None
+    op_class: str
+    wait: str | None
+    is_op: bool
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """All names it goes by: of the op's type, of the op, of the slice."""
+        return tuple(name for name in (self.op_type, self.op, self.name) if name)
+
+    @property
+    def waits(self) -> bool:
+        """Whether such slices may wait for other tracks. A call of an iterator makes an element itself, or
+        waits for the thread that does."""
+        if self.place == "device":
+            return self.op_class in ("wait", "input")
+        if self.op_class in ("wait", "input") or self.wait is not None or self.name.startswith("Iterator::"):
+            return True
+        return labels.of_slice(self.name, self.category, self.is_op, False).label in _WAITS
+
+
+@dataclass(frozen=True)
+class RecordedSteps:
+    """Some steps of a source, and what replays them."""
+
+    source_id: int
+    steps: Sequence[StepSpan]
+    """Those that are asked for, in order of time."""
+    kinds: Sequence[Kind]
+    core: Replay
+
+    def durations(self, moments: Sequence[int]) -> list[int]:
+        """How long each step is. moments: of their begins and ends, as the core gives them."""
+        return [end - begin for begin, end in zip(moments[::2], moments[1::2], strict=True)]
+
+
+def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[int]) -> RecordedSteps | None:
+    """Steps of a source, by their ids. None where no thread or stream drives them."""
+    from stepscope import _core
+
+    chosen = [step for step in source.steps if step.id in set(wanted)]
+    if not chosen:
+        return None
+    tracks: dict[int, bool] = dict(query(statement("replay_tracks", source_id=source.source_id)).rows())
+    kinds = [Kind(*row) for row in query(statement("replay_kinds", source_id=source.source_id)).rows()]
+    driving = driver.tracks(query, [source.source_id]).get(source.source_id)
+    if driving is None or driving not in tracks:
+        return None
+    begin_ps, end_ps = min(step.ts_ps for step in source.steps), max(step.end_ps for step in source.steps)
+    within = {"source_id": source.source_id, "begin_ps": begin_ps, "end_ps": end_ps}
+    core = _core.Replay(
+        stream(statement("replay_slices", **within)),
+        stream(statement("replay_arrows", **within)),
+        tracks,
+        driving,
+        _doing(query, stream, source),
+        [moment for step in chosen for moment in (step.ts_ps, step.end_ps)],
+        sum(1 << NUMBER[label] for label in _WAITS),
+        sum(1 << NUMBER[label] for label in _JOINS),
+        {
+            kind.rollup_id: (
+                kind.waits,
+                kind.name.endswith(_OPENS),
+                kind.name.endswith(_CLOSES),
+            )
+            for kind in kinds
+        },
+    )
+    return RecordedSteps(source.source_id, chosen, kinds, core)
+
+
+def sources(query: Query) -> list[SteppedSource]:
+    """All sources with steps."""
+    return part_tables.sources_with_steps(query)
+
+
+def _doing(query: Query, stream: Stream, source: SteppedSource) -> list[tuple[int, int, int]]:
+    """What the driving thread does, as slices and samples of its stack tell: from, to, label."""
+    kinds: Mapping[int, EvidenceKinds] = {
+        row[0]: EvidenceKinds.of(row) for row in query(statement("evidence_kinds")).rows()
+    }
+    shifts = stack_samples.shifts(query, [source.source_id])
+    own = {source.source_id: kinds.get(source.source_id, NOTHING)}
+    found: list[tuple[int, int, int]] = []
+    for bit in evidence.evidence_of(query, stream, [source], own, shifts):
+        found += _within(bit.window, bit.evidence.slices, bit.evidence.stacks)
+    return found
+
+
+def _within(
+    window: Interval, slices: Sequence[Segment], stacks: Sequence[Segment]
+) -> list[tuple[int, int, int]]:
+    """Both in one; unknown where neither tells."""
+    return [
+        (from_ps, to_ps, NUMBER[label])
+        for from_ps, to_ps, label in merged(window, slices, stacks)
+        if from_ps < to_ps
+    ]
+
+
+def numbers(shares: Mapping[str, float]) -> list[float]:
+    """What is left of each label, in their order."""
+    return [shares.get(label, 1.0) for label in LABELS]

@@ -1,0 +1,160 @@
+"""What steps would take if something in them took less time, by replaying them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import get_args
+
+from stepscope.instruments.causes import timed_steps
+from stepscope.instruments.replay import recorded_steps
+from stepscope.instruments.replay.recorded_steps import Kind, RecordedSteps
+from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
+from stepscope.library.statements import Query, Stream
+
+FEW_STEPS = 5
+"""Fewer of them have no range."""
+MISSES = 0.1
+"""A replay that misses the recorded step by more than this part of it says nothing of other steps."""
+_WAITS: tuple[Label, ...] = ("input", "communication", "idle")
+"""Labels under which the driving thread waits for others: without them it waits for nobody."""
+_CLASSES: Mapping[Label, str] = {
+    "compute": "compute",
+    "communication": "collective",
+    "copy": "copy",
+    "compile": "compile",
+    "python": "python",
+}
+"""Ops, wherever they run, that go with a label."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What would take another time."""
+
+    without: Label | None = None
+    """All of this goes."""
+    ops: Mapping[str, float] = field(default_factory=dict)
+    """Parts that are left of the time of ops, by their type or name."""
+
+    def left(self, kind: Kind) -> float:
+        """What is left of the time of slices that are called so."""
+        if not kind.is_op:
+            return 1.0
+        if self.without is not None and _CLASSES.get(self.without) == kind.op_class:
+            return 0.0
+        return next((self.ops[name] for name in kind.called if name in self.ops), 1.0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Steps of a source, as they were and as they would be."""
+
+    source_id: int
+    steps: int
+    recorded_ps: int
+    """A mean step, as it was recorded."""
+    replayed_ps: int
+    """The same as it is replayed, with nothing changed."""
+    then_ps: int | None = None
+    """The same after the change; None where the replay misses what was recorded."""
+    low_ps: int | None = None
+    high_ps: int | None = None
+    """A tenth of the steps is shorter after the change, and a tenth is longer."""
+    held_ps: int = 0
+    """What the driving thread waits for in a mean step that nobody recorded: it stays as it was."""
+    gaps_ps: int = 0
+    """What a mean step would spend, after the change, in gaps of other threads and devices that nothing
+    explains."""
+    then: Mapping[str, int] = field(default_factory=dict)
+    """What would have to take less time then before a step does: picoseconds of a mean step, by op, label or
+    `handing over`, the longest first."""
+    unknown: Sequence[str] = ()
+    """Ops that were asked for and are not there."""
+
+    @property
+    def misses(self) -> float:
+        """By which part of the recorded step the replay misses it."""
+        return abs(self.replayed_ps - self.recorded_ps) / self.recorded_ps if self.recorded_ps else 0.0
+
+
+def ask(query: Query, stream: Stream, change: Change) -> list[Outcome]:
+    """What the steps of each source would take, those with most time in steps first. Sources whose steps
+    nothing drives that was recorded are left out."""
+    wanted: dict[int, list[int]] = {}
+    hosts: dict[tuple[str, str], list[timed_steps.TimedStep]] = {}
+    for step in timed_steps.timed_steps(query):
+        hosts.setdefault((step.run_id, step.host_id), []).append(step)
+    for steps in hosts.values():
+        for step in timed_steps.judged_steps(steps):
+            if step.recovered_from != "whole_capture":
+                wanted.setdefault(step.source_id, []).append(step.id)
+    found = []
+    for source in recorded_steps.sources(query):
+        if source.source_id in wanted:
+            read = recorded_steps.read(query, stream, source, wanted[source.source_id])
+            if read is not None:
+                found.append(replayed(read, change))
+    return sorted(found, key=lambda one: (-one.steps * one.recorded_ps, one.source_id))
+
+
+def replayed(read: RecordedSteps, change: Change) -> Outcome:
+    """What the steps would take."""
+    known = {name for kind in read.kinds if kind.is_op for name in kind.called}
+    outcome = Outcome(
+        read.source_id,
+        len(read.steps),
+        round(fmean(step.end_ps - step.ts_ps for step in read.steps)),
+        round(fmean(read.durations(read.core.replay()))),
+        held_ps=round(read.core.counts()["held_ps"] / len(read.steps)),
+        unknown=tuple(name for name in change.ops if name not in known),
+    )
+    if outcome.misses > MISSES:
+        return outcome
+    kinds = {kind.rollup_id: left for kind in read.kinds if (left := change.left(kind)) != 1.0}
+    labels = recorded_steps.numbers({} if change.without is None else {change.without: 0.0})
+    unbound = 1 << NUMBER[change.without] if change.without in _WAITS else 0
+    then = sorted(read.durations(read.core.replay(kinds, labels, unbound=unbound)))
+    way = read.core.longest_way(kinds, labels, unbound=unbound)
+    outcome = replace(outcome, gaps_ps=round(sum(ps for *of, ps in way if of == _GAP) / len(read.steps)))
+    if outcome.gaps_ps > MISSES * outcome.recorded_ps:
+        return outcome
+    few = len(then) < FEW_STEPS
+    return replace(
+        outcome,
+        then_ps=round(fmean(then)),
+        low_ps=None if few else then[len(then) // 10],
+        high_ps=None if few else then[-1 - len(then) // 10],
+        then=_named(read, way),
+    )
+
+
+def _named(read: RecordedSteps, way: Sequence[tuple[int | None, int | None, int]]) -> dict[str, int]:
+    """The parts of the longest way by what people call them, of a mean step."""
+    called = {kind.rollup_id: kind for kind in read.kinds}
+    found: dict[str, int] = {}
+    for rollup_id, label, took_ps in way:
+        kind = None if rollup_id is None else called.get(rollup_id)
+        if kind is not None and kind.is_op:
+            name = kind.called[0]
+        elif label is not None:
+            name = LABELS[label]
+        elif [rollup_id, label] == _GAP:
+            name = GAPS
+        else:
+            name = HANDING_OVER if rollup_id is None else OTHER
+        found[name] = found.get(name, 0) + took_ps
+    least_ps = LEAST_TOLD * sum(found.values())
+    means = {name: round(ps / len(read.steps)) for name, ps in found.items() if ps > least_ps}
+    return dict(sorted(means.items(), key=lambda one: (-one[1], one[0])))
+
+
+_GAP = [-1, None]
+"""Time of the longest way in which no slice is open, on a track that does not drive the steps."""
+HANDING_OVER, OTHER = "handing over between threads", "what other threads do besides ops"
+GAPS = "gaps that nothing explains"
+LEAST_TOLD = 0.002
+"""Smaller parts of the longest way are not told."""
+CAUSES: tuple[Label, ...] = tuple(label for label in get_args(Label) if label not in ("unknown",))
+"""What a step can be replayed without."""

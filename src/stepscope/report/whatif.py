@@ -1,0 +1,178 @@
+"""What steps would take if something in them changed, as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope import units
+from stepscope.instruments.replay.whatif import MISSES
+from stepscope.report.judged import told_range
+from stepscope.report.parts import Column, Report, Section, Table
+from stepscope.report.sentences import shortened
+
+if TYPE_CHECKING:
+    from stepscope.instruments.causes.judgement import Judgement
+    from stepscope.instruments.pipeline.whatif import Outcome as PipelineOutcome
+    from stepscope.instruments.replay.whatif import Change, Outcome
+
+_STEPS = (
+    Column("source_id", "int", "Source", "number of the source"),
+    Column("steps", "int", "Steps", "steps that were replayed"),
+    Column("recorded_ps", "ps", "Recorded", "a mean step as it was recorded"),
+    Column("replayed_ps", "ps", "Replayed", "the same replayed, with nothing changed"),
+    Column("held_ps", "ps", "Held", "time of it in which the program waits for what nobody recorded"),
+    Column(
+        "then_ps", "ps", "Then", "a mean step after the change; empty where the replay misses the recording"
+    ),
+    Column("low_ps", "ps", "Low", "a tenth of the steps is shorter then"),
+    Column("high_ps", "ps", "High", "a tenth of the steps is longer then"),
+)
+_THEN = (
+    Column("what", "text", "What", "op, or what the thread that drives the steps does"),
+    Column("ps_per_step", "ps", "A step", "what it takes of the longest way through a mean step then"),
+)
+_MOST = 12
+_SHORTER = 0.01
+
+
+def build(title: str, change: Change, outcomes: Sequence[Outcome], judged: Sequence[Judgement]) -> Report:
+    """The first outcome is that of the source with most time in steps. judged: what limits the steps, and
+    what the summary says is left without that."""
+    first = outcomes[0]
+    rows = tuple(
+        (
+            one.source_id,
+            one.steps,
+            one.recorded_ps,
+            one.replayed_ps,
+            one.held_ps,
+            one.then_ps,
+            one.low_ps,
+            one.high_ps,
+        )
+        for one in outcomes
+    )
+    limits = _limits(change, judged)
+    said = tuple(_of_judgement(limits) if limits is not None else _sentences(change, first))
+    sections = [
+        Section("steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows)))
+    ]
+    if first.then and limits is None:
+        then = tuple(list(first.then.items())[:_MOST])
+        table = Table(_THEN, then, len(first.then))
+        sections.append(
+            Section("then", "What limits a step then", "What would have to be shorter next?", table=table)
+        )
+    return Report(title, (*said, *_unknown(first)), tuple(sections), document=_document(first, limits))
+
+
+def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: PipelineOutcome) -> Report:
+    """With other threads for the stage that limits the pipeline."""
+    then = outcome.prediction
+    threads = units.count(workers, "thread")
+    low, high = told_range(step_ps, then.low_ps, then.high_ps)
+    between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
+    takes = f"{_ps(then.step_ps)}{between} instead of {_ps(step_ps)}"
+    said = f"With {threads} for {stage}, a step would take about {takes}."
+    rows = ((stage, workers, step_ps, then.step_ps, low, high),)
+    columns = (
+        Column("stage", "text", "Stage", "stage of the pipeline that limits it"),
+        Column("threads", "int", "Threads", "threads that it would have"),
+        Column("step_ps", "ps", "Now", "a step now, without a profiler where that is known"),
+        Column("then_ps", "ps", "Then", "a step then"),
+        Column("low_ps", "ps", "Low", "lower bound of that"),
+        Column("high_ps", "ps", "High", "upper bound of that"),
+    )
+    document = {"recorded_ps": step_ps, "then_ps": then.step_ps, "low": low, "high": high, "by": "pipeline"}
+    section = Section("workers", "Threads", "What would more threads do?", table=Table(columns, rows, 1))
+    return Report(title, (said,), (section,), document=document)
+
+
+def _limits(change: Change, judged: Sequence[Judgement]) -> Judgement | None:
+    """The judgement whose cause the change takes away, where that is all it does: the summary says what is
+    left then, and this says the same."""
+    if change.without is None or change.ops or not judged or judged[0].whole_capture:
+        return None
+    return judged[0] if judged[0].cause == change.without else None
+
+
+def _of_judgement(one: Judgement) -> Iterator[str]:
+    low, high = told_range(one.mean_ps, one.low_ps, one.high_ps)
+    between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
+    what = (
+        f"the ops that stand out, {shortened(one.op_type)},"
+        if one.op_type and one.cause == "compute"
+        else one.cause
+    )
+    if not one.share:
+        yield f"A step would take as long as now, {_ps(one.mean_ps)}: {what} takes no time of it."
+        return
+    yield (
+        f"Without {what}, a step would take about {_ps(one.left_ps)}{between} instead of {_ps(one.mean_ps)}: "
+        f"what goes with it, and what comes out from behind it, is told as in the summary."
+    )
+
+
+def _sentences(change: Change, one: Outcome) -> Iterator[str]:
+    if one.then_ps is None and one.gaps_ps:
+        yield (
+            f"No prediction: for {_ps(one.gaps_ps)} of a step other threads or devices do nothing, and "
+            f"nothing that was recorded tells what they wait for."
+        )
+        return
+    if one.then_ps is None:
+        yield (
+            f"No prediction: replayed as it was recorded, a step takes {_ps(one.replayed_ps)} instead of "
+            f"{_ps(one.recorded_ps)}. Something that nobody recorded holds the steps up."
+        )
+        return
+    low, high = told_range(one.recorded_ps, one.low_ps, one.high_ps)
+    between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
+    what = _changed(change)
+    if abs(one.then_ps - one.replayed_ps) < _SHORTER * one.replayed_ps:
+        yield f"{what}, a step would take as long as now: {_ps(one.recorded_ps)}."
+    else:
+        then = f"{_ps(one.then_ps)}{between}"
+        yield f"{what}, a step would take about {then} instead of {_ps(one.recorded_ps)}."
+    told = list(one.then.items())[:2]
+    if told and one.then_ps:
+        parts = " and ".join(f"{shortened(name)} ({_ps(took)})" for name, took in told)
+        yield f"What is longest then: {parts}."
+    if one.held_ps > MISSES * one.recorded_ps:
+        held = _ps(one.held_ps)
+        yield f"For {held} of a step the program waits for what nobody recorded: that stays as it is."
+
+
+def _changed(change: Change) -> str:
+    said = [] if change.without is None else [f"without {change.without}"]
+    said += [f"with {units.show(left, 'ratio')} of {shortened(op)}" for op, left in change.ops.items()]
+    text = " and ".join(said)
+    return text[0].upper() + text[1:]
+
+
+def _unknown(one: Outcome) -> Iterator[str]:
+    for name in one.unknown:
+        yield f"No op of these steps is called {shortened(name)}."
+
+
+def _document(one: Outcome, limits: Judgement | None) -> Mapping[str, Any]:
+    if limits is None:
+        low, high = told_range(one.recorded_ps, one.low_ps, one.high_ps)
+        recorded_ps, then_ps = one.recorded_ps, one.then_ps
+    else:
+        low, high = told_range(limits.mean_ps, limits.low_ps, limits.high_ps)
+        recorded_ps, then_ps = limits.mean_ps, limits.left_ps
+    return {
+        "recorded_ps": recorded_ps,
+        "replayed_ps": one.replayed_ps,
+        "misses": one.misses,
+        "then_ps": then_ps,
+        "low": low,
+        "high": high,
+        "by": "replay" if limits is None else "parts",
+    }
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")

@@ -1,0 +1,103 @@
+"""`stepscope whatif`: what is printed, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope.cli import main
+from stepscope.errors import NothingFound, UsageError
+from stepscope.instruments.replay.whatif import Change, Outcome
+from stepscope.report import whatif
+
+SAMPLES = Path(__file__).resolve().parents[1] / "samples"
+MS = 1_000_000_000
+SLOW_MAP = str(SAMPLES / "capture" / "slow_map")
+
+
+def document(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:
+    assert main(["whatif", "--no-cache", *words, "--format", "json"]) == code
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_what_limits_the_steps_is_told_as_in_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, SLOW_MAP)
+    with stepscope.open(SLOW_MAP) as trace:
+        answer = trace.answer
+        assert answer is not None
+        assert found["then_ps"] == answer.data["step_if_removed_ps"]
+        assert found["low"] == answer.data["low"]
+    assert found == {**found, **{"by": "parts"}}
+    assert document(capsys, SLOW_MAP, "--without", "input") == found
+
+
+def test_an_op_with_half_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, SLOW_MAP, "--op", "PyFunc=0.5")
+    recorded, then = found["recorded_ps"], found["then_ps"]
+    assert isinstance(recorded, int)
+    assert isinstance(then, int)
+    assert found["by"] == "replay"
+    assert 0.4 * recorded < then < 0.7 * recorded
+    assert main(["whatif", "--no-cache", SLOW_MAP, "--op", "PyFunc=0.5"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "With 50.0 % of PyFunc, a step would take about" in told
+    assert "What is longest then: PyFunc" in told
+
+
+def test_workers_ask_the_model_of_the_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, SLOW_MAP, "--workers", "4")
+    recorded, then = found["recorded_ps"], found["then_ps"]
+    assert isinstance(recorded, int)
+    assert isinstance(then, int)
+    assert found["by"] == "pipeline"
+    assert then < recorded
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (("--without", "nothing"), "--without nothing"),
+        (("--op", "PyFunc"), "--op PyFunc"),
+        (("--op", "PyFunc=-1"), "--op PyFunc=-1"),
+        (("--op", "PyFunc=nan"), "--op PyFunc=nan"),
+        (("--workers", "4", "--op", "PyFunc=0.5"), "--workers beside"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    words: tuple[str, ...], seen: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["whatif", "--no-cache", SLOW_MAP, *words]) == 2
+    assert seen in capsys.readouterr().err
+
+
+def test_recordings_without_steps_have_nothing_to_replay(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["whatif", "--no-cache", str(SAMPLES / "graph" / "small.pb"), "--without", "python"]) == 2
+    assert "no steps" in capsys.readouterr().err
+
+
+def test_a_replay_that_misses_the_recording_predicts_nothing() -> None:
+    change = Change(ops={"MatMul": 0.5})
+    missed = Outcome(0, 9, 100 * MS, 80 * MS)
+    gaps = Outcome(0, 9, 100 * MS, 100 * MS, gaps_ps=30 * MS)
+    for outcome, why in ((missed, "a step takes 80.0 ms instead of 100 ms"), (gaps, "for 30.0 ms of a step")):
+        report = whatif.build("t", change, [outcome], [])
+        assert report.headline[0].startswith("No prediction")
+        assert why in report.headline[0]
+        assert report.document["then_ps"] is None
+    assert missed.misses == 0.2
+
+
+def test_python_asks_the_same() -> None:
+    with stepscope.open(SLOW_MAP) as trace:
+        half = trace.whatif(ops={"PyFunc": 0.5})
+        assert half.then_ps is not None
+        assert half.then_ps < half.recorded_ps
+        assert half.headline[0].startswith("With 50.0 % of PyFunc")
+        with pytest.raises(UsageError):
+            trace.whatif("nothing")
+    with stepscope.open(SAMPLES / "graph" / "small.pb") as trace, pytest.raises(NothingFound):
+        trace.whatif("python")
