@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from stepscope.capture import holders
 from stepscope.capture.holders import Held, Walk
 from stepscope.capture.keeping import Keeping
 from stepscope.capture.memory import Memory
@@ -59,7 +60,8 @@ def run(look):
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Iterator[ModuleType]:
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.setattr(holders, "MOST_NS", 10**12)  # the tests are a large program, on a busy machine
     path = tmp_path / "program_of_memory.py"
     path.write_text(PROGRAM)
     spec = importlib.util.spec_from_file_location("program_of_memory", path)

@@ -81,7 +81,7 @@ def whole(out: Path, told: dict[str, Any]) -> None:
     assert files == {"capture.json", *(file["path"] for file in told["files"])}
     for file in told["files"]:
         path = out / file["path"]
-        if file["kind"] in ("steps", "machine", "models", "stacks", "compilations"):
+        if file["kind"] in ("steps", "machine", "models", "stacks", "compilations", "memory"):
             assert lines(path)
         elif file["kind"] != "datasets":
             from google.protobuf.unknown_fields import UnknownFieldSet

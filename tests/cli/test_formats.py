@@ -31,6 +31,7 @@ WORDS = {
     "summary": [TF_DATA],
     "pipeline": [TF_DATA],
     "memory": [STEPS],
+    "whatif": [TF_DATA],
     "diff": [TF_DATA, TF_DATA],
     "check": ["--baseline", TF_DATA, "--candidate", TF_DATA],
     "query": [TF_DATA, "SELECT name FROM slice LIMIT 3"],
@@ -56,6 +57,7 @@ WORDS = {
 
 APART = {
     "record": "runs a program under a profiler: tests/cli/test_record.py",
+    "top": "watches a program that runs: tests/capture/test_live.py",
     "attach": "needs a process and rights to trace it: tests/cli/test_attach.py",
     "capture": "needs a job: tests/cli/test_capture.py",
     "mcp": "a protocol: below",
@@ -83,6 +85,9 @@ def test_every_verb_takes_a_format() -> None:
         option = next((one for one in parser._actions if "--format" in one.option_strings), None)
         if verb == "tfprof":  # it has options of its own
             assert "csv" in cli.module_of("tfprof").VALUES["format"]
+        elif verb == "top":  # what it shows is one object, and no table of rows
+            assert option is not None
+            assert "json" in (option.choices or ())
         elif verb != "xla" and (option is None or not set(OTHERS) <= set(option.choices or ())):
             wanting.append(verb)
     assert wanting == []

@@ -123,7 +123,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         (["report", "-"], "no -o"),
         (["report", "x", "-o", "y.pdf"], ".pdf"),
         (["docs", "slicee"], "near it: slice"),
-        (["docs", "stragglers"], "near it: straggler, transfers\n"),
+        (["docs", "stragglers"], "near it: straggler, transfers, stores\n"),
     ],
 )
 def test_mistakes_are_usage_errors(words: list[str], seen: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,7 @@ def test_sql_reaches_a_folder_and_the_summary_stays_what_was_compiled(
     assert main([SAMPLE, "--no-cache"]) == 0
     assert "XLA compiled 2 modules of 1 function." in capsys.readouterr().out
     assert main(["memory", SAMPLE, "--no-cache"]) == 0
-    assert "memory of 2 compiled programs" in capsys.readouterr().out
+    assert "Memory of 2 compiled programs" in capsys.readouterr().out
 
 
 def test_a_file_that_is_no_program_points_at_its_folder(
