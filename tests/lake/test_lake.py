@@ -261,7 +261,7 @@ def test_lakes_from_before_the_first_release_are_refused_and_made_anew(
     path, old = chrome(tmp_path / "a.json"), tmp_path / LAKE
     stepscope.ingest([path], old)
     assert json.loads((old / "stepscope-lake.json").read_text()) == {
-        "schema_version": 1, "made_by": f"stepscope {stepscope.__version__}"
+        "schema_version": schema().version, "made_by": f"stepscope {stepscope.__version__}"
     }  # fmt: skip
     (old / "stepscope-lake.json").write_text(json.dumps({"schema_version": version}))
     before = snapshot(old)

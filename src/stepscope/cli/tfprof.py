@@ -250,6 +250,13 @@ def _files(options: argparse.Namespace, told: list[str], console: Console) -> di
     """The files by kind: those that are named, and those of paths where none is. Says which were taken."""
     from stepscope.formats.models import files
 
+    given = {name for name, value in options.files.items() if value}
+    if "profile_path" in given and given & set(OF_A_PROFILE):
+        raise UsageError(
+            "A profile holds all of a model",
+            seen="-profile_path beside files of the same",
+            todo="name the profile alone, or the other files",
+        )
     named: dict[str, list[Place]] = {}
     for name, value in options.files.items():
         paths = [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
@@ -257,12 +264,6 @@ def _files(options: argparse.Namespace, told: list[str], console: Console) -> di
             named[name] = [files.place_of(name, path) for path in paths]
     found = files.under(options.paths) if options.paths else files.Found()
     told += found.odd
-    if "profile_path" in named and named.keys() & set(OF_A_PROFILE):
-        raise UsageError(
-            "A profile holds all of a model",
-            seen="-profile_path beside files of the same",
-            todo="name the profile alone, or the other files",
-        )
     for name in OF_A_PROFILE if "profile_path" in named else ():
         found.drop(name, "passed over, a profile is named")
     if named.keys() & set(OF_A_PROFILE):

@@ -203,12 +203,14 @@ def _check(path: Path, file: Packed) -> None:
 
 
 _SOURCE_FIELDS = len(SourceRow._fields)
+_NEEDED = [at for at, hint in enumerate(SourceRow.__annotations__.values()) if "None" not in str(hint)]
+"""Places of the fields that always have a value."""
 
 
 def _manifest(path: Path, version: int, row: tuple[Any, ...]) -> Manifest:
     source = SourceRow(*row[:_SOURCE_FIELDS])
     identity, member, rows, timeline = row[_SOURCE_FIELDS:]
-    if any(value is None for value in (*source[:-1], member, rows)):
+    if any(value is None for value in (*(source[at] for at in _NEEDED), member, rows)):
         raise _damaged(path, f"source {source.source_id} has nothing where a value belongs")
     if not (is_name(source.run_id) and is_name(source.host_id)):
         raise _damaged(path, f"a run or host is called {source.run_id!r}, {source.host_id!r}")

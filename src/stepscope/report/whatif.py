@@ -55,9 +55,11 @@ def build(title: str, change: Change, outcomes: Sequence[Outcome], judged: Seque
     )
     limits = _limits(change, judged)
     said = tuple(_of_judgement(limits) if limits is not None else _sentences(change, first))
-    sections = [
-        Section("steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows)))
-    ]
+    # What the summary predicts is not what the replay does.
+    replayed = Section(
+        "steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows))
+    )
+    sections = [replayed] if limits is None else []
     if first.then and limits is None:
         then = tuple(list(first.then.items())[:_MOST])
         table = Table(_THEN, then, len(first.then))
@@ -109,8 +111,7 @@ def _of_judgement(one: Judgement) -> Iterator[str]:
         yield f"A step would take as long as now, {_ps(one.mean_ps)}: {what} takes no time of it."
         return
     yield (
-        f"Without {what}, a step would take about {_ps(one.left_ps)}{between} instead of {_ps(one.mean_ps)}: "
-        f"what goes with it, and what comes out from behind it, is told as in the summary."
+        f"Without {what}, a step would take about {_ps(one.left_ps)}{between} instead of {_ps(one.mean_ps)}."
     )
 
 
