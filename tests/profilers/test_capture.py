@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import stepscope
+from stepscope import protobuf
 from stepscope.cli import main
 from stepscope.errors import UsageError
 from stepscope.profilers import client, messages, recording
@@ -71,7 +72,7 @@ def serving(handler: Handler, method: str = messages.METHOD) -> Iterator[int]:
 
 
 def field(number: int, data: bytes) -> bytes:
-    return messages._bytes(number, data)
+    return protobuf.record(number, data)
 
 
 @pytest.fixture(autouse=True)
@@ -188,9 +189,7 @@ def test_an_older_server_saves_the_profile_itself(tmp_path: Path, capsys: pytest
 
     def saves(data: bytes, _: Any) -> bytes:
         told = {
-            number: bytes(body)
-            for number, wire, body, _ in messages.protobuf.fields(memoryview(data))
-            if wire == 2
+            number: bytes(body) for number, wire, body, _ in protobuf.fields(memoryview(data)) if wire == 2
         }
         path = Path(told[5].decode(), told[6].decode(), told[7].decode() + ".xplane.pb")
         path.write_bytes(XSPACE)

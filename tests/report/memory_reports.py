@@ -64,6 +64,9 @@ MEMORY: dict[str, Memory] = {
     "from the graph alone": replace(_ONE, recorded=False),
     "sizes by category": _held(_kinds(), way="sizes"),
     "a profile of one moment": _held(_kinds(), way="stacks"),
+    "variables of the program": _held(
+        _memory(replace(_X, op_name="kept", code=CodeLine("train.py", 12, "main"))), way="variables"
+    ),
     "a timeline's tensors": _held(_ONE, way="timeline", spans=Spans(40, 30, 3, 7)),
     "a timeline's, one of each": _held(_ONE, way="timeline", spans=Spans(3, 1, 1, 1)),
     "a timeline's, all read": _held(_ONE, way="timeline", spans=Spans(2, 2, 0)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from itertools import cycle
 
 from stepscope.presenters.cells import Grid, cells, fit
 
@@ -74,4 +75,5 @@ def _table(lines: list[str], width: int, paint: Callable[[str, str], str]) -> It
 def _inline(text: str) -> str:
     """Text without marks. In code a star is a star."""
     parts = _LINK.sub(r"\1", text).replace("\\|", "|").split("`")
-    return "".join(part if at % 2 else _EMPHASIS.sub(r"\1", part) for at, part in enumerate(parts))
+    places = zip(parts, cycle((False, True)), strict=False)
+    return "".join(part if is_code else _EMPHASIS.sub(r"\1", part) for part, is_code in places)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,12 +49,8 @@ class Tables:
                 continue
             if name not in self._parts:
                 self._parts[name] = relation.parts()
-            parts = self._parts[name]
-            if _are_few(parts):
-                self._copy(relation, parts)
-                self._loaded[name] = every
-                continue
             columns = None if loaded == every else loaded
+            parts = self._parts[name]
             few = [part for part in parts if isinstance(part, Stream) and part.rows <= _FEW_ROWS]
             selects = []
             if len(few) > _MOST_STREAMS:
@@ -75,59 +71,24 @@ class Tables:
                 self._con.unregister(alias)
         self.streams.clear()
 
-    def _copy(self, relation: Relation, parts: Sequence[Part]) -> None:
-        """Makes a table of few rows, with all columns: to plan a query that reads it takes half as long as
-        with a view over streams, and most queries of a report read a dozen of them."""
-        statement = ""
-        with self._for_a_moment():
-            try:
-                selects = [self._select(relation, part, None, copied=True) for part in parts]
-                rows = _together(relation, [one for one in selects if one])
-                statement = f"CREATE OR REPLACE TABLE {quote(relation.name)} AS {rows}"
-                self._con.execute(statement)
-            except duckdb.Error as error:
-                refused: Exception = self._engine.refused(error, statement)
-                damaged = [one.damaged for one in parts if isinstance(one, Stream) and one.damaged]
-                if damaged and not isinstance(error, duckdb.InterruptException):
-                    refused = damaged[0]
-                raise refused from error
-
-    @contextlib.contextmanager
-    def _for_a_moment(self) -> Iterator[None]:
-        """Streams that are registered within are gone after it, and no other connection sees them."""
-        known = self.streams
-        self.streams = known.copy()
-        try:
-            yield
-        finally:
-            for alias in self.streams.keys() - known.keys():
-                with contextlib.suppress(duckdb.Error):
-                    self._con.unregister(alias)
-            self.streams = known
-
-    def _select(
-        self, relation: Relation, part: Part, wanted: frozenset[str] | None, copied: bool = False
-    ) -> str | None:
-        """The rows of one part as a SELECT of all columns; None when there are none. copied: all rows are
-        read at once, which tells whether they can be."""
+    def _select(self, relation: Relation, part: Part, wanted: frozenset[str] | None) -> str | None:
+        """The rows of one part as a SELECT of all columns; None when there are none."""
         if isinstance(part, Files):
             listed = ", ".join(_text(path) for path in part.paths)
             read = f"SELECT {_picks(relation)} FROM read_parquet([{listed}], hive_partitioning = false)"
             return f"{read} WHERE {' AND '.join(map(_fulfils, part.where))}" if part.where else read
         if isinstance(part, Rows):
             return self._values(relation, part) if part.rows else None
-        return self._streamed(relation, part, wanted, copied)
+        return self._streamed(relation, part, wanted)
 
-    def _streamed(
-        self, relation: Relation, part: Stream, wanted: frozenset[str] | None, copied: bool = False
-    ) -> str:
+    def _streamed(self, relation: Relation, part: Stream, wanted: frozenset[str] | None) -> str:
         columns = None
         if wanted is not None:
             # At least one column, so that the rows can be counted.
             columns = [name for name in part.columns if name in wanted] or list(part.columns[:1])
         there = set(part.columns if columns is None else columns)
         alias = self._register(part.name, part.open(columns, not self._engine.writes))
-        if part.damaged is not None and not copied and not self._readable(alias):
+        if part.damaged is not None and not self._readable(alias):
             raise part.damaged
         picks = ", ".join(
             f"CAST({_value(name, part, there)} AS {kind}) AS {quote(name)}" for name, kind in relation.columns
@@ -183,17 +144,6 @@ class Tables:
         except duckdb.Error:
             return False
         return True
-
-
-def _are_few(parts: Sequence[Part]) -> bool:
-    """Whether parts are known to have at most _FEW_ROWS rows together, and any: what reads a view without
-    rows is planned to nothing."""
-    rows = 0.0
-    for part in parts:
-        if isinstance(part, Files):
-            return False
-        rows += len(part.rows) if isinstance(part, Rows) else part.rows
-    return 0 < rows <= _FEW_ROWS
 
 
 def quote(name: str) -> str:
