@@ -217,7 +217,9 @@ def gain(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any] 
         "predicted_ms": round(predicted, 2),
         "fixed_ms": round(fixed, 2),
         "near": near(predicted, fixed),
-        "within_bounds": answer["low"] / 1e9 <= fixed <= answer["high"] / 1e9,
+        "within_bounds": None
+        if answer["low"] is None
+        else answer["low"] / 1e9 <= fixed <= answer["high"] / 1e9,
         "fixed_runs_ms": truth["ms_fixed"],
         "direction": answer["step_if_removed_ps"] < answer["step_ps"],
     }

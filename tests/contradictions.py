@@ -96,7 +96,10 @@ def about_the_answer(report: Report) -> Iterator[str]:
     begin = judged._TAKES[answer["cause"]].partition("{")[0].lower()
     if not report.headline[0].lower().startswith(begin):
         yield f"the headline is not of {answer['cause']}: {report.headline[0]}"
-    if not answer["low"] <= answer["step_if_removed_ps"] <= answer["high"]:
+    bounds = (answer["low"], answer["high"])  # both or none: a range that says nothing is not told
+    if (bounds[0] is None) is not (bounds[1] is None):
+        yield "one bound is told without the other"
+    elif None not in bounds and not bounds[0] <= answer["step_if_removed_ps"] <= bounds[1]:
         yield "the step without its cause is not between its bounds"
     if answer["step_if_removed_ps"] > answer["step_ps"]:
         yield "the step without its cause is longer"

@@ -576,6 +576,13 @@ NOTES: dict[str, Message] = {
         "A string holds one half of a character that takes two in UTF-16. It was replaced by U+FFFD.",
         "Nothing.",
     ),
+    "memory-before": Message(
+        "Memory that was held before the recording",
+        "A snapshot of PyTorch's memory tells what was given and taken back while it was recorded, and what "
+        "was held in the end. Blocks that were held before are shown as given at the first moment, and their "
+        "stack is known only where the snapshot has it.",
+        "Call torch.cuda.memory._record_memory_history() at the start of the program.",
+    ),
     "merged-devices": Message(
         "Devices that are listed several times",
         "Distributed runs list a device once for its ops and once for its communication. Rows with the "
@@ -678,6 +685,12 @@ NOTES: dict[str, Message] = {
         "Elements of the event list that are not events",
         "The list of events holds something other than objects.",
         "Nothing, if there are only a few.",
+    ),
+    "not-read": Message(
+        "Tables that are not read",
+        "An export of Nsight Systems has tables of events that stepscope does not read, such as MPI's or "
+        "those of samples. They are named with their number of rows.",
+        "Nothing, unless you look for what they hold: then ask them with sqlite3.",
     ),
     "not-time": Message(
         "Profiles that do not count time",

@@ -12,7 +12,7 @@ from stepscope import protobuf
 from stepscope.formats import _model, capture
 from stepscope.session import trace
 from tests.corpus import SAMPLES
-from tests.formats.capture_folder import SMALL, STARTED_NS, line, write
+from tests.formats.capture_folder import SMALL, STARTED_NS, held, line, write
 from tests.later import proto
 
 
@@ -81,6 +81,16 @@ def test_chain_machine_and_notes(tmp_path: Path) -> None:
     assert ("recorder-error", "No op log. a function. nothing") in ask(
         folder, "SELECT slug, detail FROM source_note"
     )
+
+
+def test_what_a_live_recording_adds_is_noted(tmp_path: Path) -> None:
+    """The stacks of a program that hung, and looks at its memory that did not come to an end."""
+    memory = held().replace(b'"cut": false', b'"cut": true').replace(b'"cut":false', b'"cut":true')
+    stacks_of_all = b"No step ended for 31 s.\nThread 1\n"
+    folder = write(tmp_path / "c", **{"hang-1.txt": stacks_of_all, "memory.ndjson": memory})
+    found = dict(ask(folder, "SELECT slug, detail FROM source_note WHERE effect = 'info'"))
+    assert found["program-hung"] == "No step ended for 31 s. hang-1.txt has the stacks of all threads."
+    assert "held-arrays-cut" in found
 
 
 def test_steps_come_from_the_recorder_where_the_trace_has_none(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from stepscope import _core, library
 from stepscope.cli import main
 from stepscope.errors import UnreadableSource
 from stepscope.formats import xla_dump
+from stepscope.instruments.xla import cases as cases_of_programs
 from stepscope.instruments.xla import costs, dumps
 from stepscope.session import tables, trace
 from tests import corpus
@@ -377,3 +378,17 @@ def test_a_large_dump_is_decoded_into_a_folder(
         assert opened.query(ask).rows() == wanted
         assert bool(list(tmp_path.rglob("hlo_instruction.*"))) == room
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_what_findings_on_programs_may_lack_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of which a filter left the rest out, and those beyond the instructions that are searched."""
+    monkeypatch.setattr(cases_of_programs, "_MOST_INSTRUCTIONS", 3)
+    for number in (0, 1):
+        name = f"module_000{number}.jit_f{number}.cpu_after_optimizations.txt"
+        (tmp_path / name).write_text(TINY.format(number + 1))
+    for name in ("jax_ir7_jit_g_compile.mlir", "jax_ir8_jit_f0_compile.mlir"):
+        (tmp_path / name).write_text("module @jit {}\n")
+    found = dict(ask(tmp_path, "SELECT slug, detail FROM source_note"))
+    assert found["programs-not-searched"].startswith("the instructions of 1 program were not searched")
+    assert "jit_g" in found["module-input-only"]
+    assert "jit_f0" not in found["module-input-only"]

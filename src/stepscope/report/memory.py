@@ -28,7 +28,7 @@ Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
 NO_STEPS: Windows = {}
 """Of sources that have none."""
 
-_MOMENTS = {"stacks": "when the profile was taken", "variables": "by variables of the program"}
+_MOMENTS = {"stacks": "when the profile was taken", "variables": "between two steps"}
 _MOST_SAID = 3
 """Allocators that the headline of a summary speaks of."""
 _STRETCHES = 960

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from stepscope import _core
 from stepscope.instruments.step_breakdown import driver, evidence, labels, part_tables, stack_samples
 from stepscope.instruments.step_breakdown.evidence import NOTHING, EvidenceKinds, SteppedSource, StepSpan
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
@@ -69,8 +70,6 @@ class RecordedSteps:
 
 def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[int]) -> RecordedSteps | None:
     """Steps of a source, by their ids. None where no thread or stream drives them."""
-    from stepscope import _core
-
     chosen = [step for step in source.steps if step.id in set(wanted)]
     if not chosen:
         return None

@@ -111,6 +111,7 @@ def _not_seen(
 ) -> list[dict[str, Any]]:
     """Notes on what findings on the programs may lack."""
     known = {(members[0]["id"], members[0]["module"]) for members in modules}
+    known |= {(None, module) for _, module in known}  # JAX's own files have no number of the module
     named = [
         _dump_names.in_folder(path.name, path.parts[:-1]) or _dump_names.named(path.name) for path in beside
     ]
