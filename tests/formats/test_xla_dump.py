@@ -384,11 +384,11 @@ def test_what_findings_on_programs_may_lack_is_noted(tmp_path: Path, monkeypatch
     """A program of which a filter left the rest out, and those beyond the instructions that are searched."""
     monkeypatch.setattr(cases_of_programs, "_MOST_INSTRUCTIONS", 3)
     for number in (0, 1):
-        name = f"module_000{number}.jit_f{number}.cpu_after_optimizations.txt"
+        name = f"module_000{number}.jit_f{number + 1}.cpu_after_optimizations.txt"
         (tmp_path / name).write_text(TINY.format(number + 1))
-    for name in ("jax_ir7_jit_g_compile.mlir", "jax_ir8_jit_f0_compile.mlir"):
+    for name in ("jax_ir7_jit_g_compile.mlir", "jax_ir8_jit_f1_compile.mlir"):
         (tmp_path / name).write_text("module @jit {}\n")
     found = dict(ask(tmp_path, "SELECT slug, detail FROM source_note"))
     assert found["programs-not-searched"].startswith("the instructions of 1 program were not searched")
     assert "jit_g" in found["module-input-only"]
-    assert "jit_f0" not in found["module-input-only"]
+    assert "jit_f1" not in found["module-input-only"]
