@@ -198,7 +198,7 @@ impl<'py> Machine<'py, '_> {
 
     fn push(&mut self, value: Bound<'py, PyAny>) -> PyResult<()> {
         self.values += 1;
-        if self.values % BREATH == 0 {
+        if self.values.is_multiple_of(BREATH) {
             self.py.check_signals()?;
         }
         if self.values > MOST_VALUES {

@@ -17,6 +17,9 @@ use stepscope_core::spans::Span;
 /// Whether they wait, open a stretch of work, close one.
 type Called = (bool, bool, bool);
 
+/// A stretch of the longest way: a slice or a label of the driving thread, and its picoseconds.
+type Stretch = (Option<i64>, Option<Label>, i64);
+
 #[pyclass(module = "stepscope._core", frozen)]
 pub struct Replay {
     graph: Graph,
@@ -101,7 +104,7 @@ impl Replay {
         unbound: u32,
         event_ps: i64,
         link: f64,
-    ) -> PyResult<Vec<(Option<i64>, Option<Label>, i64)>> {
+    ) -> PyResult<Vec<Stretch>> {
         let change = self.change(kinds, labels, unbound, event_ps, link)?;
         let ids: HashMap<usize, i64> = self.kinds.iter().map(|(id, n)| (*n, *id)).collect();
         let way = py.detach(|| self.graph.longest_way(&change));
