@@ -19,6 +19,7 @@ from stepscope.errors import UnreadableSource
 from stepscope.instruments.xla import cases
 from stepscope.presenters import json as as_json
 from stepscope.session import trace
+from tests import tiers
 from tests.corpus import SAMPLES
 
 SAMPLE = SAMPLES / "xla_dump"
@@ -66,9 +67,12 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def findings(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, Any]:
-    assert main([str(folder), "--format", "json"]) == 0
-    return {one["slug"]: one for one in json.loads(capsys.readouterr().out)["findings"]}
+@pytest.fixture(scope="module")
+def findings(dumped: Path) -> dict[str, Any]:
+    """What is found in the programs of JAX, by slug."""
+    with trace.open(str(dumped), cache=False) as opened:
+        document = json.loads(as_json.render(report.build(opened)))
+    return {one["slug"]: one for one in document["findings"]}
 
 
 @pytest.mark.parametrize(
@@ -82,15 +86,15 @@ def findings(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, Any]
         ("loop-dominates", "jit_looping"),
     ],
 )
-def test_programs_of_jax(slug: str, module: str, dumped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_of_jax(slug: str, module: str, findings: dict[str, Any]) -> None:
     """Each is found in the program that has it, and not in its twin that has not."""
-    found = findings(capsys, dumped)[slug]
+    found = findings[slug]
     assert {row["program"].partition(" ")[0] for row in found["evidence"]["rows"]} == {module}
     assert module in found["impact"]
 
 
-def test_the_figures_of_programs_of_jax(dumped: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = {slug: one["evidence"]["rows"] for slug, one in findings(capsys, dumped).items()}
+def test_the_figures_of_programs_of_jax(findings: dict[str, Any]) -> None:
+    found = {slug: one["evidence"]["rows"] for slug, one in findings.items()}
     assert [row["calls"] for row in found["host-calls-in-program"]] == [3]
     assert [row["held_bytes"] for row in found["large-constants"]] == [4 << 19]
     assert [row["moved_bytes"] for row in found["copies-between-layouts"]] == [8 << 20, 8 << 20]
@@ -191,7 +195,7 @@ def test_programs_that_are_not_searched_are_counted(
     assert "the instructions of 1 program were not searched" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(tiers.cases(8, 40)))
 def test_damaged_programs_end_in_a_report(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     for path in SAMPLE.glob("*after_optimizations.*"):
