@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 import stepscope
+from stepscope import _core
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.replay import hidden
+from stepscope.instruments.replay.recorded_steps import Kind
 from stepscope.instruments.replay.whatif import Change, Outcome, ask
+from stepscope.instruments.step_breakdown.labels import Label
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 SVD = SAMPLES / "gpu" / "torch_svd.json.gz"
@@ -85,3 +88,22 @@ def test_work_behind_a_wait_limits_the_steps_once_that_is_gone() -> None:
 def test_where_nothing_tells_what_a_device_waits_for_nothing_is_predicted() -> None:
     found = asked(SAMPLES / "gpu" / "jax_graph.xplane.pb.gz", Change(ops={"gemm_fusion_dot_general": 0.5}))
     assert found.then_ps is None or found.gaps_ps <= 0.1 * found.recorded_ps
+
+
+@pytest.mark.parametrize(
+    ("label", "op_type"),
+    [
+        ("compute", "MatMul"),
+        ("communication", "CollectiveReduceV2"),
+        ("copy", "Copy"),
+        ("compile", "XlaCompile"),
+        ("python", "PyFunc"),
+    ],
+)
+def test_ops_of_a_label_go_with_it(label: Label, op_type: str) -> None:
+    """Classes of ops are the core's, and have the words of labels."""
+    of_class, wait, _, is_op = _core.slice_class("a", None, "a", op_type)
+    kind = Kind(0, "host", "a", None, "a", op_type, of_class, wait, is_op)
+    assert (of_class, is_op) == (label, True)
+    assert Change(without=label).left(kind) == 0.0
+    assert Change(without="dispatch").left(kind) == 1.0

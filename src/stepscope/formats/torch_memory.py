@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import _core, units
+from stepscope.formats._fields import whole
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
 from stepscope.sources.source import Traits
 
@@ -61,7 +62,7 @@ def build(pieces: Pieces) -> Store:
     segments = [one for one in listed(member(snapshot, "segments")) if isinstance(one, dict)]
     events = Events()
     frames = _Frames()
-    numbers = {number for one in segments if (number := _whole(one.get("device"))) is not None}
+    numbers = {number for one in segments if (number := whole(one, "device")) is not None}
     for number in sorted({*numbers, *range(len(traces))}):
         trace = listed(traces[number]) if number < len(traces) else []
         _Device(number, events, frames).read(trace, [one for one in segments if one.get("device") == number])
@@ -101,8 +102,8 @@ class _Device:
             action = member(entry, "action")
             if action not in ("alloc", "free_completed"):
                 continue
-            size, address = _whole(member(entry, "size")), _whole(member(entry, "addr"))
-            at_us = _whole(member(entry, "time_us"))
+            size, address = whole(entry, "size"), whole(entry, "addr")
+            at_us = whole(entry, "time_us")
             if size is None or size < 0 or address is None or at_us is None:
                 self.events.miss()
                 continue
@@ -123,10 +124,10 @@ class _Device:
             else:
                 given.discard(one.address)
         for segment in segments:
-            address = _whole(member(segment, "address")) or 0
+            address = whole(segment, "address") or 0
             for block in listed(member(segment, "blocks")):
-                size = _whole(member(block, "size")) or 0
-                at = _whole(member(block, "address"))
+                size = whole(block, "size") or 0
+                at = whole(block, "address")
                 at = address if at is None else at
                 if member(block, "state") in _HELD and at not in given:
                     yield _Change(begin_us, at, size, self.frames.stack(_frames_of(block)))
@@ -183,7 +184,3 @@ def _frames_of(block: Any) -> Any:
         return frames
     history = listed(member(block, "history"))
     return member(history[0], "frames") if history else None
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None

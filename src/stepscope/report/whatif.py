@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.instruments.replay.whatif import MISSES
+from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.judged import told_range
 from stepscope.report.parts import Column, Report, Section, Table
 from stepscope.report.sentences import shortened

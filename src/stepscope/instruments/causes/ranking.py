@@ -14,18 +14,18 @@ from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Judgement, LabelShare, Weighed, parts_of
 from stepscope.instruments.causes.query_cache import QueryCache
-from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, timed_steps
+from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.library.statements import Query
 
 
 def judge(query: Query, name: CauseName | None = None) -> list[Judgement]:
     """What limits the steps of each host, those with most time in steps first. name: judges this instead of
     what ranks first."""
-    groups: dict[tuple[str, str], list[TimedStep]] = defaultdict(list)
-    for step in timed_steps(query):
-        groups[step.run_id, step.host_id].append(step)
     cache = QueryCache(query)
-    judged = [judge_host(HostSteps(cache, *key, steps, weigh), name) for key, steps in groups.items()]
+    judged = [
+        judge_host(HostSteps(cache, *host, steps, weigh), name)
+        for host, steps in steps_by_host(query).items()
+    ]
     return sorted(
         laws.proved(judged, query), key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id)
     )

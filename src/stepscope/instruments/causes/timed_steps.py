@@ -57,6 +57,14 @@ def timed_steps(query: Query) -> list[TimedStep]:
     ]
 
 
+def steps_by_host(query: Query) -> dict[tuple[str, str], list[TimedStep]]:
+    """The same by run and host."""
+    found: dict[tuple[str, str], list[TimedStep]] = defaultdict(list)
+    for step in timed_steps(query):
+        found[step.run_id, step.host_id].append(step)
+    return found
+
+
 def judged_steps(steps: Sequence[TimedStep]) -> list[TimedStep]:
     """The steps that are judged: those that averages include. When steps compile again and again, that is
     what they do; only the first may be left out."""

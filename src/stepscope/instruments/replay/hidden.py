@@ -12,10 +12,9 @@ from dataclasses import replace
 from statistics import fmean
 
 from stepscope.instruments.causes.judgement import CauseName, Judgement
-from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
+from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.replay import recorded_steps
-from stepscope.instruments.replay.recorded_steps import RecordedSteps
-from stepscope.instruments.replay.whatif import CAUSES, MISSES, Change, ask
+from stepscope.instruments.replay.whatif import CAUSES, Change, ask
 from stepscope.instruments.step_breakdown.labels import LABELS
 from stepscope.library.statements import Query, Stream, statement
 
@@ -36,37 +35,30 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
     for run_id, host_id, _, steps, work_ps in query(statement("hidden_in_steps")).rows():
         host = run_id, host_id
         hidden[host] = max(hidden.get(host, 0), (work_ps or 0) // max(steps, 1))
+    hosts = steps_by_host(query)
     found = []
     for one in judged:
+        host = one.run_id, one.host_id
         if one in hiding and one.on_device and one.cause == "compute":
-            found.append(_without_op(query, stream, one))
+            found.append(_without_op(query, stream, one, hosts[host]))
             continue
-        enough = hidden.get((one.run_id, one.host_id), 0) > RAISES * one.left_ps
-        needs_ps = _needs(query, stream, one) if one in hiding and enough else None
+        enough = hidden.get(host, 0) > RAISES * one.left_ps
+        needs_ps = _needs(query, stream, one, hosts[host]) if one in hiding and enough else None
         found.append(one if needs_ps is None or needs_ps <= RAISES * one.left_ps else _with(one, needs_ps))
     return found
 
 
-def _without_op(query: Query, stream: Stream, one: Judgement) -> Judgement:
+def _without_op(query: Query, stream: Stream, one: Judgement, steps: Sequence[TimedStep]) -> Judgement:
     """Without the type of op that stands out. On a device it runs beside the thread that launches it: what is
     left is the longest of both. A layer is no type of op; of it the parts of the step tell."""
     if one.op_type is None or one.layer_share is not None:
         return one
-    found = ask(query, stream, Change(ops={one.op_type: 0.0}))
-    own = [outcome for outcome in found if outcome.source_id in _sources_of(query, one)]
+    own = ask(query, stream, Change(ops={one.op_type: 0.0}), [steps])
     if len(own) != 1 or own[0].then_ps is None or own[0].unknown:
         return one
     left_ps = min(own[0].then_ps, one.mean_ps)
     low_ps, high_ps = min(one.low_ps, left_ps), min(max(one.high_ps, left_ps), one.mean_ps)
     return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps)
-
-
-def _sources_of(query: Query, one: Judgement) -> set[int]:
-    return {
-        step.source_id
-        for step in timed_steps(query)
-        if (step.run_id, step.host_id) == (one.run_id, one.host_id)
-    }
 
 
 def _with(one: Judgement, needs_ps: int) -> Judgement:
@@ -77,20 +69,18 @@ def _with(one: Judgement, needs_ps: int) -> Judgement:
     return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=max(one.high_ps, left_ps))
 
 
-def _needs(query: Query, stream: Stream, one: Judgement) -> int | None:
+def _needs(query: Query, stream: Stream, one: Judgement, steps: Sequence[TimedStep]) -> int | None:
     """What others need for a mean step while the driving thread itself takes no time. None where the replay
     misses the recorded steps."""
-    steps = [step for step in timed_steps(query) if (step.run_id, step.host_id) == (one.run_id, one.host_id)]
     wanted = {step.id for step in judged_steps(steps)}
     change = _gone(query, one)
     durations: list[int] = []
     for source in recorded_steps.sources(query):
         if any(step.id in wanted for step in source.steps):
             read = recorded_steps.read(query, stream, source, list(wanted))
-            if read is None or _misses(read):
+            if read is None or read.is_missed:
                 return None
-            kinds = {kind.rollup_id: left for kind in read.kinds if (left := change.left(kind)) != 1.0}
-            durations += read.durations(read.core.replay(kinds, [0.0] * len(LABELS)))
+            durations += read.durations(read.core.replay(change.lefts(read.kinds), [0.0] * len(LABELS)))
     return round(fmean(durations)) if durations else None
 
 
@@ -101,9 +91,3 @@ def _gone(query: Query, one: Judgement) -> Change:
         own = [row[4:6] for row in rows if row[:2] == (one.run_id, one.host_id)]
         return Change(ops=dict.fromkeys((op or name for op, name in own), 0.0))
     return Change(without=one.cause if one.cause in CAUSES else None)
-
-
-def _misses(read: RecordedSteps) -> bool:
-    """Whether the replay misses the recorded steps."""
-    recorded_ps = fmean(step.end_ps - step.ts_ps for step in read.steps)
-    return abs(fmean(read.durations(read.core.replay())) - recorded_ps) > MISSES * recorded_ps

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core
@@ -16,8 +18,10 @@ from stepscope.library.statements import Query, Stream, statement
 if TYPE_CHECKING:
     from stepscope._core import Replay
 
-_WAITS: tuple[Label, ...] = ("input", "communication", "idle")
-"""Labels under which the driving thread may wait for other tracks."""
+WAITS: tuple[Label, ...] = ("input", "communication", "idle")
+"""Labels under which the driving thread waits for other tracks."""
+MISSES = 0.1
+"""A replay that misses the recorded step by more than this part of it says nothing of other steps."""
 _JOINS: tuple[Label, ...] = ("dispatch",)
 """Labels under which it may wait for what it handed over."""
 _OPENS, _CLOSES = "::StartRegion", "::StopRegion"
@@ -50,7 +54,7 @@ class Kind(NamedTuple):
             return self.op_class in ("wait", "input")
         if self.op_class in ("wait", "input") or self.wait is not None or self.name.startswith("Iterator::"):
             return True
-        return labels.of_slice(self.name, self.category, self.is_op, False).label in _WAITS
+        return labels.of_slice(self.name, self.category, self.is_op, False).label in WAITS
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,21 @@ class RecordedSteps:
     """Those that are asked for, in order of time."""
     kinds: Sequence[Kind]
     core: Replay
+
+    @cached_property
+    def recorded_ps(self) -> float:
+        """A mean step, as it was recorded."""
+        return fmean(step.end_ps - step.ts_ps for step in self.steps)
+
+    @cached_property
+    def replayed_ps(self) -> float:
+        """The same as it is replayed, with nothing changed."""
+        return fmean(self.durations(self.core.replay()))
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether the replay misses what was recorded."""
+        return abs(self.replayed_ps - self.recorded_ps) > MISSES * self.recorded_ps
 
     def durations(self, moments: Sequence[int]) -> list[int]:
         """How long each step is. moments: of their begins and ends, as the core gives them."""
@@ -87,7 +106,7 @@ def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[i
         driving,
         _doing(query, stream, source),
         [moment for step in chosen for moment in (step.ts_ps, step.end_ps)],
-        sum(1 << NUMBER[label] for label in _WAITS),
+        sum(1 << NUMBER[label] for label in WAITS),
         sum(1 << NUMBER[label] for label in _JOINS),
         {
             kind.rollup_id: (

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import get_args
 
-from stepscope.instruments.causes import timed_steps
+from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.replay import recorded_steps
-from stepscope.instruments.replay.recorded_steps import Kind, RecordedSteps
+from stepscope.instruments.replay.recorded_steps import MISSES, WAITS, Kind, RecordedSteps
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
 from stepscope.library.statements import Query, Stream
 
 FEW_STEPS = 5
 """Fewer of them have no range."""
-MISSES = 0.1
-"""A replay that misses the recorded step by more than this part of it says nothing of other steps."""
-_WAITS: tuple[Label, ...] = ("input", "communication", "idle")
-"""Labels under which the driving thread waits for others: without them it waits for nobody."""
-_CLASSES: Mapping[Label, str] = {
-    "compute": "compute",
-    "communication": "collective",
-    "copy": "copy",
-    "compile": "compile",
-    "python": "python",
-}
-"""Ops, wherever they run, that go with a label."""
+_WITH_OPS: frozenset[Label] = frozenset({"compute", "communication", "copy", "compile", "python"})
+"""Labels that are classes of ops, too: such ops go with the label, wherever they run."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +32,13 @@ class Change:
         """What is left of the time of slices that are called so."""
         if not kind.is_op:
             return 1.0
-        if self.without is not None and _CLASSES.get(self.without) == kind.op_class:
+        if self.without in _WITH_OPS and kind.op_class == self.without:
             return 0.0
         return next((self.ops[name] for name in kind.called if name in self.ops), 1.0)
+
+    def lefts(self, kinds: Sequence[Kind]) -> dict[int, float]:
+        """The same by rollup_id, where something changes."""
+        return {kind.rollup_id: left for kind in kinds if (left := self.left(kind)) != 1.0}
 
 
 @dataclass(frozen=True)
@@ -79,15 +73,14 @@ class Outcome:
         return abs(self.replayed_ps - self.recorded_ps) / self.recorded_ps if self.recorded_ps else 0.0
 
 
-def ask(query: Query, stream: Stream, change: Change) -> list[Outcome]:
+def ask(
+    query: Query, stream: Stream, change: Change, hosts: Iterable[Sequence[TimedStep]] | None = None
+) -> list[Outcome]:
     """What the steps of each source would take, those with most time in steps first. Sources whose steps
-    nothing drives that was recorded are left out."""
+    nothing drives that was recorded are left out. hosts: the steps of each host; None asks all."""
     wanted: dict[int, list[int]] = {}
-    hosts: dict[tuple[str, str], list[timed_steps.TimedStep]] = {}
-    for step in timed_steps.timed_steps(query):
-        hosts.setdefault((step.run_id, step.host_id), []).append(step)
-    for steps in hosts.values():
-        for step in timed_steps.judged_steps(steps):
+    for steps in steps_by_host(query).values() if hosts is None else hosts:
+        for step in judged_steps(steps):
             if step.recovered_from != "whole_capture":
                 wanted.setdefault(step.source_id, []).append(step.id)
     found = []
@@ -105,16 +98,16 @@ def replayed(read: RecordedSteps, change: Change) -> Outcome:
     outcome = Outcome(
         read.source_id,
         len(read.steps),
-        round(fmean(step.end_ps - step.ts_ps for step in read.steps)),
-        round(fmean(read.durations(read.core.replay()))),
+        round(read.recorded_ps),
+        round(read.replayed_ps),
         held_ps=round(read.core.counts()["held_ps"] / len(read.steps)),
         unknown=tuple(name for name in change.ops if name not in known),
     )
-    if outcome.misses > MISSES:
+    if read.is_missed:
         return outcome
-    kinds = {kind.rollup_id: left for kind in read.kinds if (left := change.left(kind)) != 1.0}
+    kinds = change.lefts(read.kinds)
     labels = recorded_steps.numbers({} if change.without is None else {change.without: 0.0})
-    unbound = 1 << NUMBER[change.without] if change.without in _WAITS else 0
+    unbound = 1 << NUMBER[change.without] if change.without in WAITS else 0
     then = sorted(read.durations(read.core.replay(kinds, labels, unbound=unbound)))
     way = read.core.longest_way(kinds, labels, unbound=unbound)
     outcome = replace(outcome, gaps_ps=round(sum(ps for *of, ps in way if of == _GAP) / len(read.steps)))
