@@ -71,38 +71,17 @@ impl<'py> Machine<'py, '_> {
                     let bytes = self.take()?;
                     self.integer(i32::from_le_bytes(bytes).into())?;
                 }
-                0x8a => {
-                    let size = self.size::<1>()?;
-                    self.long(size)?;
-                }
+                0x8a => self.long()?,
                 b'G' => {
                     let bytes = self.take()?;
                     self.push(PyFloat::new(py, f64::from_be_bytes(bytes)).into_any())?;
                 }
-                0x8c => {
-                    let size = self.size::<1>()?;
-                    self.text(size)?;
-                }
-                b'X' => {
-                    let size = self.size::<4>()?;
-                    self.text(size)?;
-                }
-                0x8d => {
-                    let size = self.size::<8>()?;
-                    self.text(size)?;
-                }
-                b'C' => {
-                    let size = self.size::<1>()?;
-                    self.bytes(size)?;
-                }
-                b'B' => {
-                    let size = self.size::<4>()?;
-                    self.bytes(size)?;
-                }
-                0x8e => {
-                    let size = self.size::<8>()?;
-                    self.bytes(size)?;
-                }
+                0x8c => self.text::<1>()?,
+                b'X' => self.text::<4>()?,
+                0x8d => self.text::<8>()?,
+                b'C' => self.bytes::<1>()?,
+                b'B' => self.bytes::<4>()?,
+                0x8e => self.bytes::<8>()?,
                 b')' => self.tuple(0)?,
                 0x85..=0x87 => self.tuple(usize::from(code) - 0x84)?,
                 b't' => {
@@ -176,14 +155,11 @@ impl<'py> Machine<'py, '_> {
         Ok(found)
     }
 
-    /// A length of so many bytes.
-    fn size<const SIZE: usize>(&mut self) -> PyResult<usize> {
+    /// As many bytes as a length says, which itself has SIZE of them.
+    fn part<const SIZE: usize>(&mut self) -> PyResult<&[u8]> {
         let mut whole = [0; 8];
         whole[..SIZE].copy_from_slice(&self.take::<SIZE>()?);
-        Ok(usize::try_from(u64::from_le_bytes(whole)).unwrap_or(usize::MAX))
-    }
-
-    fn part(&mut self, size: usize) -> PyResult<&[u8]> {
+        let size = usize::try_from(u64::from_le_bytes(whole)).unwrap_or(usize::MAX);
         let start = self.at;
         let end = start.saturating_add(size);
         if end > self.data.len() {
@@ -220,28 +196,29 @@ impl<'py> Machine<'py, '_> {
         self.push(PyInt::new(self.py, value).into_any())
     }
 
-    /// An integer of so many bytes, the least first, in two's complement.
-    fn long(&mut self, size: usize) -> PyResult<()> {
-        if size > 16 {
-            return Err(self.damaged(self.at, format!("an integer of {size} bytes")));
+    /// An integer in two's complement, the least byte first.
+    fn long(&mut self) -> PyResult<()> {
+        let start = self.at;
+        let part = self.part::<1>()?.to_vec();
+        if part.len() > 16 {
+            return Err(self.damaged(start, format!("an integer of {} bytes", part.len())));
         }
-        let part = self.part(size)?;
         let negative = part.last().is_some_and(|byte| byte & 0x80 != 0);
         let mut whole = if negative { [0xff; 16] } else { [0; 16] };
-        whole[..part.len()].copy_from_slice(part);
+        whole[..part.len()].copy_from_slice(&part);
         let value = i128::from_le_bytes(whole).into_pyobject(self.py)?;
         self.push(value.into_any())
     }
 
-    fn text(&mut self, size: usize) -> PyResult<()> {
+    fn text<const SIZE: usize>(&mut self) -> PyResult<()> {
         let py = self.py;
-        let text = String::from_utf8_lossy(self.part(size)?).into_owned();
+        let text = String::from_utf8_lossy(self.part::<SIZE>()?).into_owned();
         self.push(PyString::new(py, &text).into_any())
     }
 
-    fn bytes(&mut self, size: usize) -> PyResult<()> {
+    fn bytes<const SIZE: usize>(&mut self) -> PyResult<()> {
         let py = self.py;
-        let bytes = PyBytes::new(py, self.part(size)?).into_any();
+        let bytes = PyBytes::new(py, self.part::<SIZE>()?).into_any();
         self.push(bytes)
     }
 
