@@ -164,6 +164,14 @@ def test_the_line_that_keeps(
     assert (found.line, found.grows) == (number(line), grows)
 
 
+def test_a_variable_of_a_module_is_not_the_parameter_of_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("def step(w, x):\n    x = x + 1\n    return w\n\nw = x = 1\nw = step(w, x)\n")
+    assert Keeping().of(str(path), "w", None) == (5, "<module>", False)
+    assert Keeping().of(str(path), "x", None) == (5, "<module>", False)
+    assert Keeping().of(str(path), "x", 1) == (1, "step", False)
+
+
 @pytest.mark.parametrize("text", ["def f(:", "\0", None])
 def test_text_that_cannot_be_read_tells_no_line(text: str | None, tmp_path: Path) -> None:
     path = tmp_path / "gone.py"

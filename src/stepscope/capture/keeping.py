@@ -6,6 +6,8 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 MOST_BYTES = 2 << 20
 """Of a file that is read for it."""
+_MODULE = (0, 1 << 31)
+"""First and last line of a module's own variables: no function begins there."""
 _PUTS = frozenset(
     (
         "append",
@@ -67,7 +69,7 @@ class Keeping:
             try:
                 if Path(path).stat().st_size <= MOST_BYTES:
                     tree = ast.parse(Path(path).read_bytes())
-                    for words, one in _stored(tree, "", (1, 1 << 31)):
+                    for words, one in _stored(tree, "", _MODULE):
                         found.setdefault(words, []).append(one)
             except (OSError, SyntaxError, ValueError, RecursionError):
                 found.clear()  # it was changed or taken away since it was imported: no line is told
@@ -76,13 +78,18 @@ class Keeping:
 
 def _choose(lines: List[Found], begin: Optional[int]) -> Optional[Line]:
     """The first line that puts something in, before the first one that sets: of the function that begins
-    there, of those around it, and of those in it."""
+    there, of those around it, and of those in it; of a module's variable, before functions that have their
+    own of the name."""
     mine = lines
     if begin is not None:
         own = [one for one in lines if one.first <= begin <= one.last]
         last = max((one.last for one in own if one.first == begin), default=begin)
         mine = own + [one for one in lines if begin < one.first <= last]
-    best = min(mine, key=lambda one: (not one.line.grows, one.first != begin, one.line.line), default=None)
+    best = min(
+        mine,
+        key=lambda one: (not one.line.grows, one.first != (begin or _MODULE[0]), one.line.line),
+        default=None,
+    )
     return None if best is None else best.line
 
 
