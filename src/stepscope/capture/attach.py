@@ -159,7 +159,7 @@ def _keras(recorder: Recorder, module: Any) -> None:
 
 
 def _torch(recorder: Recorder, module: Any) -> None:
-    """Watches what this version has. What only bears its name has nothing of it, and is left alone."""
+    """Watches what this version has. Another module of that name has none of it and is left alone."""
     from . import torch
     from .loaders import Loaders
 

@@ -1,8 +1,8 @@
 """Which variables of the program hold arrays, and how much: a walk over what it can reach by name.
 
 It begins with the variables of functions that run and of the program's modules, and goes on through lists,
-dictionaries and attributes, breadth first, so that what is near its name is told before what a library keeps
-behind it. A walk is bounded: what it has not come to is not told.
+dictionaries and attributes, breadth first: the program's own variables come before what libraries keep behind
+them. A walk is bounded, and does not report what it did not reach.
 """
 
 import sys
@@ -18,7 +18,7 @@ from .places import is_ours
 MOST_NS = 400_000_000
 """How long a walk may take: the program waits."""
 MOST_HOLDERS = 1000
-"""Of so many the largest are told."""
+"""Holders that a walk collects; the largest of them are reported."""
 MOST_PARTS = 4
 """Names in the path of a holder; what lies deeper counts to it."""
 _OPTIMIZED = 0x1
@@ -89,7 +89,7 @@ class Walk:
         self._seen.clear()
 
     def _roots(self) -> Iterator[Tuple[Any, Root, str]]:
-        """Modules first, and callers before what they call: a value is told by its oldest name."""
+        """Modules first, then callers before callees, so that a value is reported under its oldest name."""
         for module in list(sys.modules.values()):
             names = getattr(module, "__dict__", None)
             file = names.get("__file__") if isinstance(names, dict) else None

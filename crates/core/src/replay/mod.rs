@@ -122,7 +122,7 @@ pub struct Recording {
 pub struct Kind {
     /// They may wait for other tracks.
     pub waits: bool,
-    /// From here on the thread works for whoever handed it work, though no slice is open.
+    /// From here on the thread does work that another thread handed it, though no slice is open.
     pub opens: bool,
     /// Up to here.
     pub closes: bool,

@@ -3,7 +3,7 @@
 use super::points::Points;
 use super::{NOTHING, Place, Recording, UNLABELLED};
 
-/// A shorter stretch is no wait that is worth a reason.
+/// Shorter waits are not explained.
 pub(super) const LEAST_PS: i64 = 20_000_000;
 /// What hands work over and goes on by itself takes less than this.
 const LEAST_JOIN_PS: i64 = 100_000_000;
@@ -22,7 +22,7 @@ impl ByTime {
     /// The last one in a stretch of time that is not in a range of points.
     fn last(&self, after: i64, until: i64, but: &std::ops::Range<usize>) -> Option<usize> {
         let end = self.0.partition_point(|(ps, _)| *ps <= until);
-        // One thread may have thousands of them here; whoever is the only one to work is not waited for.
+        // The excluded range may span thousands of points of one thread, so the search is bounded.
         let near = self.0[end.saturating_sub(MOST_LOOKED_AT)..end].iter().rev();
         near.take_while(|(ps, _)| *ps > after)
             .map(|(_, point)| *point as usize)
