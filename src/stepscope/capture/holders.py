@@ -18,7 +18,7 @@ from .places import is_ours
 MOST_NS = 400_000_000
 """How long a walk may take: the program waits."""
 MOST_HOLDERS = 1000
-"""Holders that a walk collects; the largest of them are reported."""
+"""Holders kept of a walk: the largest ones."""
 MOST_PARTS = 4
 """Names in the path of a holder; what lies deeper counts to it."""
 _OPTIMIZED = 0x1
