@@ -70,8 +70,12 @@ def tab(address: str) -> Iterator[Browser]:
 
 
 def _until(browser: Browser, expression: str) -> None:
+    """Waits for an expression to be true. It is not yet where it asks for something of an element that is not
+    there, and a view is drawn anew now and then."""
+    later = "if (error instanceof TypeError) return false; throw error"
+    asked = f"(() => {{ try {{ return {expression} }} catch (error) {{ {later} }} }})()"
     deadline = time.monotonic() + PATIENCE_S
-    while not browser.value(expression):
+    while not browser.value(asked):
         assert time.monotonic() < deadline, (expression, browser.value("document.body.innerText")[:500])
         time.sleep(0.1)
 
