@@ -51,6 +51,19 @@ for step in range(12):
 sys.stdout.write("trained\\n")
 sys.exit(3)
 """
+# The recorder's threads may write between two calls of the program: a removal that met a file is repeated.
+REMOVES = """import os, shutil
+        while os.path.exists("out"):
+            shutil.rmtree("out", ignore_errors=True)
+"""
+REPLACES = """import os, shutil
+        while not os.path.isfile("out"):
+            shutil.rmtree("out", ignore_errors=True)
+            try:
+                open("out", "w").close()
+            except IsADirectoryError:
+                pass  # the recorder was faster
+"""
 STEPS = ("--warmup", "2", "--steps", "8", "--out", "out", "--")
 
 
@@ -171,7 +184,7 @@ def test_a_folder_is_tried_without_a_trace(tmp_path: Path) -> None:
 
 def test_a_recording_whose_folder_is_taken_away_moves(here: Path) -> None:
     """The program puts a file where the folder was."""
-    trains(here, "import shutil; shutil.rmtree('out'); open('out', 'w').close()")
+    trains(here, REPLACES)
     done = record(*STEPS, sys.executable, "program.py", cwd=here, TMPDIR=str(here / "temporary"))
     assert (done.returncode, done.stdout) == (3, "trained\n"), done.stderr
     (kept,) = (here / "temporary").iterdir()
@@ -186,7 +199,7 @@ def test_a_recording_whose_folder_is_taken_away_moves(here: Path) -> None:
 
 
 def test_a_recording_whose_folder_is_removed_is_written_again(here: Path) -> None:
-    trains(here, "import shutil; shutil.rmtree('out')")
+    trains(here, REMOVES)
     done = record(*STEPS, sys.executable, "program.py", cwd=here)
     assert (done.returncode, done.stdout) == (3, "trained\n"), done.stderr
     assert "recorded 8 steps of train batch to out\n" in done.stderr
