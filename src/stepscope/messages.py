@@ -118,7 +118,7 @@ ERRORS: dict[str, Message] = {
         "pyarrow and see the lake's disk. Then run the same command again.",
     ),
     "no-clusters": Message(
-        "Nothing tells of clusters",
+        "No clusters were recorded",
         "TensorFlow writes its clusters only when it is asked to: into its log, and into graphs that are "
         "called mark_for_compilation_annotated.",
         "`stepscope xla env --dump DIR --graphs` prints what to set before the program runs.",
@@ -164,7 +164,7 @@ ERRORS: dict[str, Message] = {
     ),
     "no-tensorflow": Message(
         "TensorFlow could not be asked",
-        "The table of ops that XLA can compile is TensorFlow's own, so a child process imports it and looks.",
+        "The table of ops that XLA can compile is TensorFlow's own, so a child process imports it.",
         "Install TensorFlow, or name the Python that has it with `--python`.",
     ),
     "not-a-table": Message(
@@ -543,13 +543,13 @@ NOTES: dict[str, Message] = {
         "Few samples of stacks decide",
         "The place of an answer is the line that most samples of stacks speak for. There are fewer than ten, "
         "or the next line has about as many: another recording may name another line.",
-        "Record more steps. `stepscope record` looks at the stacks up to 500 times a second, and less often "
-        "where each look takes long.",
+        "Record more steps. `stepscope record` samples the stacks up to 500 times a second, and less often "
+        "where each sample takes long.",
     ),
     "held-arrays-cut": Message(
-        "Variables that were not looked at",
-        "`stepscope record` looks for less than half a second at which variables hold arrays, because the "
-        "program waits meanwhile. The program had more objects than that.",
+        "Variables that were not read",
+        "`stepscope record` spends less than half a second on finding variables that hold arrays, because "
+        "the program waits meanwhile. The program had more objects than that.",
         "Nothing: it begins with what is nearest to the program's variables.",
     ),
     "invalid-utf8": Message(
@@ -569,7 +569,7 @@ NOTES: dict[str, Message] = {
         "Registers that kernels spill and donated arguments that JAX refuses stand in the program's log "
         "only. A log in the folder of the dump is damaged or has more than five million lines, so that some "
         "of them may be missing.",
-        "Copy the log again, or put the part that tells of the compiles into the folder.",
+        "Copy the log again, or put the part with the compiles into the folder.",
     ),
     "lone-surrogate": Message(
         "Half characters in strings",

@@ -64,16 +64,16 @@ def test_a_line_has_what_its_libraries_take_and_only_within_steps() -> None:
     sample(tables, 0, 1, main=False)
     first, second = rows(tables, "python_lines")
     assert (first["file"], first["line"], first["function"]) == ("train.py", 4, "load")
-    assert (first["time_ps"], first["per_step_ps"], first["looks"]) == (4 * MS, 2 * MS, 4)
+    assert (first["time_ps"], first["per_step_ps"], first["samples"]) == (4 * MS, 2 * MS, 4)
     assert (first["share"], first["cpu_share"]) == (0.8, 0.5)
     assert (second["line"], second["time_ps"], second["cpu_share"]) == (12, MS, None)
-    functions = [(row["function"], row["code"], row["looks"]) for row in rows(tables, "python_functions")]
+    functions = [(row["function"], row["code"], row["samples"]) for row in rows(tables, "python_functions")]
     assert functions == [("load", "program", 2), ("loads", "python", 2), ("call", "library", 1)]
-    assert [(row["module"], row["looks"]) for row in rows(tables, "python_modules")] == [
+    assert [(row["module"], row["samples"]) for row in rows(tables, "python_modules")] == [
         ("__main__", 2), ("json", 2), ("tf.x", 1),
     ]  # fmt: skip
     steps = {
-        row["step_id"]: row["looks"] for row in rows(tables, "python_time") if row["step_id"] is not None
+        row["step_id"]: row["samples"] for row in rows(tables, "python_time") if row["step_id"] is not None
     }
     assert steps.keys() == {0, 1}
 
@@ -113,7 +113,7 @@ def test_traced_calls_are_used_alike(producer: str, name: str, category: str | N
     facts = {"category": category, "track_id": 0, "depth": 0}
     tables.slices(0, [{"name": name, "ts_ps": i * MS, "dur_ps": MS, **facts} for i in range(3)])
     found = rows(tables, "python_lines")
-    assert [(r["function"], r["time_ps"], r["share"], r["looks"], r["told_by"]) for r in found] == (
+    assert [(r["function"], r["time_ps"], r["share"], r["samples"], r["told_by"]) for r in found] == (
         [(name, 3 * MS, 1.0, 3, "slices")] if is_python else []
     )
 
@@ -155,7 +155,7 @@ def test_lines_agree_with_their_twin(
         times = expected[row["function"], row["line"]]
         known = [cpu for cpu in times if cpu is not None]
         assert row["time_ps"] == len(times) * MS
-        assert row["looks"] == len(times)
+        assert row["samples"] == len(times)
         assert row["per_step_ps"] == (len(times) * MS // number if number else None)
         assert row["share"] == pytest.approx(float(Fraction(len(times), len(chosen))))
         share = sum(known) / (len(known) * MS) if known else None
@@ -191,7 +191,7 @@ def test_python_between_ops_names_the_line(python_ms: int, severity: str | None)
         assert found == []
         return
     # Line 9 once waited; line 12 was in a library that is no framework.
-    assert [(row["line"], row["function"], row["looks"]) for row in found] == [
+    assert [(row["line"], row["function"], row["samples"]) for row in found] == [
         (12, "<module>", 3), (4, "load", 2), (9, "<module>", 1),
     ]  # fmt: skip
     assert found[1]["line_share"] == pytest.approx(1 / 3)

@@ -44,7 +44,7 @@ def parser() -> Parser:
     )
     sampling = parser.add_argument_group("over some seconds")
     sampling.add_argument("--seconds", metavar="N", type=float, help="sample stacks for N seconds")
-    sampling.add_argument("--rate", metavar="HZ", type=int, default=100, help="looks in a second (100)")
+    sampling.add_argument("--rate", metavar="HZ", type=int, default=100, help="samples in a second (100)")
     add_output(parser, "with --seconds, the folder for the samples, which other verbs read")
     starting = parser.add_argument_group("a program that is started")
     starting.add_argument(

@@ -36,7 +36,7 @@ NOTHING = Memory({}, 0, ())
 
 
 def look(trace: Trace) -> Memory:
-    """What a trace tells of memory. A Chrome trace shows its own counters; only Kineto's has none of them."""
+    """What a trace shows of memory. A Chrome trace shows its own counters; only Kineto's has none of them."""
     sources = [
         number
         for number, _, _, _, form, _, _, framework, *_ in trace.query(statement("sources")).rows()

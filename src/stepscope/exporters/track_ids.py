@@ -35,7 +35,7 @@ class TrackIds:
     Its fields: pid and tid (numbers from 1, no number is both), kind, records, process, name, sort_index of
     the track, own_id (which the file gave the sequence or counter), thread (it is a row of its own),
     ordinal (0, 1, ... in the order in which the caller tells the sources) and the columns that the caller
-    tells of each source, as SQL literals.
+    says of each source, as SQL literals.
     """
 
     def __init__(self, trace: Trace, sources: Mapping[int, Mapping[str, str]]) -> None:

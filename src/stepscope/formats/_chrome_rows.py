@@ -105,7 +105,7 @@ class _File:
 
 
 def _properties(store: Store, meta: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What Kineto tells of each accelerator. What of it makes no sense is left out and noted."""
+    """Kineto's properties of each accelerator. Values that make no sense are left out and noted."""
     text = meta.get("deviceProperties")
     found = strict_json.told(text)
     whole = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -22,7 +22,7 @@ CREATE TABLE capture (
   run_id VARCHAR NOT NULL,          -- run it belongs to
   host_id VARCHAR NOT NULL,         -- host it was made on
   source_id BIGINT NOT NULL,        -- source it was read from
-  producer VARCHAR NOT NULL,        -- what wrote it, such as tf_profiler, jax or kineto; unknown where nothing tells
+  producer VARCHAR NOT NULL,        -- what wrote it, such as tf_profiler, jax or kineto; unknown where the file does not say
   origin_unix_ns BIGINT,            -- Unix time of ts_ps = 0 in nanoseconds; NULL when the file does not say
   clock VARCHAR NOT NULL,           -- unix: comparable between captures; relative: only within this capture
   dur_ps BIGINT NOT NULL,           -- from the first to the last event
@@ -469,8 +469,8 @@ CREATE TABLE stack_sample (
   thread_name VARCHAR,              -- name of the thread, where Python has one
   is_main BOOLEAN NOT NULL,         -- true for the thread that runs the steps; without steps the program's main thread
   ts_ps BIGINT NOT NULL,            -- begin of the time that it stands for, from the capture's origin
-  weight_ps BIGINT NOT NULL,        -- that time; the samples of a thread leave no gaps while it lives and is looked at
-  seen_ps BIGINT,                   -- when the stack was looked at, within that time; NULL where the file does not say
+  weight_ps BIGINT NOT NULL,        -- that time; the samples of a thread leave no gaps while it lives and is sampled
+  seen_ps BIGINT,                   -- when the stack was sampled, within that time; NULL where the file does not say
   cpu_ps BIGINT,                    -- processor time of the thread meanwhile, NULL where it is not known
   queued_ps BIGINT,                 -- how long it could have run meanwhile and had no core, NULL where it is not known
   stack_id BIGINT NOT NULL          -- its stack

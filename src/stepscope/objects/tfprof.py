@@ -31,7 +31,7 @@ def tfprof(
     """A model, from files that are named or from whatever is found under paths; or, where nothing but a trace
     tells what ran, from a trace that was opened: tfprof(stepscope.open("trace.json")).
 
-    own_flops: count floating point operations for nodes that no op log tells of. UnreadableSource for a
+    own_flops: count floating point operations for nodes that no op log has. UnreadableSource for a
     file that is not there or something else; UsageError when nothing is named.
     """
     named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]

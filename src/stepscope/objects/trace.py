@@ -253,7 +253,7 @@ def open(
     cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
     and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
     found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). runs, hosts: ids of
-    those of a lake to read; what else it has is not looked at. Decoding happens at the first query.
+    those of a lake to read; whatever else it has is ignored. Decoding happens at the first query.
     NothingFound when there is no recording under the paths.
     """
     given = list(flat(paths))

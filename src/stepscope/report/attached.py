@@ -73,7 +73,7 @@ def hot(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def sampled_notes(found: Sampled, *, shown: int | None) -> list[str]:
     """What was sampled, and what is missing."""
-    told = [f"{units.count(found.looks, 'look')} at {units.count(found.threads, 'thread')} by py-spy"]
+    told = [f"{units.count(found.looks, 'stack sample')} of {units.count(found.threads, 'thread')} by py-spy"]
     if shown is not None and len(found.hot) > shown:
         told.append(f"{units.count(len(found.hot) - shown, 'more function')} in --format json")
     return told + found.notes

@@ -286,7 +286,7 @@ def _not_freed(one: Memory) -> Iterator[str]:
 
 
 def _unknown_lines(one: Memory) -> Iterator[str]:
-    """What would tell the lines of the program, where nothing does."""
+    """What to record to know the lines of the program, where they are unknown."""
     ops = [block for block in one.peak.blocks if block.op_name is not None]
     if ops and all(block.code is None for block in ops):
         yield (

@@ -7,7 +7,7 @@ would have other ids tomorrow. So it comes from the place alone:
 * otherwise the run is the folder of the recording (the run's folder, above TensorBoard's plugins/profile and
   above folders of checkpoints), called by its last part and ten digits that stand for its whole path:
   train-4f1c9a02be. Another folder called `train` has other digits, in whatever order they are ingested;
-* the host is what the file's name or its bytes say. Graphs, checkpoints and dumps say none: it is `unknown`.
+* the host is the one that the file's name or its bytes name; `unknown` for graphs, checkpoints and dumps.
 
 A folder that moves is another run, unless `--run` keeps the name. Bytes that the lake has from the same host
 under another path are a copy: they are not added again unless the name of the run or host was said.

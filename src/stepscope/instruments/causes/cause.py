@@ -67,7 +67,7 @@ class LineCause(Cause):
 
     name: ClassVar[Label]
     marked: ClassVar[bool] = False
-    """It is what the program itself does, which its own marks tell apart where nothing tells the line."""
+    """It is what the program itself does, which its own marks tell apart where no line is known."""
     takes_along: ClassVar[bool] = True
     """Other labels of its line go with it."""
 

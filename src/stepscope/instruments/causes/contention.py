@@ -54,7 +54,7 @@ class Contention:
 
 
 def contention_of(ask: AskHost) -> Contention | None:
-    """That of a host; None where nothing tells it."""
+    """That of a host; None where it is not recorded."""
     rows = ask("contention")
     if not rows or rows[0][0] is None or rows[0][1] is None:
         return None

@@ -97,7 +97,7 @@ class SampleCounts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Explanation:
-    """What a cause tells of itself in a recording: the line that it lies in, and what else is known of it."""
+    """The evidence of a cause in a recording: its line, and what else is known of it."""
 
     place: CodeLine | None = None
     called_from: CodeLine | None = None

@@ -63,7 +63,7 @@ def label_times(query: Query, sources: Sequence[int]) -> dict[str | None, Counte
 
 def mark_of(query: Query, label: str, sources: Sequence[int]) -> str | None:
     """The name of the marks, made by the program within its steps, that most of what counts to a label lies
-    in: where nothing tells the line, that tells the place. None where no mark has most of it."""
+    in: the place where no line is known. None where no mark has most of it."""
     weights: Counter[str | None] = Counter()
     steps = {(row[4], row[4] + row[5]) for row in query(statement("timed_steps")).rows() if row[0] in sources}
     for slices in _slices(query, sources, set(sources)):

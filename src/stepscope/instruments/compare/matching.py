@@ -49,7 +49,7 @@ class Item(NamedTuple):
 
 class Match(NamedTuple):
     """Things of both sides that are the same. Several where numbers or types of their names differ, and
-    nothing tells which belongs to which."""
+    which belongs to which is unknown."""
 
     a: tuple[int, ...]
     b: tuple[int, ...]

@@ -25,7 +25,7 @@ class Compared:
     """Lifetimes from the graph, compared with what the allocator recorded."""
 
     buffers: int
-    """Buffers that the graph tells of, without those that outlive the step."""
+    """Buffers that the graph implies, without those that outlive the step."""
     compared: int
     """Those whose block is among the records."""
     within: int

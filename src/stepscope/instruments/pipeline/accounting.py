@@ -63,7 +63,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Accounts:
-    """All of them, with what the model tells of the whole."""
+    """All of them, with the model's figures of the whole."""
 
     stages: Mapping[Stage, Account]
     gap_ps: int | None

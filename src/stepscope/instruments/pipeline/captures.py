@@ -133,7 +133,7 @@ def _numbers(text: str) -> list[int]:
 
 
 _SAMPLE_PS = 10**11
-"""A sample tells of the time before it: one that is taken a little after the steps belongs to them."""
+"""A sample stands for the time before it: one that is taken a little after the steps belongs to them."""
 _NODE = (
     "iterator", "sample", "node", "consumer_node", "inputs_json", "name", "node_class", "ratio",
     "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",

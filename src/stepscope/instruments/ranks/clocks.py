@@ -168,7 +168,7 @@ def round_median(numbers: Sequence[int]) -> int:
 
 
 def _by_day(rank: Rank, axis: Rank) -> Clock:
-    """By the time of day, whose error nothing tells."""
+    """By the time of day, whose error is unknown."""
     if rank.origin_unix_ns is None or axis.origin_unix_ns is None:
         return Clock("unknown")
     offset = (rank.origin_unix_ns - axis.origin_unix_ns) * 1000

@@ -22,7 +22,7 @@ _MOST = 2**63 - 1
 
 
 class Told(NamedTuple):
-    """What a recording tells of a collective."""
+    """What a recording shows of a collective."""
 
     kind: str
     group: str | None = None

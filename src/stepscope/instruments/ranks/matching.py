@@ -3,7 +3,8 @@
 * A recorded sequence number tells, together with the process group: they count the same on all ranks.
 * Without numbers the order tells: the third collective of a group in step 12 is that on all ranks, as long as
   they are of the same kind, type and number of elements. What follows the first that differs is left
-  unmatched, and where nothing tells elements, a step is matched only if all ranks have the same number in it.
+  unmatched, and where the numbers of elements are unknown, a step is matched only if all ranks have the same
+  number in it.
   So is a step that a recording has only a part of, and what lies in no step.
 * Horovod's coordinator says when each rank was ready: that is one collective by itself.
 
@@ -108,7 +109,7 @@ def _in_order(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[tu
     for number in numbers:  # in the order of time, for each source
         ranks[parts[number].participant].append(number)
     of_sources = {who: {parts[number].source_id for number in own} for who, own in ranks.items()}
-    # Two recordings of a rank that have the same step are of different rounds: nothing tells which is whose.
+    # Two recordings of a rank that have the same step are of different rounds, and cannot be assigned.
     going = {who for who, sources in of_sources.items() if len(sources) == 1}
     apart = [own for who, own in ranks.items() if who not in going]
     first = parts[numbers[0]]

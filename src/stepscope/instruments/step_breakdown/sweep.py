@@ -74,7 +74,7 @@ def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
 
 
 def merged(window: Interval, slices: Sequence[Segment], stacks: Sequence[Segment]) -> list[Segment]:
-    """What the driving thread does in a window, whatever else goes on: unknown where nothing tells."""
+    """What the driving thread does in a window, whatever else goes on; unknown without evidence."""
 
     def decide(_: Sequence[bool], by_slice: int | None, by_stack: int | None) -> tuple[int, int]:
         label = _driver(

@@ -88,8 +88,8 @@ class Model:
     prefix, a file of one, or a folder. Without a graph the nodes are those that ran. The log is read after
     the steps, as `tf.compat.v1.profiler.profile` does; `log_first` reads it before, as tfprof's own program.
 
-    evidence: what a trace tells of ops that ran, instead of run_metadata; its nodes join those of the graph
-    by name. own_flops: count floating point operations for nodes that no op log tells of. whole: keep large
+    evidence: the ops that a trace shows, instead of run_metadata; its nodes join those of the graph
+    by name. own_flops: count floating point operations for nodes that no op log has. whole: keep large
     constants, for `profile()`.
 
     Raises UnreadableSource for a file that is not there, damaged or something else.

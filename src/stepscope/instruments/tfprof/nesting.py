@@ -110,7 +110,7 @@ MODULE = "nn.Module: "
 
 
 def _call(name: str) -> Frame:
-    """A slice that is a Python call, whatever it tells of its place."""
+    """A slice that is a Python call, with or without its place."""
     if name.startswith(MODULE):
         return ("nn.Module", 0, name[len(MODULE) :])
     return python_frame.of_any(name) or ("", 0, _ADDRESS.sub("", name).strip("<>"))

@@ -205,7 +205,7 @@ class Profile:
         return self._view("op", options)
 
     def code(self, **options: Any) -> Node:
-        """By line of Python. UnreadableSource when no op log tells of any. Options as in scope()."""
+        """By line of Python. UnreadableSource when no op log has any. Options as in scope()."""
         return self._view("code", options)
 
     def _view(self, view: View, options: dict[str, Any]) -> Node:

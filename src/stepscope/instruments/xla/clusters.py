@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Cluster:
-    """A cluster: nodes, how many of each op, and edges that cross its border; None where nothing tells."""
+    """A cluster: nodes, how many of each op, and edges that cross its border; None if unknown."""
 
     nodes: int = 0
     ops: Counter[str] = field(default_factory=Counter)

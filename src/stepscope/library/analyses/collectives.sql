@@ -4,7 +4,7 @@
 -- reads: collective
 -- notes: A collective that several ranks are seen in counts once. Its transfer is the time of the rank that arrives
 --   last; what the others spend beyond that is waiting. Broadcasts, messages between two ranks and exchanges of parts
---   of different sizes end on each rank by themselves, so that nothing tells their waits.
+--   of different sizes end on each rank by themselves, so that their waits cannot be known.
 -- weakened_by: lost, capped, truncated, missing
 -- columns:
 --   run_id | text | Run | name of the run

@@ -14,9 +14,9 @@
 --   code | text | Code | whose code it is: program, library, python (the standard library), native or unknown
 --   time_ps | ps | Time | time of the thread there; of slices, their own time
 --   per_step_ps | ps | Per step | the same for a step in which samples lie; NULL without steps
---   share | ratio | Share | part of the time that was looked at
+--   share | ratio | Share | part of the sampled time
 --   cpu_share | ratio | On a processor | processor time as part of it; the rest was waiting. NULL where not known
---   looks | int | Samples | samples, or slices
+--   samples | int | Samples | samples, or slices
 WITH sums AS (
   SELECT
     p.run_id,
@@ -38,7 +38,7 @@ lines AS (
     SUM(p.time_ps) AS sum_ps,
     SUM(p.cpu_ps) AS sum_cpu_ps,
     SUM(p.known_ps) AS sum_known_ps,
-    SUM(p.looks) AS sum_looks
+    SUM(p.samples) AS sum_samples
   FROM _step_python AS p
   GROUP BY p.run_id, p.host_id, p.told_by, p.module, p.code
 )
@@ -53,7 +53,7 @@ SELECT
   CAST(FLOOR(CAST(l.sum_ps AS DOUBLE) / NULLIF(s.number, 0)) AS BIGINT) AS per_step_ps,
   CAST(l.sum_ps AS DOUBLE) / NULLIF(s.all_ps, 0) AS share,
   CAST(l.sum_cpu_ps AS DOUBLE) / NULLIF(l.sum_known_ps, 0) AS cpu_share,
-  CAST(l.sum_looks AS BIGINT) AS looks
+  CAST(l.sum_samples AS BIGINT) AS samples
 FROM lines AS l
 INNER JOIN sums AS s ON s.run_id = l.of_run AND s.host_id = l.of_host AND s.told_by = l.of_kind
 ORDER BY

@@ -9,7 +9,7 @@
 --   host_id | text | Host | host of the source
 --   told_by | text | From | samples or slices
 --   step_id | int | Step row | row of the view step, where known
---   looks | int | Samples | samples, or slices
+--   samples | int | Samples | samples, or slices
 --   time_ps | ps | Time | time that it stands for
 --   cpu_ps | ps | Processor time | processor time of the thread meanwhile, NULL where it is not known
 --   queued_ps | ps | Waited for a core | how long the thread could have run meanwhile and had no core, NULL where it is not known
@@ -28,7 +28,7 @@ WITH judged AS (
     t.host_id,
     t.told_by,
     t.step_id,
-    t.looks,
+    t.samples,
     t.time_ps,
     t.cpu_ps,
     t.queued_ps,
@@ -58,7 +58,7 @@ SELECT
   j.host_id,
   j.told_by,
   j.step_id,
-  j.looks,
+  j.samples,
   j.time_ps,
   j.cpu_ps,
   j.queued_ps,

@@ -15,7 +15,7 @@
 --   step_id | int | Step row | row of the view step; NULL outside of steps, and for slices
 --   thread | text | Thread | name of the thread, where it has one
 --   is_main | bool | Main | true for the thread that runs the steps; NULL for slices
---   looks | int | Samples | samples, or slices
+--   samples | int | Samples | samples, or slices
 --   time_ps | ps | Time | time that it stands for: of slices, without what lies on top of them
 --   cpu_ps | ps | Processor time | processor time of the thread meanwhile, NULL where it is not known
 --   queued_ps | ps | Waited for a core | how long the thread could have run meanwhile and had no core, NULL where it is not known
@@ -35,7 +35,7 @@ SELECT
   w.step_id,
   m.thread_name AS thread,
   m.is_main,
-  1 AS looks,
+  1 AS samples,
   m.weight_ps AS time_ps,
   m.cpu_ps,
   m.queued_ps,
@@ -61,7 +61,7 @@ SELECT
   CAST(NULL AS BIGINT) AS step_id,
   CAST(NULL AS VARCHAR) AS thread,
   CAST(NULL AS BOOLEAN) AS is_main,
-  r.slices AS looks,
+  r.slices AS samples,
   r.self_ps AS time_ps,
   CAST(NULL AS BIGINT) AS cpu_ps,
   CAST(NULL AS BIGINT) AS queued_ps,

@@ -12,9 +12,9 @@
 -- weakened_by: held-arrays-cut
 -- reasoning: What a variable holds cannot be freed. Where each step adds to it, the program runs out of memory in the
 --   end, of the host's or of the device's, and gets slower long before where memory must be moved.
--- formula: The recorder looks at the arrays that the program's variables hold as the recording begins, after ten
+-- formula: The recorder lists the arrays that the program's variables hold as the recording begins, after ten
 --   steps, and as it ends. Reported where a variable held more at every look than at the one before, over five steps
---   or more, by at least one array for each step or at three looks or more, and by at least 1 KiB a step; impact = 0,
+--   or more, by at least one array for each step or at three moments or more, and by at least 1 KiB a step; impact = 0,
 --   because what it costs is no time of a step. Steps until the memory is used up = memory that was free at the last
 --   look / bytes of a step, of arrays on the host.
 -- columns:

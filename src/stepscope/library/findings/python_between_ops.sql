@@ -26,7 +26,7 @@
 --   line | int | Line | line that ran
 --   function | text | Function | function that contains the line
 --   line_share | ratio | Share of samples | samples there as part of those at all lines listed
---   looks | int | Samples | samples there
+--   samples | int | Samples | stack samples there
 --   lines | int | Lines | lines that were seen
 WITH parts AS (
   SELECT
@@ -73,7 +73,7 @@ seen AS (
     y.place_line,
     y.place_function,
     SUM(y.time_ps) AS line_ps,
-    SUM(y.looks) AS number
+    SUM(y.samples) AS number
   FROM _step_python AS y
   WHERE
     y.told_by = 'samples'
@@ -117,7 +117,7 @@ SELECT
   t.place_line AS line,
   t.place_function AS function,
   CAST(t.line_ps AS DOUBLE) / NULLIF(t.lines_ps, 0) AS line_share,
-  CAST(t.number AS BIGINT) AS looks,
+  CAST(t.number AS BIGINT) AS samples,
   CAST(t.line_count AS BIGINT) AS lines
 FROM hosts AS h
 INNER JOIN told AS t ON t.of_run = h.run_id AND t.of_host = h.host_id

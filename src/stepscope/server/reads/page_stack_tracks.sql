@@ -9,7 +9,7 @@
 --   thread | text | name of the thread; '' for none
 --   is_main | bool | true for the thread that runs the steps
 --   depths | int | frames of its deepest stack
---   samples | int | looks at it
+--   samples | int | stack samples of it
 WITH counted AS (
   SELECT
     m.source_id,
