@@ -25,7 +25,7 @@ _MOST_FILE_BYTES = 1 << 30
 class Instruction(NamedTuple):
     """An instruction of a program. computation: its index. fused: index of the computation that it fuses.
     called: indexes of computations that run in its place, the body of a loop before its condition. flops,
-    transcendentals, bytes: of one execution as it really runs; None where nobody knows. trips: how often a
+    transcendentals, bytes: of one execution as it really runs; None if unknown. trips: how often a
     loop is known to go round."""
 
     name: str

@@ -28,7 +28,7 @@ COLUMNS = (
 
 executions: how often it ran; runs: how often its program did; per_run: executions for each run. trips: of a
 loop, how often its body was seen to run for each time that the loop did; known_trips: the same as the
-compiler knows it. flops, transcendentals, bytes: of one execution, None where nobody knows; total_flops,
+compiler knows it. flops, transcendentals, bytes: of one execution, None if unknown; total_flops,
 total_bytes: of all. flops_per_s, bytes_per_s: these in the self time. bound_ps: the least time that the
 executions can take at the machine's peaks; bound_share: that in the self time. inside: the fusion that an
 instruction is in, which is where its time is; timed: whether slices show it. joined_by: module and id,

@@ -1,6 +1,6 @@
--- Nobody knows what custom calls cost
+-- The cost of custom calls is unknown
 --
--- question: Which custom calls have a cost that nobody knows?
+-- question: Which custom calls have a cost that x?
 -- reads: _dumped_instruction
 -- severity: info
 -- impact: {instruction} in {program} calls {called} {calls} {calls:time|times} in a run[, {file}:{line}].

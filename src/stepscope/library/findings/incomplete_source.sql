@@ -52,7 +52,7 @@ SELECT
       THEN 'lost ' || CAST(o.events_lost AS VARCHAR) || ' of ' || CAST(o.events_seen AS VARCHAR)
         || CASE WHEN o.events_seen = 1 THEN ' event' ELSE ' events' END
     WHEN o.error IS NOT NULL THEN 'could not be read'
-    ELSE 'is cut or damaged, and nobody knows how much is missing'
+    ELSE 'is cut or damaged, and how much is missing is unknown'
   END AS lost,
   COALESCE(o.error, 'What could be read was kept. The rest is unknown.') AS what
 FROM source AS o

@@ -1,4 +1,4 @@
--- Nobody knows how often some loops run
+-- The trip count of some loops is unknown
 --
 -- question: Of which programs does nobody know how often loops run?
 -- reads: _dumped_program, hlo_module
