@@ -17,7 +17,8 @@ from stepscope.capture.callee import called_by
 from stepscope.capture.frames import Frames
 from stepscope.instruments.step_breakdown.labels import Meaning, of_frame
 
-DEADLINE_S = 20.0
+DEADLINE_S = 240.0
+"""Bounds a hang."""
 
 
 class Blocked:
@@ -46,10 +47,10 @@ class Blocked:
         )  # fmt: skip
 
     def acquires(self) -> None:
-        self.of.lock.acquire(*[True], **{"timeout": 2.0})
+        self.of.lock.acquire(*[True], **{"timeout": 600.0})
 
     def acquires_by_keyword(self) -> None:
-        self.lock.acquire(blocking=True, timeout=float("2"))
+        self.lock.acquire(blocking=True, timeout=float("600"))
 
     def sleeps_often(self) -> None:
         """The interpreter has another instruction for what it has called often."""

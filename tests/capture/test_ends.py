@@ -135,7 +135,7 @@ def test_too_short(tmp_path: Path) -> None:
 
 
 def test_signals_to_the_launcher_reach_the_program(tmp_path: Path) -> None:
-    code = "import sys, time; print('ready', flush=True); time.sleep(60)"
+    code = "import sys, time; print('ready', flush=True); time.sleep(600)"
     command = [sys.executable, "-m", "stepscope.cli", "record", "--", sys.executable, "-c", code]
     for number in (signal.SIGTERM, signal.SIGINT):
         with subprocess.Popen(
@@ -149,7 +149,7 @@ def test_signals_to_the_launcher_reach_the_program(tmp_path: Path) -> None:
             assert launcher.stdout is not None
             assert launcher.stdout.readline() == "ready\n"
             launcher.send_signal(number)
-            _, said = launcher.communicate(timeout=30)
+            _, said = launcher.communicate(timeout=250)
         assert launcher.returncode == -number
         assert f"it ended with signal {number.name}" in said
 

@@ -192,9 +192,10 @@ def test_machine_costs_little() -> None:
     taken: list[dict[str, Any]] = []
     sampler = machine.Sampler(taken.append)
     sampler.start()
-    time.sleep(0.5)
+    while len(taken) < 3:  # pytest-timeout ends what hangs
+        time.sleep(0.01)
     sampler.stop()
-    assert sampler.samples == len(taken) >= 2
+    assert sampler.samples == len(taken)
     cost = sampler.cost_ns / (sampler.samples + 1)
     print(f"a sample costs {cost / 1e6:.2f} ms of a core")
     assert cost < 0.02 * machine.INTERVAL_S * 1e9 * 10  # 20 ms in a second, on a busy machine

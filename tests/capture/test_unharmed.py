@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -210,6 +211,34 @@ def test_a_recording_whose_folder_is_removed_is_written_again(here: Path) -> Non
     assert all((here / "out" / one["path"]).is_file() for one in told["files"])
 
 
+@pytest.mark.parametrize("file", [False, True])
+def test_a_folder_that_goes_while_it_is_written_to_is_made_anew(
+    file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program removes it when the recorder has just looked for it; of a file in its place is told."""
+    out = tmp_path / "out"
+    folder = Folder(str(out), {"sessions": []})
+    folder.line("steps.ndjson", "steps", {"step": 0})
+    writes = folders.write_whole
+
+    def late(path: Path, data: bytes) -> None:
+        monkeypatch.setattr(folders, "write_whole", writes)
+        shutil.rmtree(out)
+        if file:
+            out.touch()
+        writes(path, data)
+
+    monkeypatch.setattr(folders, "write_whole", late)
+    folder.add("graph.pb", "graph", b"a graph")
+    folder.save()
+    folder.close()
+    problems = [(one["what"], one["seen"]) for one in facts(folder.path)["problems"]]
+    assert problems == ([(folders.MOVED, f"{out}: File exists")] if file else [])
+    assert (folder.path == out) == (not file)
+    assert (folder.path / "graph.pb").read_bytes() == b"a graph"
+    assert [line["step"] for line in lines(folder.path / "steps.ndjson")] == [0]
+
+
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The only other place for a recording."""
@@ -295,7 +324,7 @@ def left(folder: Path, name: str, *users: str) -> Path:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 def test_what_killed_launchers_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
     alive = identity(os.getpid())
-    with subprocess.Popen(["sleep", "60"]) as child:
+    with subprocess.Popen(["sleep", "600"]) as child:
         gone = identity(child.pid)
         assert not is_gone(gone)
         child.kill()
@@ -328,7 +357,7 @@ def test_what_killed_launchers_left_is_removed_and_nothing_else(tmp_path: Path) 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 def test_the_next_recording_removes_what_a_killed_one_left(here: Path) -> None:
-    (here / "program.py").write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n")
+    (here / "program.py").write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
     temporary = here / "temporary"
     with subprocess.Popen(
         [sys.executable, "-m", "stepscope.cli", "record", "--", sys.executable, "program.py"],

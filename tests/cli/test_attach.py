@@ -76,16 +76,22 @@ def test_python_threads_with_their_functions(
 
 @pytest.mark.skipif(tools.find("gdb") is None, reason="gdb is not installed")
 def test_gdb_reads_what_is_no_python(capsys: pytest.CaptureFixture[str]) -> None:
-    with subprocess.Popen(["sleep", "60"]) as process:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
         try:
             if not may_trace(process.pid):
                 pytest.skip("this system forbids tracing")
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(b"x")
+            assert process.stdout.read(1) == b"x"
+            while state(process.pid) != "S":  # it has started, has answered and waits for more
+                time.sleep(0.01)
             assert main(["attach", str(process.pid), "--format", "csv"]) == 0
             captured = capsys.readouterr()
             assert "1 thread by gdb" in captured.err
             rows = list(csv.DictReader(io.StringIO(captured.out)))
             assert {row["kind"] for row in rows} == {"native"}
-            assert "nanosleep" in rows[0]["function"]
+            assert "read" in rows[0]["function"]
             assert state(process.pid) in "RSD"
         finally:
             process.kill()

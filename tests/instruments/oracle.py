@@ -61,7 +61,7 @@ def ask(
         input="".join(f"{line}\n" for line in lines).encode(),
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=250,
     )
     text = done.stdout.decode("utf-8", "replace")
     answers = []

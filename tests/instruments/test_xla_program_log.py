@@ -160,7 +160,7 @@ def test_a_terminal_stays_a_terminal(tmp_path: Path) -> None:
         while piece := _read(ours):
             told += piece
         os.close(ours)
-        assert child.wait(60) == 0
+        assert child.wait(250) == 0
         assert told.startswith(f"{terminal}\r\n".encode() if terminal else f"{terminal}\n".encode())
         assert (tmp_path / "dumps" / "program.log").read_text() == f"{terminal}\n"
 

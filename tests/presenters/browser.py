@@ -53,6 +53,10 @@ def program() -> str:
     return found
 
 
+class RefusedError(AssertionError):
+    """The browser did not do what it was asked: the page that was asked may just be leaving."""
+
+
 class Browser:
     """One tab. A context manager."""
 
@@ -115,12 +119,22 @@ class Browser:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._call("Emulation.setDeviceMetricsOverride", **size)
         self._events.clear()
-        self._call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
-        self._until(lambda: any(event["method"] == "Page.loadEventFired" for event in self._events))
+        loader = self._call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())["loaderId"]
+        self._until(lambda: self._has_loaded(loader))
         self.value("new Promise(done => setTimeout(() => done(1), 50))")  # violations are told a moment later
 
+    def _has_loaded(self, loader: str) -> bool:
+        """True once this document has; the one before may tell of its own end meanwhile."""
+        begun = False
+        for event in self._events:
+            if event["method"] == "Page.frameNavigated":
+                begun = begun or event["params"]["frame"]["loaderId"] == loader
+            elif event["method"] == "Page.loadEventFired" and begun:
+                return True
+        return False
+
     def value(self, expression: str) -> Any:
-        """The value of a JavaScript expression in the page."""
+        """The value of a JavaScript expression in the page. RefusedError while it goes to another."""
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise AssertionError(f"{expression}: {answer['exceptionDetails']}")
@@ -154,7 +168,7 @@ class Browser:
         answers: list[dict[str, Any]] = []
         self._until(lambda: bool(answers), number, answers)
         if "error" in answers[0]:
-            raise AssertionError(f"{method}: {answers[0]['error']}")
+            raise RefusedError(f"{method}: {answers[0]['error']}")
         result: dict[str, Any] = answers[0]["result"]
         return result
 

@@ -123,9 +123,7 @@ def test_from_the_url_to_an_answer_and_no_token_anywhere(tmp_path: Path) -> None
         status, _, body = running.ask("POST", "/api/session", {"token": "wrong"})
         assert status == 401
         seen += [body, running.raw(f"GET /{running.token} HTTP/1.1\r\nHost: x\r\n\r\n".encode())]
-        command_lines = [
-            path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.parent.name.isdigit()
-        ]
+        command_lines = list(_command_lines())
         environments = [Path(f"/proc/{running.process.pid}/environ").read_bytes()]
     finally:
         code, out, talk = stop(running)
@@ -137,6 +135,13 @@ def test_from_the_url_to_an_answer_and_no_token_anywhere(tmp_path: Path) -> None
     for text in [*seen, talk.encode(), *command_lines, *environments]:
         assert running.token.encode() not in text
         assert cookie.partition("=")[2].encode() not in text
+
+
+def _command_lines() -> Iterator[bytes]:
+    """Those of all processes but of such as end meanwhile."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            yield path.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_two_builds_equal_what_is_kept(vite: list[str], tmp_path: Path) -> None:
     [
         ("@biomejs/biome/bin/biome", "check", "--error-on-warnings"),
         ("typescript/bin/tsc", "--noEmit"),
-        ("vitest/vitest.mjs", "run", "--testTimeout=60000"),
+        ("vitest/vitest.mjs", "run", "--testTimeout=240000"),
     ],
 )
 def test_sources_pass_their_own_checks(program: tuple[str, ...]) -> None:

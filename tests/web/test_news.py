@@ -8,7 +8,7 @@ from pathlib import Path
 import stepscope
 from tests.corpus import SAMPLES
 from tests.web.test_accessibility import CONTRAST
-from tests.web.test_page import _show, _until
+from tests.web.test_page import _becomes, _show, _until
 from tests.web.test_timeline import complaints, served
 
 TRACKS = "document.querySelector('.tl-overview span')?.innerText"
@@ -29,7 +29,7 @@ def test_a_line_tells_of_new_recordings_and_a_click_shows_them(tmp_path: Path) -
         tab.value("document.querySelector('.news button').click()")
         before = json.dumps(tracks)
         _until(tab, f"({TRACKS} ?? {before}) !== {before}")
-        assert not tab.value("!!document.querySelector('.news')")
+        _until(tab, "!document.querySelector('.news')")
         headers = "{'X-Stepscope': '1', 'Content-Type': 'application/json'}"
         again = f"fetch('/api/reload', {{method: 'POST', headers: {headers}, body: '{{}}'}})"
         assert tab.value(f"{again}.then((reply) => reply.status)") == 200
@@ -38,5 +38,5 @@ def test_a_line_tells_of_new_recordings_and_a_click_shows_them(tmp_path: Path) -
         _until(tab, "window.before === undefined")
         _until(tab, f"!!{TRACKS} && !document.querySelector('.news')")
         _show(tab, "sql?sql=SELECT%20COUNT(*)%20FROM%20run", "!!document.querySelector('.answer td')")
-        assert tab.value("document.querySelector('.answer td').innerText").strip() == "2"
+        _becomes(tab, "document.querySelector('.answer td').innerText.trim()", "2")
         assert complaints(tab) == []

@@ -204,5 +204,4 @@ def test_the_row_is_drawn_and_a_click_says_who_called(tab: Browser) -> None:
     _until(tab, "document.querySelector('.tl-panel').innerText.includes('f0')")
     assert complaints(tab) == []
     press(tab, "x")
-    rest(tab, 200)
-    assert "Called from" not in panel(tab)
+    _until(tab, "!document.querySelector('.tl-panel').innerText.includes('Called from')")

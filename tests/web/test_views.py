@@ -16,7 +16,7 @@ from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import data
 from tests.presenters.browser import Browser
-from tests.web.test_page import _show, _until
+from tests.web.test_page import _becomes, _show, _until
 from tests.web.test_timeline import complaints, rest, served
 
 STEPS = SAMPLES / "run_metadata" / "two_servers.pb"
@@ -50,9 +50,9 @@ def test_the_models_tree_is_tfprofs(model: Browser) -> None:
     words = ["-order_by=micros", "-select=micros,params,float_ops,bytes", "-format=json"]
     wanted = printed("tfprof", "scope", str(STEPS), *words)["sections"][0]["tree"]["nodes"]
     _until(model, f"document.querySelectorAll('.tree tbody tr').length === {min(len(wanted), 400)}")
-    shown = model.value("[...document.querySelectorAll('.tree td.branch')].map(e => e.innerText.trim())")
+    name = "e => e.innerText.trim().replace(/^[▸▾ ]+/, '')"
     names = [node["name"].replace("_TFProfRoot", "(all)") for node in wanted[:400]]
-    assert [name.lstrip("▸▾ ") for name in shown] == names
+    _becomes(model, f"[...document.querySelectorAll('.tree td.branch')].map({name})", names)
     assert complaints(model) == []
 
 
@@ -62,7 +62,7 @@ def test_the_views_and_options_of_the_model_are_controls(model: Browser) -> None
     _until(
         model, "document.querySelector('.model section:last-of-type h2').innerText.startsWith('The op view')"
     )
-    assert "stepscope tfprof op PATH" in model.value("document.querySelector('.model code').innerText")
+    _until(model, "document.querySelector('.model code').innerText.includes('stepscope tfprof op PATH')")
 
 
 def test_the_graph_has_every_node_in_a_box(model: Browser) -> None:
@@ -88,7 +88,7 @@ def test_a_scope_opens_in_place(model: Browser) -> None:
     model.value(f"{opens}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
     inside = "[...document.querySelectorAll('.graph .box')].map(e => e.getAttribute('aria-label'))"
     _until(model, f"{inside}.some(label => label.startsWith({json.dumps(scope + '/')}))")
-    assert model.value("document.querySelector('.graph-about').innerText").startswith("Open:")
+    _until(model, "document.querySelector('.graph-about').innerText.startsWith('Open:')")
 
 
 def test_comparing_says_what_the_verb_says(pair: Browser) -> None:
@@ -97,18 +97,18 @@ def test_comparing_says_what_the_verb_says(pair: Browser) -> None:
     wanted = printed("diff", str(A), str(B), "--format", "json")["headline"][0]
     back = printed("diff", str(B), str(A), "--format", "json")["headline"][0]
     assert shown in (wanted, back)
-    assert "not known" in pair.value("document.querySelector('.compare').innerText")
+    _until(pair, "document.querySelector('.compare').innerText.includes('not known')")
     assert complaints(pair) == []
 
 
 def test_one_recording_says_how_to_compare(model: Browser) -> None:
     _show(model, "compare", "document.querySelector('.compare pre')?.innerText.includes('stepscope')")
-    assert "stepscope diff A B" in model.value("document.querySelector('.compare').innerText")
+    _until(model, "document.querySelector('.compare').innerText.includes('stepscope diff A B')")
 
 
 def test_a_recording_without_a_graph_says_where_graphs_are(pair: Browser) -> None:
     _show(pair, "graph", "document.querySelector('main').innerText.includes('no graph')")
-    assert "has no graph" in pair.value("document.querySelector('main').innerText")
+    _until(pair, "document.querySelector('main').innerText.includes('has no graph')")
 
 
 @pytest.mark.repeats("thousands of boxes")

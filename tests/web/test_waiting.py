@@ -71,7 +71,7 @@ def test_a_long_answer_shows_what_is_done_and_can_be_stopped(
         with pytest.MonkeyPatch.context() as patch:
             slow = Slow(patch, _endless)
             _show(tab, "memory", f"{text}.includes('Asking page runs')")
-            assert tab.value("!!document.querySelector('main progress')")
+            _until(tab, "!!document.querySelector('main progress')")
             assert tab.value(CONTRAST) == []
             _show(tab, "ops", "document.querySelectorAll('main td').length > 0")  # others are answered
             assert not slow.ended.is_set()

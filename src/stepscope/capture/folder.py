@@ -20,6 +20,8 @@ FORMAT = 1
 TRACES = "torch"
 """The folder of PyTorch's traces."""
 MOVED = "the recording is in another folder than asked for"
+MOST_TIMES = 3
+"""How often a folder that is removed between two calls is made anew."""
 
 
 class Folder:
@@ -162,11 +164,17 @@ class Folder:
 
     def _written(self, write: Callable[[], None]) -> None:
         """Writes, here or where there is a place."""
-        try:
-            write()
-        except OSError as error:
-            self._move(error)
-            write()
+        for _ in range(MOST_TIMES):
+            try:
+                write()
+                return
+            except (FileNotFoundError, NotADirectoryError) as error:
+                gone: OSError = error  # the program removes the folder just now: it is made anew
+            except OSError as error:
+                gone = error
+                break
+        self._move(gone)
+        write()
 
     def _move(self, error: OSError) -> None:
         """Takes the recording to the first place that can be written; raises the error when there is none."""
