@@ -149,8 +149,7 @@ def _exact(side: Side, whole: int, steps: int) -> dict[str, float]:
         found["recompilations"] = _recompilations(side)
     if held := peaks(side):
         found["memory_peak_bytes"] = sum(held.values())
-    float_ops = side.query(statement("float_ops_of_run", run_id=side.run_id)).rows()
-    if number := sum(row[1] for row in float_ops):
+    if number := sum(ops_.float_operations(side).values()):
         found["float_ops_per_step"] = number
     asked = statement("nodes_of_run", run_id=side.run_id, most=10**7)
     if nodes := len(side.query(asked).rows()):
