@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from stepscope import strict_json
+from stepscope.background import go_on
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
 from stepscope.instruments.memory.blocks import Block, Held, most_held, pair
@@ -88,7 +89,7 @@ def find(query: Query, of: Of = lambda run_id, host_id: True) -> list[Memory]:
 
 
 def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str, str, int]]:
-    """Device, allocator and the peak's bytes of all that find() gives, which also finds out what held them."""
+    """Device, allocator and the peak's bytes of what find() gives, which also finds out what held them."""
     found: list[tuple[str, str, int]] = []
     lines: dict[str, dict[str, CodeLine]] = {}
     for source in _sources(query, of):
@@ -119,11 +120,14 @@ def _of_source(
     complete: bool,
     lines: dict[str, dict[str, CodeLine]],
 ) -> list[Memory]:
-    """The allocators of a source, the one that holds most first. lines: of the runs that were asked before."""
+    """The allocators of a source, the one that holds most first. lines: of the runs that were asked before.
+    Each part looks at up to half a million blocks; nobody may want the rest any more."""
     source_id, run_id, *_ = source
     lives = lifetimes.read(query, source_id)
     recorded = bool(all_moves)
+    go_on()
     helds = pair(all_moves)
+    go_on()
     if recorded:
         _label(query, source_id, helds, lives)
     else:
@@ -136,6 +140,7 @@ def _of_source(
     for block in (block for held in helds for block in held.blocks) if made_at else ():
         if block.code is None and block.op_name is not None:
             block.code = _made_at(made_at, block.op_name)
+    go_on()
     here = [_memory(source, held, lives, recorded, complete) for held in helds if held.blocks]
     return sorted(here, key=lambda one: -one.peak.bytes)
 

@@ -92,61 +92,44 @@ def _records(query: Query, source_id: int) -> list[Move]:
     ]
 
 
-class _Event(NamedTuple):
-    """A memory event of an XPlane; values as text, as they were recorded."""
-
-    ts_ps: int
-    name: str
-    size: str | None
-    address: str | None
-    allocator: str | None
-    op_name: str | None
-    region: str | None
-    dtype: str | None
-    shape: str | None
-    total: str | None
-    requested: str | None
-    fragmentation: str | None
-    available: str | None
-
-
 def _xplane(query: Query, source_id: int) -> list[Move]:
     moves = []
-    for event in map(_Event._make, _rows(query, "memory_events", source_id)):
-        size = _whole(event.size)
+    for row in _rows(query, "memory_events", source_id):
+        ts_ps, name, told, address, allocator, op_name, region, dtype, shape, total, requested, *pool = row
+        size = _whole(told)
         if not size:
             continue
-        freed = event.name == "MemoryDeallocation"
+        freed = name == "MemoryDeallocation"
         moves.append(
             Move(
-                event.ts_ps,
+                ts_ps,
                 -size if freed else size,
-                event.allocator or "unknown",
+                allocator or "unknown",
                 "",
-                _whole(event.address) or None,
+                _whole(address) or None,
                 None,
-                None if freed else event.op_name,
+                None if freed else op_name,
                 None,
-                _KINDS.get((event.region or "").lower()),
-                _whole(event.dtype) or None,
-                _shape(event.shape),
-                _whole(event.total),
-                requested_bytes=_whole(event.requested),
-                pool=_pool(event),
+                _KINDS.get((region or "").lower()),
+                _whole(dtype) or None,
+                _shape(shape),
+                _whole(total),
+                requested_bytes=_whole(requested),
+                pool=_pool(ts_ps, *pool),
             )
         )
     return moves
 
 
-def _pool(event: _Event) -> Pool | None:
+def _pool(ts_ps: int, fragmentation: str | None, available: str | None) -> Pool | None:
     """None where the event does not tell."""
-    if not event.fragmentation:
+    if not fragmentation:
         return None
     try:
-        share = float(event.fragmentation)
+        share = float(fragmentation)
     except ValueError:
         return None
-    return Pool(event.ts_ps, share, _whole(event.available)) if 0 <= share <= 1 else None
+    return Pool(ts_ps, share, _whole(available)) if 0 <= share <= 1 else None
 
 
 _KINDS = {
@@ -175,10 +158,7 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
         name = _pytorch_device(kind, number)
         op, code = at(track, ts) if delta > 0 else (None, None)
         moves.append(
-            Move(
-                *(ts, delta, name, name, _whole(address), None),
-                *(op, op, None, None, None, _whole(total), code),
-            )
+            Move(ts, delta, name, name, _whole(address), None, op, op, total_bytes=_whole(total), code=code)
         )
     moves.sort(key=itemgetter(0))
     return moves
