@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import stepscope
-from stepscope import config
+from stepscope import background, config
 from stepscope.engines import Reads, Relation, Rows, Statement, Stream
 from stepscope.engines.duckdb import DuckDB
 from stepscope.engines.duckdb.parser import parse
@@ -242,6 +243,17 @@ def test_memory_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_interrupt_from_another_thread(engine: DuckDB) -> None:
     with pressed(engine.interrupt), pytest.raises(QueryError, match="stopped"):
         engine.query("SELECT count(*) FROM range(100000000) a, range(1000000) b").rows()
+    assert engine.query("SELECT 1").rows() == [(1,)]
+
+
+def test_rows_that_nobody_wants_any_more_are_not_fetched(engine: DuckDB) -> None:
+    stop = threading.Event()
+    with background.stoppable(stop):
+        batches = engine.query("SELECT * FROM range(30)").batches(10)
+        assert next(batches) == [(number,) for number in range(10)]
+        stop.set()
+        with pytest.raises(background.Stopped):
+            next(batches)
     assert engine.query("SELECT 1").rows() == [(1,)]
 
 

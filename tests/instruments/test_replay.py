@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 import stepscope
 from stepscope import _core
 from stepscope.instruments.causes import ranking
-from stepscope.instruments.replay import hidden
+from stepscope.instruments.replay import hidden, recorded_steps
 from stepscope.instruments.replay.recorded_steps import Kind
 from stepscope.instruments.replay.whatif import Change, Outcome, ask
+from stepscope.instruments.step_breakdown.evidence import SteppedSource, StepSpan
 from stepscope.instruments.step_breakdown.labels import Label
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -45,6 +47,29 @@ def test_an_op_that_launches_kernels_goes_with_them() -> None:
     with stepscope.open(SVD) as trace:
         (judged,) = hidden.raised(trace.query, trace.stream, ranking.judge(trace.query))
     assert judged.left_ps == found.then_ps
+
+
+class Counted(int):
+    """The number of a step that counts how often it is looked at."""
+
+    looks = 0
+
+    def __hash__(self) -> int:
+        """As that of the number."""
+        Counted.looks += 1
+        return hash(int(self))
+
+
+def test_steps_are_chosen_in_one_go() -> None:
+    """However many the source has, each step that is wanted is looked at once."""
+    source = SteppedSource(0, "run", "host", [StepSpan(step, step, step + 1) for step in range(300)])
+
+    def never(asked: object) -> NoReturn:
+        raise AssertionError(asked)
+
+    wanted = [Counted(1000 + step) for step in range(50)]
+    assert recorded_steps.read(never, never, source, wanted) is None
+    assert Counted.looks == len(wanted)
 
 
 def test_half_of_an_op_is_between_all_of_it_and_none() -> None:

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from stepscope.background import go_on
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
 
@@ -31,8 +32,10 @@ class Rows:
         return left + self._fetch(None)
 
     def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows that are left, in lists of at most `size`."""
+        """The rows that are left, in lists of at most `size`. Between two it ends when nobody wants them any
+        more (see stepscope.background)."""
         while True:
+            go_on()
             if self._left:
                 batch, self._left = self._left[:size], self._left[size:]
             else:

@@ -80,7 +80,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
         ),
         stages=_stages(side),
         memory=peaks(side),
-        float_ops=_float_ops(side),
+        float_ops=ops_.float_operations(side),
         compilations=_compilations(side),
         nodes=nodes,
         nodes_cut=cut,
@@ -109,15 +109,10 @@ def peaks(side: Side) -> dict[str, int]:
 
     found: dict[str, int] = {}
     of = lambda run, host: run == side.run_id and host in side.host_ids  # noqa: E731
-    for one in allocators.find(side.query, of, named=False):
-        name = f"{one.device} {one.allocator}".strip()
-        found[name] = max(found.get(name, 0), one.peak.bytes)
+    for device, allocator, most in allocators.peaks(side.query, of):
+        name = f"{device} {allocator}".strip()
+        found[name] = max(found.get(name, 0), most)
     return found
-
-
-def _float_ops(side: Side) -> dict[str, int]:
-    rows = side.query(statement("float_ops_of_run", run_id=side.run_id)).rows()
-    return {op_type: number for op_type, number, _ in rows if number}
 
 
 def _compilations(side: Side) -> dict[str, int]:

@@ -83,6 +83,14 @@ def of_all(side: Side, about: Known) -> list[Op]:
     return _ops(side.query(asked).rows(), about)
 
 
+def float_operations(side: Side) -> dict[str, int]:
+    """Floating point operations of a step by op type, where something tells them."""
+    if not side.query(statement("operations_told", run_id=side.run_id)).rows():
+        return {}
+    rows = side.query(statement("float_ops_of_run", run_id=side.run_id)).rows()
+    return {op_type: number for op_type, number, _ in rows if number}
+
+
 def _ops(rows: Iterable[tuple[str, str, str, str, int, int, int]], about: Known) -> list[Op]:
     """What is called alike is one op: instructions that were made of one op are, too."""
     merged: dict[tuple[str, str, str], Op] = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
 
-from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
+from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
 from stepscope.instruments.compare.matching import Item
 from stepscope.instruments.compare.measured import peaks
@@ -117,7 +117,7 @@ def _recording(side: Side, path: str, origin_unix_ns: int | None) -> Recording:
         step_ps=tuple(step.dur_ps for step in judged),
         ops=_series(side, whole),
         parts={label: times for label, times in parts.items() if any(times)},
-        exact=_exact(side, whole, len(judged)),
+        exact=_exact(side, whole, len(judged), mine),
         origin_unix_ns=origin_unix_ns,
     )
 
@@ -128,14 +128,17 @@ def _series(side: Side, whole: int) -> dict[Key, Series]:
     for op in ops_.within_steps(side, known, bool(whole)):
         items[op.item.place, op.item.name, op.item.kind] = op
     times: dict[Key, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    called: dict[Key, dict[int, int]] = {}
     asked = statement("op_time_by_step", run_id=side.run_id, host_ids=side.host_ids, whole=whole)
     for step_id, place, op, op_type, _, own_ps in side.query(asked).rows():
-        item = known.item(place, op, op_type, 0)
-        times[place, item.name, item.kind][step_id] += own_ps
+        if (by_step := called.get((place, op, op_type))) is None:
+            item = known.item(place, op, op_type, 0)
+            by_step = called[place, op, op_type] = times[place, item.name, item.kind]
+        by_step[step_id] += own_ps
     return {key: Series(one.item, dict(times.get(key, {})), one.runs) for key, one in items.items()}
 
 
-def _exact(side: Side, whole: int, steps: int) -> dict[str, float]:
+def _exact(side: Side, whole: int, steps: int, mine: Sequence[TimedStep]) -> dict[str, float]:
     found: dict[str, float] = {}
     if steps:
         asked = statement("work_by_step", run_id=side.run_id, host_ids=side.host_ids, whole=whole)
@@ -146,11 +149,10 @@ def _exact(side: Side, whole: int, steps: int) -> dict[str, float]:
                 found[name] = median([*(row[column] for row in rows), *rest])
             if any(row[4] is not None for row in rows):
                 found["copied_bytes_per_step"] = median([*(row[4] or 0 for row in rows), *rest])
-        found["recompilations"] = _recompilations(side)
+        found["recompilations"] = _recompilations(side, mine)
     if held := peaks(side):
         found["memory_peak_bytes"] = sum(held.values())
-    float_ops = side.query(statement("float_ops_of_run", run_id=side.run_id)).rows()
-    if number := sum(row[1] for row in float_ops):
+    if number := sum(ops_.float_operations(side).values()):
         found["float_ops_per_step"] = number
     asked = statement("nodes_of_run", run_id=side.run_id, most=10**7)
     if nodes := len(side.query(asked).rows()):
@@ -158,19 +160,14 @@ def _exact(side: Side, whole: int, steps: int) -> dict[str, float]:
     return found
 
 
-def _recompilations(side: Side) -> int:
+def _recompilations(side: Side, mine: Sequence[TimedStep]) -> int:
     """Functions compiled within steps, though not for the first time; without the recorder's word, steps that
     compile beyond the first."""
     asked = statement("compilations_of_run", run_id=side.run_id, host_ids=side.host_ids)
     rows = side.query(asked).rows()
     if rows:
         return sum(again for _, _, again, _ in rows)
-    compiling = sum(
-        step.kind == "compile"
-        for step in timed_steps(side.query)
-        if step.run_id == side.run_id and step.host_id in side.host_ids
-    )
-    return max(0, compiling - 1)
+    return max(0, sum(step.kind == "compile" for step in mine) - 1)
 
 
 def low_figure(series: Sequence[Series], steps: int) -> float | None:

@@ -11,9 +11,10 @@ from statistics import median
 from typing import Any
 
 from stepscope import strict_json
+from stepscope.background import go_on
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
-from stepscope.instruments.memory.blocks import Block, Held, pair
+from stepscope.instruments.memory.blocks import Block, Held, most_held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
 from stepscope.instruments.memory.peak import Peak, curve, peak
 from stepscope.lake.numbers import first_id
@@ -73,40 +74,75 @@ NEAR_PS = 100_000_000
 """Records of an allocator are in whole microseconds, and freeing takes some: 100 µs do not count."""
 
 
-def find(
-    query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: True, named: bool = True
-) -> list[Memory]:
-    """What is known of each allocator, sources in their order, the one that holds most first. of: whether a
-    run and a host are asked for. named: False where how much is held suffices, and not for what."""
+Of = Callable[[str, str], bool]
+"""Whether a run and a host are asked for."""
+
+
+def find(query: Query, of: Of = lambda run_id, host_id: True) -> list[Memory]:
+    """What is known of each allocator, sources in their order, the one that holds most first."""
     found = []
-    # Of a thousand sources, most have nothing.
-    there = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
     lines: dict[str, dict[str, CodeLine]] = {}
-    for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
-        if source_id not in there or not of(run_id, host_id):
-            continue
-        lives = lifetimes.read(query, source_id)
-        all_moves, complete = moves.read(query, source_id, named)
-        recorded = bool(all_moves)
-        helds = pair(all_moves)
-        if recorded:
-            _label(query, source_id, helds, lives)
-        else:
-            helds, complete = summaries.read(query, source_id)
-            recorded = bool(helds)
-            helds = helds or _from_lives(lives)
-        if run_id not in lines:
-            lines[run_id] = _code(query, run_id)
-        for block in (block for held in helds for block in held.blocks):
-            if block.code is None and block.op_name is not None:
-                block.code = _made_at(lines[run_id], block.op_name)
-        here = [
-            _memory((source_id, run_id, host_id, path), held, lives, recorded, complete)
-            for held in helds
-            if held.blocks
-        ]
-        found += sorted(here, key=lambda one: -one.peak.bytes)
+    for source in _sources(query, of):
+        all_moves, complete = moves.read(query, source[0])
+        found += _of_source(query, source, all_moves, complete, lines)
     return found
+
+
+def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str, str, int]]:
+    """Device, allocator and the peak's bytes of what find() gives, which also finds out what held them."""
+    found: list[tuple[str, str, int]] = []
+    lines: dict[str, dict[str, CodeLine]] = {}
+    for source in _sources(query, of):
+        all_moves, complete = moves.read(query, source[0], False)
+        if all_moves:
+            found += [(*key, most) for key, most in most_held(all_moves).items()]
+            continue
+        known = _of_source(query, source, all_moves, complete, lines)
+        found += [(one.device, one.allocator, one.peak.bytes) for one in known]
+    return found
+
+
+_Source = tuple[int, str, str, str]
+"""Its number, run, host and path."""
+
+
+def _sources(query: Query, of: Of) -> list[_Source]:
+    """The sources that may tell something; of a thousand, most have nothing."""
+    there = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
+    rows = query(statement("sources")).rows()
+    return [row[:4] for row in rows if row[0] in there and of(row[1], row[2])]
+
+
+def _of_source(
+    query: Query,
+    source: _Source,
+    all_moves: Sequence[moves.Move],
+    complete: bool,
+    lines: dict[str, dict[str, CodeLine]],
+) -> list[Memory]:
+    """The allocators of a source, the one that holds most first. lines: of the runs that were asked before.
+    Each part looks at up to half a million blocks; nobody may want the rest any more."""
+    source_id, run_id, *_ = source
+    lives = lifetimes.read(query, source_id)
+    recorded = bool(all_moves)
+    go_on()
+    helds = pair(all_moves)
+    go_on()
+    if recorded:
+        _label(query, source_id, helds, lives)
+    else:
+        helds, complete = summaries.read(query, source_id)
+        recorded = bool(helds)
+        helds = helds or _from_lives(lives)
+    if run_id not in lines:
+        lines[run_id] = _code(query, run_id)
+    made_at = lines[run_id]
+    for block in (block for held in helds for block in held.blocks) if made_at else ():
+        if block.code is None and block.op_name is not None:
+            block.code = _made_at(made_at, block.op_name)
+    go_on()
+    here = [_memory(source, held, lives, recorded, complete) for held in helds if held.blocks]
+    return sorted(here, key=lambda one: -one.peak.bytes)
 
 
 def _code(query: Query, run_id: str) -> dict[str, CodeLine]:

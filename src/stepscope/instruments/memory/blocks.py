@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import accumulate
+from operator import itemgetter
+from typing import Generic, Literal, TypeVar
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory.moves import Move, Pool
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -81,26 +85,26 @@ class Held:
         return self.way in ("stacks", "variables")
 
 
-class _Open:
-    """Blocks that are held, by what tells them apart: nearly always one each."""
+class _Open(Generic[T]):
+    """What is held, by what tells it apart: nearly always one each."""
 
     def __init__(self) -> None:
-        self._there: dict[object, Block | deque[Block]] = {}
+        self._there: dict[object, T | deque[T]] = {}
 
-    def add(self, name: object, block: Block) -> None:
-        """A block more; it is taken after those of its name that are there."""
+    def add(self, name: object, one: T) -> None:
+        """One more; it is taken after those of its name that are there."""
         there = self._there.get(name)
         if there is None:
-            self._there[name] = block
-        elif isinstance(there, Block):
-            self._there[name] = deque((there, block))
+            self._there[name] = one
+        elif isinstance(there, deque):
+            there.append(one)
         else:
-            there.append(block)
+            self._there[name] = deque((there, one))
 
-    def take(self, name: object) -> Block | None:
-        """The oldest block of this name, which is held no more; None when there is none."""
+    def take(self, name: object) -> T | None:
+        """The oldest of this name, which is held no more; None when there is none."""
         there = self._there.pop(name, None)
-        if there is None or isinstance(there, Block):
+        if not isinstance(there, deque):
             return there
         found = there.popleft()
         if there:
@@ -115,16 +119,15 @@ def pair(moves: Iterable[Move]) -> list[Held]:
     allocated for the same execution. One without an allocation frees what was there before.
     """
     found: dict[tuple[str, str], Held] = {}
-    open_: dict[tuple[str, str], _Open] = defaultdict(_Open)
+    open_: dict[tuple[str, str], _Open[Block]] = defaultdict(_Open)
     own: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
         # Kineto and XPlane free from other threads and devices: the allocator alone tells what it is.
         key = (move.device, move.allocator)
-        held = found.setdefault(key, Held(move.allocator, move.device))
+        if (held := found.get(key)) is None:
+            held = found[key] = Held(move.allocator, move.device)
         own[key].append(move)
-        name: object = (
-            ("run", move.op_run_id, abs(move.delta_bytes)) if move.address is None else move.address
-        )
+        name = _name_of(move)
         if move.delta_bytes > 0:
             block = Block(
                 move.delta_bytes,
@@ -150,6 +153,59 @@ def pair(moves: Iterable[Move]) -> list[Held]:
         _balance(held, own[key])
         held.pools += [move.pool for move in own[key] if move.pool is not None]
     return list(found.values())
+
+
+def most_held(moves: Iterable[Move]) -> dict[tuple[str, str], int]:
+    """The most bytes that each device and allocator held at once: the peaks of what pair() gives, which also
+    says by which blocks."""
+    found: dict[tuple[str, str], _Sum] = {}
+    for move in moves:
+        key = (move.device, move.allocator)
+        if (known := found.get(key)) is None:
+            known = found[key] = _Sum()
+        known.add(move)
+    return {key: one.most() for key, one in found.items()}
+
+
+class _Sum:
+    """What an allocator holds, of which only how much matters."""
+
+    def __init__(self) -> None:
+        self._open: _Open[int] = _Open()
+        self._changes: list[tuple[int, int]] = []
+        """As in stepscope.instruments.memory.peak.curve."""
+        self._before = 0
+        """Freed without having been allocated."""
+        self._now = 0
+        self._first_total: int | None = None
+        """What the allocator told first, less what was moved until then."""
+
+    def add(self, move: Move) -> None:
+        """Moves are added in the order of time."""
+        delta, name = move.delta_bytes, _name_of(move)
+        if delta > 0:
+            self._open.add(name, delta)
+            self._changes.append((2 * move.ts_ps, delta))
+        else:
+            if (freed := self._open.take(name)) is None:
+                self._before -= delta
+            else:
+                delta = -freed
+            self._changes.append((2 * move.ts_ps + 1, delta))
+        self._now += move.delta_bytes
+        if self._first_total is None and move.total_bytes is not None:
+            self._first_total = move.total_bytes - self._now
+
+    def most(self) -> int:
+        """The highest point of the curve."""
+        base = 0 if self._first_total is None else max(self._first_total - self._before, 0)
+        self._changes.sort(key=itemgetter(0))
+        return max(accumulate((delta for _, delta in self._changes), initial=base + self._before))
+
+
+def _name_of(move: Move) -> object:
+    """What tells the block of a movement apart from others of its allocator."""
+    return ("run", move.op_run_id, abs(move.delta_bytes)) if move.address is None else move.address
 
 
 def _balance(held: Held, moves: Sequence[Move]) -> None:

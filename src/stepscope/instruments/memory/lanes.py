@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from stepscope.instruments.memory.blocks import Block
 
+Span = tuple[int, int]
+
 MOST_LANES = 128
 """Rows of one allocator. What needs more is drawn without its smallest blocks."""
 
@@ -17,12 +19,13 @@ def pack(blocks: Sequence[Block], most: int = MOST_LANES) -> list[int | None]:
     When more than `most` blocks are held at once, the smallest are left out, as few as must be; of equal
     ones those that are born last.
     """
+    spans = [_span(block) for block in blocks]
     lanes: list[int | None] = [None] * len(blocks)
     free: list[int] = []
     busy: list[tuple[int, int]] = []
     used = 0
-    for index in sorted(_largest(blocks, most), key=lambda index: (*_span(blocks[index]), index)):
-        born, freed = _span(blocks[index])
+    for index in sorted(_largest(blocks, spans, most), key=lambda index: (spans[index], index)):
+        born, freed = spans[index]
         while busy and busy[0][0] <= born:
             heapq.heappush(free, heapq.heappop(busy)[1])
         if not free:
@@ -34,34 +37,35 @@ def pack(blocks: Sequence[Block], most: int = MOST_LANES) -> list[int | None]:
     return lanes
 
 
-def _span(block: Block) -> tuple[int, int]:
+def _span(block: Block) -> Span:
     """From when to when it is held, as far as is known. Nothing is over before it began."""
     born = -_NEVER if block.born_ps is None else block.born_ps
-    return born, max(born, _NEVER if block.freed_ps is None else block.freed_ps)
+    freed = _NEVER if block.freed_ps is None else block.freed_ps
+    return born, freed if freed > born else born
 
 
 _NEVER = 1 << 63
 
 
-def _largest(blocks: Sequence[Block], most: int) -> list[int]:
+def _largest(blocks: Sequence[Block], spans: Sequence[Span], most: int) -> Sequence[int]:
     """As many of the largest as never are more than `most` at once."""
+    if _at_once(spans) <= most:
+        return range(len(blocks))  # mostly all fit
     order = sorted(range(len(blocks)), key=lambda index: (-blocks[index].bytes, index))
-    low, high = 0, len(order)
+    low, high = 0, len(order) - 1
     while low < high:
-        # All of them first: mostly they fit.
-        middle = high if (low, high) == (0, len(order)) else (low + high + 1) // 2
-        if _at_once([blocks[index] for index in order[:middle]]) <= most:
+        middle = (low + high + 1) // 2
+        if _at_once([spans[index] for index in order[:middle]]) <= most:
             low = middle
         else:
             high = middle - 1
     return order[:low]
 
 
-def _at_once(blocks: Sequence[Block]) -> int:
+def _at_once(spans: Sequence[Span]) -> int:
     """The most rows that are taken at once. One that is gone when another is born has left its row to it."""
     moments: list[tuple[int, int, int, int]] = []
-    for number, block in enumerate(blocks):
-        born, freed = _span(block)
+    for number, (born, freed) in enumerate(spans):
         if born == freed:  # in and out at once, one after the other
             moments += [(born, 1, number, 1), (born, 1, number, 2)]
         else:
@@ -70,5 +74,6 @@ def _at_once(blocks: Sequence[Block]) -> int:
     most = now = 0
     for *_, what in moments:
         now += 1 if what == 1 else -1
-        most = max(most, now)
+        if now > most:
+            most = now
     return most

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from stepscope import strict_json
@@ -91,61 +92,44 @@ def _records(query: Query, source_id: int) -> list[Move]:
     ]
 
 
-class _Event(NamedTuple):
-    """A memory event of an XPlane; values as text, as they were recorded."""
-
-    ts_ps: int
-    name: str
-    size: str | None
-    address: str | None
-    allocator: str | None
-    op_name: str | None
-    region: str | None
-    dtype: str | None
-    shape: str | None
-    total: str | None
-    requested: str | None
-    fragmentation: str | None
-    available: str | None
-
-
 def _xplane(query: Query, source_id: int) -> list[Move]:
     moves = []
-    for event in map(_Event._make, _rows(query, "memory_events", source_id)):
-        size = _whole(event.size)
+    for row in _rows(query, "memory_events", source_id):
+        ts_ps, name, told, address, allocator, op_name, region, dtype, shape, total, requested, *pool = row
+        size = _whole(told)
         if not size:
             continue
-        freed = event.name == "MemoryDeallocation"
+        freed = name == "MemoryDeallocation"
         moves.append(
             Move(
-                event.ts_ps,
+                ts_ps,
                 -size if freed else size,
-                event.allocator or "unknown",
+                allocator or "unknown",
                 "",
-                _whole(event.address) or None,
+                _whole(address) or None,
                 None,
-                None if freed else event.op_name,
+                None if freed else op_name,
                 None,
-                _KINDS.get((event.region or "").lower()),
-                _whole(event.dtype) or None,
-                _shape(event.shape),
-                _whole(event.total),
-                requested_bytes=_whole(event.requested),
-                pool=_pool(event),
+                _KINDS.get((region or "").lower()),
+                _whole(dtype) or None,
+                _shape(shape),
+                _whole(total),
+                requested_bytes=_whole(requested),
+                pool=_pool(ts_ps, *pool),
             )
         )
     return moves
 
 
-def _pool(event: _Event) -> Pool | None:
+def _pool(ts_ps: int, fragmentation: str | None, available: str | None) -> Pool | None:
     """None where the event does not tell."""
-    if not event.fragmentation:
+    if not fragmentation:
         return None
     try:
-        share = float(event.fragmentation)
+        share = float(fragmentation)
     except ValueError:
         return None
-    return Pool(event.ts_ps, share, _whole(event.available)) if 0 <= share <= 1 else None
+    return Pool(ts_ps, share, _whole(available)) if 0 <= share <= 1 else None
 
 
 _KINDS = {
@@ -165,18 +149,18 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
     if not rows:
         return []
     slices = query(statement("memory_threads", source_id=source_id)).rows() if named else []
-    innermost = _Innermost(slices)
+    at = _Innermost(slices).at
     moves = []
-    for ts, track, size, kind, number, address, total in sorted(rows, key=lambda row: (row[1], row[0])):
+    for ts, track, size, kind, number, address, total in sorted(rows, key=itemgetter(1, 0)):
         delta = _whole(size)
         if not delta:
             continue
         name = _pytorch_device(kind, number)
-        op, code = innermost.at(track, ts) if delta > 0 else (None, None)
+        op, code = at(track, ts) if delta > 0 else (None, None)
         moves.append(
             Move(ts, delta, name, name, _whole(address), None, op, op, total_bytes=_whole(total), code=code)
         )
-    moves.sort(key=lambda move: move.ts_ps)
+    moves.sort(key=itemgetter(0))
     return moves
 
 
@@ -188,15 +172,9 @@ def _pytorch_device(kind: str | None, number: str | None) -> str:
     return place if index is None or index < 0 else f"{place}:{index}"
 
 
-class _Open(NamedTuple):
-    """A slice that has begun, with what it inherits from those around it."""
-
-    end_ps: int
-    name: str
-    own: CodeLine | None
-    """The innermost line of the program's own, from here outwards."""
-    any: CodeLine | None
-    """The innermost line of all."""
+_Lines = tuple[CodeLine | None, CodeLine | None]
+"""The innermost line of the program's own around something, and the innermost of all lines."""
+_NO_LINES: _Lines = (None, None)
 
 
 class _Innermost:
@@ -204,9 +182,12 @@ class _Innermost:
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
         """rows: (track, begin, end, depth, name), outer ones first."""
-        self._rows = rows
-        self._next = 0
-        self._open: list[_Open] = []
+        self._rows = iter(rows)
+        self._next: Sequence[Any] | None = next(self._rows, None)
+        self._ends: list[int] = []
+        """When the slices that have begun end, outer ones first; the other two lists are about the same."""
+        self._names: list[str] = []
+        self._lines: list[_Lines] = []
         self._track: int | None = None
         self._frames: dict[str, tuple[CodeLine | None, bool]] = {}
         """By name its line, and whether that is the program's own."""
@@ -214,37 +195,47 @@ class _Innermost:
     def at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
         """Its name, None between slices; and the innermost line of the program's own around it, or else of
         all lines, None where no Python is."""
+        rows, ends, names, lines = self._rows, self._ends, self._names, self._lines
+        row = self._next
         if track != self._track:
             self._track = track
-            self._open.clear()
-            while self._next < len(self._rows) and self._rows[self._next][0] < track:
-                self._next += 1
-        while self._next < len(self._rows):
-            of, begin, end, depth, name = self._rows[self._next]
+            self._close(0)
+            while row is not None and row[0] < track:
+                row = next(rows, None)
+        while row is not None:
+            of, begin, end, depth, name = row
             if of != track or begin > ts:
                 break
-            self._next += 1
             # What lies as deep was over when this one began, even though nobody asked in between.
-            del self._open[depth:]
-            self._open.append(self._opened(end, name))
+            if len(ends) > depth:
+                self._close(depth)
+            lines.append(self._within(name, lines[-1] if lines else _NO_LINES))
+            ends.append(end)
+            names.append(name)
+            row = next(rows, None)
+        self._next = row
         # An outer slice ends no sooner than those in it.
-        while self._open and self._open[-1].end_ps < ts:
-            self._open.pop()
-        if not self._open:
+        while ends and ends[-1] < ts:
+            self._close(len(ends) - 1)
+        if not ends:
             return None, None
-        found = self._open[-1]
-        return found.name, found.own or found.any
+        own, of_all = lines[-1]
+        return names[-1], own or of_all
 
-    def _opened(self, end_ps: int, name: str) -> _Open:
-        outer = self._open[-1] if self._open else None
+    def _close(self, depth: int) -> None:
+        """Only so many outer ones are left."""
+        del self._ends[depth:], self._names[depth:], self._lines[depth:]
+
+    def _within(self, name: str, outer: _Lines) -> _Lines:
+        """The lines around a slice, with its own."""
         if (frame := self._frames.get(name)) is None:
             call = python_frame.of_pytorch(name)
             told = CodeLine(*call) if call else None
             frame = self._frames[name] = told, told is not None and not is_framework(told.file)
         line, is_own = frame
         if line is None:
-            return _Open(end_ps, name, outer.own if outer else None, outer.any if outer else None)
-        return _Open(end_ps, name, line if is_own else outer.own if outer else None, line)
+            return outer
+        return (line if is_own else outer[0]), line
 
 
 def _whole(text: str | None) -> int | None:

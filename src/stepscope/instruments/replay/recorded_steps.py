@@ -12,7 +12,7 @@ from stepscope import _core
 from stepscope.instruments.step_breakdown import driver, evidence, labels, part_tables, stack_samples
 from stepscope.instruments.step_breakdown.evidence import NOTHING, EvidenceKinds, SteppedSource, StepSpan
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
-from stepscope.instruments.step_breakdown.sweep import Interval, Segment, merged
+from stepscope.instruments.step_breakdown.sweep import merged
 from stepscope.library.statements import Query, Stream, statement
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class RecordedSteps:
 
 def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[int]) -> RecordedSteps | None:
     """Steps of a source, by their ids. None where no thread or stream drives them."""
-    chosen = [step for step in source.steps if step.id in set(wanted)]
+    asked = set(wanted)
+    chosen = [step for step in source.steps if step.id in asked]
     if not chosen:
         return None
     tracks: dict[int, bool] = dict(query(statement("replay_tracks", source_id=source.source_id)).rows())
@@ -134,19 +135,8 @@ def _doing(query: Query, stream: Stream, source: SteppedSource) -> list[tuple[in
     own = {source.source_id: kinds.get(source.source_id, NOTHING)}
     found: list[tuple[int, int, int]] = []
     for bit in evidence.evidence_of(query, stream, [source], own, shifts):
-        found += _within(bit.window, bit.evidence.slices, bit.evidence.stacks)
+        found += merged(bit.window, bit.evidence.slices, bit.evidence.stacks)
     return found
-
-
-def _within(
-    window: Interval, slices: Sequence[Segment], stacks: Sequence[Segment]
-) -> list[tuple[int, int, int]]:
-    """Both in one; unknown where neither tells."""
-    return [
-        (from_ps, to_ps, NUMBER[label])
-        for from_ps, to_ps, label in merged(window, slices, stacks)
-        if from_ps < to_ps
-    ]
 
 
 def numbers(shares: Mapping[str, float]) -> list[float]:

@@ -73,8 +73,11 @@ def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
     return _core.sweep_steps(spans, layers, _numbered(evidence.slices), _numbered(evidence.stacks), decide)
 
 
-def merged(window: Interval, slices: Sequence[Segment], stacks: Sequence[Segment]) -> list[Segment]:
-    """What the driving thread does in a window, whatever else goes on; unknown without evidence."""
+def merged(
+    window: Interval, slices: Sequence[Segment], stacks: Sequence[Segment]
+) -> list[tuple[int, int, int]]:
+    """What the driving thread does in a window, whatever else goes on: from, to and the label's number;
+    unknown without evidence."""
 
     def decide(_: Sequence[bool], by_slice: int | None, by_stack: int | None) -> tuple[int, int]:
         label = _driver(
@@ -83,7 +86,7 @@ def merged(window: Interval, slices: Sequence[Segment], stacks: Sequence[Segment
         return NUMBER["unknown" if label is None else label], 0
 
     pieces = _core.sweep_steps([window], [], _numbered(slices), _numbered(stacks), decide)
-    return [Segment(from_ps, to_ps, LABELS[label]) for from_ps, to_ps, label, _ in pieces.rows()]
+    return [(from_ps, to_ps, label) for from_ps, to_ps, label, _ in pieces.rows() if from_ps < to_ps]
 
 
 def _numbered(segments: Sequence[Segment]) -> list[tuple[int, int, int]]:
