@@ -7,7 +7,8 @@ import os
 import sys
 import threading
 
-_NICE = 5
+NICE = 5
+"""So much the page goes first. The lowest priority would stop what it asks on a machine that trains."""
 
 
 def give_way() -> None:
@@ -15,4 +16,4 @@ def give_way() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # forbidden, which costs others a little time
             own = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + _NICE)
+            os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + NICE)

@@ -13,12 +13,12 @@ import signal
 import sys
 from pathlib import Path
 
+from stepscope.server import threads
+
 try:
     import resource
 except ModuleNotFoundError:  # Windows, where only the first wall stands
     resource = None  # type: ignore[assignment]
-
-_NICE = 19
 
 # The same numbers on every processor that Linux runs on.
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446
@@ -72,7 +72,7 @@ def forbid_writing() -> bool:
 def give_way() -> None:
     """Lets the page go first: a timeline that moves needs each frame, a statement takes its time anyway."""
     if hasattr(os, "nice"):
-        os.nice(_NICE)
+        os.nice(threads.NICE)
 
 
 def limit_memory(more_bytes: int) -> None:
