@@ -239,21 +239,26 @@ def test_what_is_refused(
     shell: Any, line: str, cell: str | None, seen: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     notebook.load(shell)
-    if cell is None:
-        assert shell.run_line_magic("stepscope", line) is None
-    else:
-        assert shell.run_cell_magic("stepscope", line, cell) is None
-    captured = capsys.readouterr()
-    assert captured.err.startswith("error: ")
-    assert seen in captured.err
-    assert "to do:" in captured.err
+    words = (line,) if cell is None else (line, cell)
+    magic = shell.run_line_magic if cell is None else shell.run_cell_magic
+    with pytest.raises(StepscopeError) as refused:
+        magic("stepscope", *words)
+    (shown,) = refused.value._render_traceback_()  # what IPython asks for
+    if isinstance(refused.value, notebook.Failed):  # by a verb that prints its error itself
+        shown = capsys.readouterr().err
+    assert shown.startswith("error: ")
+    assert seen in shown
+    assert "to do:" in shown
 
 
 def test_a_failing_cell_shows_its_own_error(
     shell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     notebook.load(shell)
-    with pytest.warns(RuntimeWarning, match="nothing was recorded"):
+    with (
+        pytest.warns(RuntimeWarning, match="nothing was recorded"),
+        pytest.raises(notebook.Failed, match="the cell ended with exit code 1"),
+    ):
         shell.run_cell_magic("stepscope", f"record -o {tmp_path / 'out'}", "1 / 0")
     captured = capsys.readouterr()
     assert "ZeroDivisionError" in captured.out + captured.err
