@@ -2,6 +2,7 @@
 
 tf = Later("tensorflow")          # imported when it is first asked for something; without it, tests skip
 graph_pb2 = proto("core.framework.graph_pb2")  # a generated module of TensorFlow's, without TensorFlow
+installed("jax")                  # for a test that starts a program which imports it
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ class Later:
         if name.startswith("_"):  # pytest asks this of whatever a file of tests has
             raise AttributeError(name)
         return getattr(pytest.importorskip(self._name), name)
+
+
+def installed(name: str) -> None:
+    """Skips the test where a package that its program imports is not there. Imports nothing."""
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
 
 
 _protos: dict[str, ModuleType] = {}
