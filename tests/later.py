@@ -30,9 +30,17 @@ class Later:
         return getattr(pytest.importorskip(self._name), name)
 
 
+def is_there(name: str) -> bool:
+    """True where a package is installed. Imports nothing but the packages around it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # one around it is not there
+        return False
+
+
 def installed(name: str) -> None:
-    """Skips the test where a package that its program imports is not there. Imports nothing."""
-    if importlib.util.find_spec(name) is None:
+    """Skips the test where a package that its program imports is not there."""
+    if not is_there(name):
         pytest.skip(f"{name} is not installed")
 
 
