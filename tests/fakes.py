@@ -39,9 +39,15 @@ class FakeTrace:
     """All of stepscope.session.trace.Trace over a connection that has the tables and views."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, *given: str, sources: Sequence[Any] = ()
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *given: str,
+        sources: Sequence[Any] = (),
+        keeps: bool = False,
     ) -> None:
+        """keeps: nobody else has the connection, in which rows of views that are to be kept become tables."""
         self.connection = connection
+        self._keeps = keeps
         self.given = given
         self.sources = tuple(sources)
         self.skipped: tuple[Any, ...] = ()
@@ -83,7 +89,11 @@ class FakeTrace:
 
     def keep(self, names: Sequence[str]) -> None:
         for name in names:
-            assert self.connection.execute(f"SELECT count(*) FROM {name}").fetchone()
+            if not self._keeps:
+                assert self.connection.execute(f"SELECT count(*) FROM {name}").fetchone()
+            elif name not in self.kept:
+                self.connection.execute(f'CREATE TABLE "kept {name}" AS SELECT * FROM {name}')
+                self.connection.execute(f'CREATE OR REPLACE VIEW {name} AS SELECT * FROM "kept {name}"')
         self.kept += names
 
     def copy(self, sql: str | Statement, path: str, form: Form) -> int:
@@ -113,4 +123,4 @@ class FakeTrace:
 
 def drawn_trace(tables: Tables, *given: str) -> FakeTrace:
     """A trace over drawn rows, with the base views of the library."""
-    return FakeTrace(tables.connect(), *given)
+    return FakeTrace(tables.connect(), *given, keeps=True)

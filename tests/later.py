@@ -2,6 +2,7 @@
 
 tf = Later("tensorflow")          # imported when it is first asked for something; without it, tests skip
 graph_pb2 = proto("core.framework.graph_pb2")  # a generated module of TensorFlow's, without TensorFlow
+installed("jax")                  # for a test that starts a program which imports it
 """
 
 from __future__ import annotations
@@ -27,6 +28,20 @@ class Later:
         if name.startswith("_"):  # pytest asks this of whatever a file of tests has
             raise AttributeError(name)
         return getattr(pytest.importorskip(self._name), name)
+
+
+def is_there(name: str) -> bool:
+    """True where a package is installed. Imports nothing but the packages around it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # one around it is not there
+        return False
+
+
+def installed(name: str) -> None:
+    """Skips the test where a package that its program imports is not there."""
+    if not is_there(name):
+        pytest.skip(f"{name} is not installed")
 
 
 _protos: dict[str, ModuleType] = {}

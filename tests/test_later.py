@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.later import Later, proto
+from tests.later import Later, installed, is_there, proto
 
 
 def test_a_module_is_imported_when_it_is_asked_for_something(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,6 +18,13 @@ def test_a_module_is_imported_when_it_is_asked_for_something(monkeypatch: pytest
     assert late.rgb_to_hsv(1, 0, 0) == (0, 1, 1)
     with pytest.raises(pytest.skip.Exception):
         _ = Later("stepscope_has_no_such_module").anything
+
+
+def test_what_is_installed_is_found_without_importing_it() -> None:
+    assert is_there("email.mime")
+    assert not is_there("stepscope_has_no_such_module.of_it")
+    with pytest.raises(pytest.skip.Exception):
+        installed("stepscope_has_no_such_module")
 
 
 def test_messages_come_without_tensorflow() -> None:

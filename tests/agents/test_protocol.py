@@ -15,8 +15,12 @@ from typing import Any
 import pytest
 
 from stepscope import __version__
+from tests.later import Later, is_there
 
-mcp = pytest.importorskip("mcp", reason="the SDK is not installed: pip install 'stepscope[mcp]'")
+mcp = Later("mcp")
+pytestmark = pytest.mark.skipif(
+    not is_there("mcp"), reason="the SDK is not installed: pip install 'stepscope[mcp]'"
+)
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 SERVER = ("-m", "stepscope", "mcp", "tests/samples")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.capture.launching import PROGRAMS, facts, lines, record, run
+from tests.later import installed, proto
 from tests.tiers import some
 
 NAMES = ("tf1_session", "tf1_monitored", "tf2_loop", "keras_fit", "jax_loop")
@@ -25,6 +26,15 @@ HOW = {
     "jax_loop": "jax",
 }
 STEPS = 8
+KINDS = {
+    "xplane": ("tsl.profiler.protobuf.xplane_pb2", "XSpace"),
+    "run_metadata": ("core.protobuf.config_pb2", "RunMetadata"),
+    "graph": ("core.framework.graph_pb2", "GraphDef"),
+    "partition_graph": ("core.framework.graph_pb2", "GraphDef"),
+    "op_log": ("core.profiler.tfprof_log_pb2", "OpLogProto"),
+    "model": ("core.framework.model_pb2", "ModelProto"),
+}
+"""Modules of TensorFlow and their messages."""
 
 
 def both(name: str, python: str, folder: Path) -> dict[str, Any]:
@@ -42,7 +52,7 @@ def both(name: str, python: str, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", some(NAMES, ("tf1_session", "jax_loop"), "each runs a framework twice"))
 def test_program(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("jax" if name == "jax_loop" else "tensorflow")
+    installed("jax" if name == "jax_loop" else "tensorflow")
     told = both(name, sys.executable, tmp_path)
     out = tmp_path / "out"
     assert told["format"] == 1
@@ -97,20 +107,8 @@ def whole(out: Path, told: dict[str, Any]) -> None:
 
 def parsed(kind: str, data: bytes) -> Any:
     """A file of a kind, read by TensorFlow's own classes."""
-    from tensorflow.core.framework import graph_pb2, model_pb2
-    from tensorflow.core.profiler import tfprof_log_pb2
-    from tensorflow.core.protobuf import config_pb2
-    from tensorflow.tsl.profiler.protobuf import xplane_pb2
-
-    kinds = {
-        "xplane": xplane_pb2.XSpace,
-        "run_metadata": config_pb2.RunMetadata,
-        "graph": graph_pb2.GraphDef,
-        "partition_graph": graph_pb2.GraphDef,
-        "op_log": tfprof_log_pb2.OpLogProto,
-        "model": model_pb2.ModelProto,
-    }
-    return kinds[kind].FromString(data)
+    module, name = KINDS[kind]
+    return getattr(proto(module), name).FromString(data)
 
 
 def steps_of(out: Path, told: dict[str, Any], how: str) -> None:
@@ -134,7 +132,7 @@ def steps_of(out: Path, told: dict[str, Any], how: str) -> None:
 @pytest.mark.parametrize(("warmup", "behind"), [("3", 30), ("20", 0)])
 def test_steps_behind_a_short_warm_up(warmup: str, behind: int, tmp_path: Path) -> None:
     """They tell what tracing cost the pipeline; after a long warm-up those before it do."""
-    pytest.importorskip("tensorflow")
+    installed("tensorflow")
     program = [sys.executable, PROGRAMS / "tf2_loop.py", "100"]
     plain = run(*program, cwd=tmp_path)
     recorded = record("--out", "out", "--steps", "8", "--warmup", warmup, "--", *program, cwd=tmp_path)

@@ -21,9 +21,10 @@ from tests import corpus
 from tests.engines.bigquery_server import DATASET, Server, serving
 from tests.lake import compacted
 from tests.lake.recordings import chrome
+from tests.later import is_there
 
-pytest.importorskip("google.cloud.bigquery")
 pytestmark = [
+    pytest.mark.skipif(not is_there("google.cloud.bigquery"), reason="Google's client is not installed"),
     pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Google's client
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),

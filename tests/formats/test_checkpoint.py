@@ -50,6 +50,7 @@ def indices() -> list[Path]:
     return [SAMPLES / "v2.ckpt-7.index", SAMPLES / "v1.ckpt", *found]
 
 
+@pytest.mark.repeats("it imports TensorFlow; what it lists of the samples is written down below")
 @pytest.mark.parametrize("path", indices(), ids=lambda path: path.name)
 def test_tensors_are_those_that_tensorflow_lists(path: Path) -> None:
     checkpoint_utils = pytest.importorskip("tensorflow.python.training.py_checkpoint_reader")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.instruments import tfprof
+from tests.instruments.test_tfprof_flops_by_hand import SIZES, flops
 from tests.later import Later
 from tests.tiers import cases
 
@@ -286,3 +288,57 @@ def test_the_documentation_lists_every_option() -> None:
         assert f"| `-{one.name}` | {default} | {one.meaning} |" in page
     for column, meaning in tfprof.columns().items():
         assert "| `{}` | {} |".format(column, meaning.replace("|", "\\|")) in page
+
+
+# --- all ops of TensorFlow ------------------------------------------------------------------------
+
+OPTIMISERS = {
+    "GradientDescent": (2, 2), "ProximalGradientDescent": (4, 8), "Momentum": (3, 4), "Adagrad": (3, 7),
+    "AdagradV2": (4, 7), "AdagradDA": (3, 12), "ProximalAdagrad": (5, 16), "Adadelta": (6, 17),
+    "Adam": (9, 12), "AdaMax": (8, 10), "RMSProp": (7, 11), "CenteredRMSProp": (8, 16), "Ftrl": (3, 17),
+    "FtrlV2": (3, 19), "AddSign": (6, 11), "PowerSign": (6, 11),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(cases(1, 4)))
+def test_optimisers_find_their_gradient(seed: int, tmp_path: Path) -> None:
+    """The gradient's place is that of TensorFlow's own definitions, in every form of the op."""
+    from tensorflow.python.framework import op_def_registry
+
+    dice = random.Random(seed)
+    shape = [dice.choice(SIZES) for _ in range(3)]
+    seen = 0
+    for name, (place, each) in OPTIMISERS.items():
+        for form in ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply"):
+            op = op_def_registry.get(form + name)
+            if op is None:
+                continue
+            seen += 1
+            names = [one.name for one in op.input_arg]
+            assert names[place] in ("grad", "delta"), (op.name, names)
+            inputs = [shape if one == names[place] else [] for one in names]
+            assert flops(tmp_path, op.name, inputs) == each * math.prod(shape), op.name
+    assert seen > 50
+    about: dict[str, Any] = {"use_nesterov": True}
+    assert flops(tmp_path, "ResourceApplyMomentum", [[], [], [], shape, []], **about) == 7 * math.prod(shape)
+    inputs = [[]] * 10 + [shape]
+    assert flops(tmp_path, "ResourceApplyAdamWithAmsgrad", inputs) == 13 * math.prod(shape)
+
+
+def test_every_op_of_tensorflow_is_sorted() -> None:
+    """With a formula, without arithmetic, or named here: an op that is forgotten fails."""
+    from tensorflow.core.framework import op_def_pb2
+    from tensorflow.python.client import pywrap_tf_session
+    from tensorflow.python.framework import ops
+    from tensorflow.python.profiler.internal import flops_registry  # noqa: F401  it registers them
+
+    everything = op_def_pb2.OpList()
+    everything.ParseFromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
+    kinds = {op.name: _core.Tfprof.arithmetic(op.name) for op in everything.op}
+    registered = {key.partition(",")[0] for key in ops._stats_registry.list()}
+    assert {kinds[op] for op in registered} == {"counted"}
+    for op in ("While", "PartitionedCall", "XlaCustomCall", "XlaCallModule", "CTCLoss", "FFT2D", "Svd"):
+        assert kinds[op] == "unknown", op
+    for op in ("Reshape", "GatherV2", "TensorListStack", "RandomUniform", "TopKV2", "Cast"):
+        assert kinds[op] == "none", op
+    assert sum(kind == "counted" for kind in kinds.values()) > 500

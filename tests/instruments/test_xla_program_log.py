@@ -16,6 +16,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.instruments.xla import program_log
+from tests.later import installed
 
 _PTXAS = (
     "I0000 subprocess_compilation.cc:346] ptxas warning : Registers are spilled to local memory in function"
@@ -132,7 +133,7 @@ sys.exit(3)
 
 def test_a_run_keeps_its_messages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The warning of JAX, whose argument belongs to the only function that has such a parameter."""
-    pytest.importorskip("jax")
+    installed("jax")
     folder = tmp_path / "dumps"
     assert main(["xla", "run", "--dump", str(folder), "--", sys.executable, "-c", PROGRAM]) == 3
     out, err = capfd.readouterr()

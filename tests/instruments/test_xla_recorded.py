@@ -16,6 +16,7 @@ from stepscope.library.statements import statement
 from stepscope.session import trace
 from tests.capture import launching
 from tests.corpus import SAMPLES
+from tests.later import installed
 
 JAX = """
 import jax, jax.numpy as jnp
@@ -70,7 +71,7 @@ def ops(capsys: pytest.CaptureFixture[str], *words: str | Path) -> list[dict[str
 def test_a_recorded_program(
     library: str, program: str, trips: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip(library)
+    installed(library)
     (tmp_path / "program.py").write_text(program)
     done = launching.record(
         *("--warmup", "1", "--steps", "5", "-o", "rec", "--", sys.executable, "program.py"), cwd=tmp_path
@@ -111,7 +112,7 @@ def test_the_time_of_a_compile(
     library: str, program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two compiles of functions that are called alike."""
-    pytest.importorskip(library)
+    installed(library)
     (tmp_path / "program.py").write_text(program)
     done = launching.run(sys.executable, "program.py", "trace", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

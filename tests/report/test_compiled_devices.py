@@ -14,6 +14,7 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.instruments.xla import dumps
+from tests.later import installed
 
 PROGRAMS = """
 import jax, jax.numpy as jnp, numpy as np
@@ -41,7 +42,7 @@ BYTES = 1024 * 64 * 4
 
 @pytest.fixture(scope="module")
 def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("jax")
+    installed("jax")
     folder = tmp_path_factory.mktemp("dump")
     flags = f"--xla_dump_to={folder} --xla_dump_hlo_as_proto --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
     flags += " --xla_force_host_platform_device_count=4"

@@ -23,13 +23,12 @@ from stepscope.session.open_trace import Trace
 from tests import corpus
 from tests.instruments.jobs import job
 from tests.instruments.test_rank_recordings import kineto
-from tests.tiers import some
+from tests.tiers import ALL, some
 
 PIPELINE = corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"
-SAMPLES = {"tf_data": PIPELINE} | {
-    name: corpus.SAMPLES / name for name in ("run_metadata", "capture", "chrome", "checkpoint", "graph")
-}
-"""Recordings by the run that they become."""
+NAMES = ("run_metadata", "capture", *(("chrome", "checkpoint", "graph") if ALL else ()))
+SAMPLES = {"tf_data": PIPELINE} | {name: corpus.SAMPLES / name for name in NAMES}
+"""Recordings by the run that they become: each derived table has rows of one of them."""
 
 
 def answered(trace: stepscope.Trace, table: str) -> list[tuple]:
