@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,10 @@ def changes(
     trace: Trace, found: Sequence[Memory], counting: Counting | None = None, **meant: Any
 ) -> Iterator[tuple[Memory, list[WhatIf]]]:
     """Allocators, each with what changes would do to its peak."""
-    durations = whatif.durations(trace.query)
+    # Only of what tensors' lifetimes tell that it may be made again.
+    durations = functools.cache(lambda: whatif.durations(trace.query))
     for number, one in enumerate(found):
         go_on()
         if counting is not None:
             counting(f"what would lower the peak of {one.allocator}", number, len(found))
-        yield one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0), **meant)
+        yield one, whatif.ask(one, run_ps=lambda run: durations().get(run, 0), **meant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
 from typing import Any
@@ -64,10 +64,13 @@ class Memory:
     timeline_bytes: int | None
     """The peak that TensorFlow's Timeline would show."""
 
+    drawn: list[tuple[int, int]] | None = field(default=None, repr=False, compare=False)
+    """The curve, where it is known already."""
+
     @cached_property
     def curve(self) -> list[tuple[int, int]]:
         """Bytes held from each time on, in the order of time."""
-        return curve(self.held.blocks, self.held.base_bytes)
+        return curve(self.held.blocks, self.held.base_bytes) if self.drawn is None else self.drawn
 
 
 NEAR_PS = 100_000_000
@@ -171,12 +174,13 @@ def _memory(
     own = [life for life in lives if not held.device or life.first.run.device == held.device]
     passing = [life for life in own if not life.lasting and life.first.bytes]
     graph = [_block(life) for life in passing]
+    points = curve(held.blocks, held.base_bytes)
     return Memory(
         *source,
         held.allocator,
         held.device,
         held,
-        peak(held.blocks, held.base_bytes),
+        peak(held.blocks, held.base_bytes, points),
         recorded,
         complete,
         tuple(
@@ -192,6 +196,7 @@ def _memory(
         _compare(held, passing) if recorded and passing else None,
         peak(graph) if graph else None,
         peak([_guess(tensor) for life in own for tensor in life.tensors]).bytes if own else None,
+        points,
     )
 
 

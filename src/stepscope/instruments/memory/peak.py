@@ -47,13 +47,17 @@ def curve(blocks: Iterable[Block], base_bytes: int = 0) -> list[tuple[int, int]]
     return points
 
 
-def peak(blocks: Sequence[Block], base_bytes: int = 0) -> Peak:
-    """The highest point of the curve."""
-    points = curve(blocks, base_bytes)
+def peak(
+    blocks: Sequence[Block], base_bytes: int = 0, points: Sequence[tuple[int, int]] | None = None
+) -> Peak:
+    """The highest point of the curve. points: the curve, where it is known."""
+    if points is None:
+        points = curve(blocks, base_bytes)
     before = base_bytes + sum(block.bytes for block in blocks if block.born_ps is None)
     if not points:
         return Peak(before, None, tuple(sorted(blocks, key=lambda block: -block.bytes)))
-    ts, most = max(points, key=lambda point: (point[1], -point[0]))
+    most = max(map(itemgetter(1), points))
+    ts = next(ts for ts, held in points if held == most)  # points are in the order of time
     if before >= most:
         there = [block for block in blocks if block.born_ps is None]
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from stepscope import _core
 from stepscope.instruments.step_breakdown import labels
@@ -82,11 +83,16 @@ def segments(
     driving_slices; traced: those of traced_calls. Segments are disjoint; where no slice says anything there
     is none. JAX traces a function before it compiles it, in slices that do not say so: a call of a jitted
     function in which something is compiled compiles from its begin."""
-    found = _core.thread_segments(slices, within, kinds, traced, _numbered(labels.COMPILED), labels.LONG_PS)
-    return {
-        track: [Segment(from_ps, to_ps, labels.LABELS[label]) for from_ps, to_ps, label in own]
-        for track, own in found.items()
-    }
+    rows = _core.thread_segments(slices, within, kinds, traced, _numbered(labels.COMPILED), labels.LONG_PS)
+    return {track: _named(own) for track, own in rows.items()}
+
+
+def _named(rows: list[tuple[int, int, int]]) -> list[Segment]:
+    """Segments of the core's rows, in their place: there are as many as slices, and memory for one list."""
+    found = cast("list[Segment]", rows)
+    for number, (from_ps, to_ps, label) in enumerate(rows):
+        found[number] = Segment(from_ps, to_ps, labels.LABELS[label])
+    return found
 
 
 def joined(found: Iterable[Segment]) -> list[Segment]:

@@ -26,7 +26,7 @@ AT_ONCE = 2_500_000
 look reads all slices of the source: a smaller number takes longer, a larger one more memory."""
 _SLICE_BYTES = 400
 """What a slice takes while it is looked at, measured."""
-_OF_MEMORY = 10
+_OF_MEMORY = 16
 """A look takes one part in so many of the memory."""
 _BITS = 4096
 
@@ -99,7 +99,7 @@ def evidence_of(
     shifts: Shifts,
 ) -> Iterator[EvidenceWindow]:
     """What is known of each bit of the sources' steps, source by source and bit after bit. Several sources
-    have one bit each."""
+    have one bit each. A bit is there until the next one is asked for."""
     windows = {
         source.source_id: (
             min(step.ts_ps for step in source.steps),
@@ -141,6 +141,7 @@ def evidence_of(
             samples = _near(sampled.spans.get(own, ()), window)
             loader = sampled.loader(own, found.get("input python", ()))
             yield EvidenceWindow(source, window, known, samples, loader)
+            does.clear()  # who asked may still hold it while what follows is read
 
 
 class _SampledThreads:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import _core
 from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, Label
@@ -70,7 +70,7 @@ def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
         evidence.peer_waits,
         evidence.setups,
     ]
-    return _core.sweep_steps(spans, layers, _numbered(evidence.slices), _numbered(evidence.stacks), decide)
+    return _core.sweep_steps(spans, layers, _Numbered(evidence.slices), _Numbered(evidence.stacks), decide)
 
 
 def merged(
@@ -85,12 +85,24 @@ def merged(
         )
         return NUMBER["unknown" if label is None else label], 0
 
-    pieces = _core.sweep_steps([window], [], _numbered(slices), _numbered(stacks), decide)
+    pieces = _core.sweep_steps([window], [], _Numbered(slices), _Numbered(stacks), decide)
     return [(from_ps, to_ps, label) for from_ps, to_ps, label, _ in pieces.rows() if from_ps < to_ps]
 
 
-def _numbered(segments: Sequence[Segment]) -> list[tuple[int, int, int]]:
-    return [(from_ps, to_ps, NUMBER[label]) for from_ps, to_ps, label in segments]
+class _Numbered(Sequence[tuple[int, int, int]]):
+    """Segments as the core takes them, which reads them one after the other: never all at once."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._segments = segments
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        return ((from_ps, to_ps, NUMBER[label]) for from_ps, to_ps, label in self._segments)
+
+    def __getitem__(self, at: Any) -> Any:
+        return list(self)[at]
 
 
 def pieces_of(found: Pieces) -> list[StepPiece]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, Protocol
 
 from stepscope import strict_json, units
@@ -103,8 +102,6 @@ class _Trie:
         return found[::-1]
 
 
-_MOST_NAMES = 16_384
-"""Names of which is remembered what they tell, while slices are read: a million have some hundred."""
 _ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
 MODULE = "nn.Module: "
 
@@ -135,10 +132,27 @@ def whole(value: Any) -> int:
         return 0
 
 
+class _Numbers:
+    """Python calls by numbers, which are quicker to look up."""
+
+    def __init__(self) -> None:
+        self.every: list[Frame] = []
+        self._ids: dict[Frame, int] = {}
+
+    def of(self, frame: Frame) -> int:
+        """The number of a call."""
+        found = self._ids.get(frame)
+        if found is None:
+            found = self._ids[frame] = len(self.every)
+            self.every.append(frame)
+        return found
+
+
 @dataclass
 class _Open:
     """Numbers of what is open, and what was summed up so far."""
 
+    frames: _Numbers = field(default_factory=_Numbers)
     paths: _Trie = field(default_factory=_Trie)
     stacks: _Trie = field(default_factory=_Trie)
     sums: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
@@ -162,7 +176,9 @@ def walk(query: Query) -> Nested:
     tracks = [int(one) for (one,) in query(statement("tfprof_nested_tracks")).rows()]
     state = _Open()
     if tracks:
-        _threads(query(statement("tfprof_nested_slices", tracks=tracks)), state)
+        told = query(statement("tfprof_nested_kinds", tracks=tracks)).rows()
+        kinds = {row[0]: _Kind(row, state.frames) for row in told}
+        _threads(query(statement("tfprof_nested_slices", tracks=tracks)), kinds, state)
     unknown = _accelerators(query(statement("tfprof_kernels")), state)
     notes = []
     if unknown and state.launches:
@@ -185,16 +201,39 @@ def _scope(name: str) -> str:
     return name.replace("/", SLASH)
 
 
-def _threads(rows: Rows, state: _Open) -> None:
+class _Kind:
+    """What slices that are called alike are, and what that adds to where they lie."""
+
+    __slots__ = ("device", "frame", "op", "op_type", "part", "source", "stands_for")
+
+    def __init__(self, row: Sequence[Any], frames: _Numbers) -> None:
+        """row: of the statement tfprof_nested_kinds. frames: numbers of Python calls."""
+        _, self.source, self.device, name, self.stands_for, self.op, self.op_type = row
+        self.part: str | None = None
+        """Of the path."""
+        self.frame: int | None = None
+        """Of the stack."""
+        if self.stands_for == "frame":
+            self.frame = frames.of(_call(name))
+            self.part = _scope(name[len(MODULE) :]) if name.startswith(MODULE) else None
+        elif self.stands_for is not None and self.op is None:
+            self.part = _scope(name)
+            place = python_frame.of_any(name) if self.stands_for == "op" else None
+            self.frame = None if place is None else frames.of(place)
+
+
+def _threads(rows: Rows, kinds: Mapping[int, _Kind], state: _Open) -> None:
     paths, stacks = state.paths, state.stacks
-    remembered = lru_cache(_MOST_NAMES)
-    call, place_of, scope = remembered(_call), remembered(python_frame.of_any), remembered(_scope)
+    below, on_stack = paths.below, stacks.below
+    named: dict[tuple[str, str | None], int] = {}
     open_: list[tuple[int, int, int, int]] = []
     last = None
     for batch in rows.batches():
-        for row in batch:
-            source, track, depth, ts_ps, dur_ps, name, kind, op, op_type, device, step = row[:11]
-            self_ps, correlation, module, listed = row[11:]
+        for track, depth, ts_ps, dur_ps, rollup, step, self_ps, correlation, module, listed in batch:
+            kind = kinds[rollup]
+            stands_for = kind.stands_for
+            if stands_for is None and correlation is None:
+                continue
             if track != last:
                 open_.clear()
                 last = track
@@ -202,32 +241,41 @@ def _threads(rows: Rows, state: _Open) -> None:
             while open_ and (open_[-1][0] >= depth or open_[-1][1] < end_ps):
                 open_.pop()
             path, stack = open_[-1][2:] if open_ else (0, 0)
-            if kind == "frame":
-                stack = stacks.below(stack, call(name))
-                if name.startswith(MODULE):
-                    path = paths.below(path, scope(name[len(MODULE) :]))
-            elif kind == "mark":
-                path = paths.below(path, scope(name))
-            elif kind == "op":
+            if stands_for == "op":
                 own = stack
-                if op is not None:
-                    # Its name tells its scopes; what it calls without a name lies below it.
-                    path = 0
-                    for part in (f"{module}/{op}" if module else op).split("/"):
-                        path = paths.below(path, part)
+                if kind.op is not None:
+                    path = _from_root(paths, named, kind.op, module)
                 else:
-                    path = paths.below(path, scope(name))
-                    if (place := place_of(name)) is not None:
-                        own = stack = stacks.below(stack, place)
+                    path = below(path, kind.part)
+                    if kind.frame is not None:
+                        own = stack = on_stack(stack, kind.frame)
                 if listed and not own:
                     for frame in _listed(listed):
-                        own = stacks.below(own, frame)
-                state.kinds.setdefault(path, op_type)
-                state.add((path, own, False, device, step), self_ps, ts_ps, 0)
-            else:
-                state.launches[source, correlation] = (path, stack, step)
+                        own = on_stack(own, state.frames.of(frame))
+                state.kinds.setdefault(path, kind.op_type)
+                state.add((path, own, False, kind.device, step), self_ps, ts_ps, 0)
+            elif stands_for is None:
+                state.launches[kind.source, correlation] = (path, stack, step)
                 continue
+            else:
+                if kind.frame is not None:
+                    stack = on_stack(stack, kind.frame)
+                if kind.part is not None:
+                    path = below(path, kind.part)
             open_.append((depth, end_ps, path, stack))
+
+
+def _from_root(paths: _Trie, named: dict[tuple[str, str | None], int], op: str, module: str | None) -> int:
+    """The path of an op whose name tells its scopes; what it calls without a name lies below it. named: paths
+    that were found before."""
+    if (known := named.get((op, module))) is not None:
+        return known
+    path, cut = 0, paths.cut
+    for part in (f"{module}/{op}" if module else op).split("/"):
+        path = paths.below(path, part)
+    if paths.cut == cut:  # what is cut is counted each time
+        named[op, module] = path
+    return path
 
 
 def _accelerators(rows: Rows, state: _Open) -> int:
@@ -262,7 +310,7 @@ def _samples(state: _Open) -> list[Sample]:
                     todo="look at a shorter recording, or ask the table slice",
                 )
         if stack not in stacks:
-            stacks[stack] = tuple(state.stacks.parts(stack))
+            stacks[stack] = tuple(state.frames.every[frame] for frame in state.stacks.parts(stack))
         samples.append(
             Sample(
                 names[path],

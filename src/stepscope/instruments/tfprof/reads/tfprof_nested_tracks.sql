@@ -1,17 +1,17 @@
 -- Threads on which nesting names ops
 --
 -- question: On which threads do slices not name their op, or do Python calls lie around it?
--- reads: _nested_slice
+-- reads: _nested_kind
 -- columns:
 --   track_id | int | number of the track
 WITH counted AS (
   SELECT
-    s.track_id,
-    SUM(CASE WHEN s.is_op THEN 1 ELSE 0 END) AS ops,
-    SUM(CASE WHEN s.is_frame OR (s.is_op AND s.op_name IS NULL) THEN 1 ELSE 0 END) AS nested
-  FROM _nested_slice AS s
-  WHERE s.place IN ('host', 'launch')
-  GROUP BY s.track_id
+    k.track_id,
+    SUM(CASE WHEN k.is_op THEN 1 ELSE 0 END) AS ops,
+    SUM(CASE WHEN k.is_frame OR (k.is_op AND k.op_name IS NULL) THEN 1 ELSE 0 END) AS nested
+  FROM _nested_kind AS k
+  WHERE k.place IN ('host', 'launch')
+  GROUP BY k.track_id
 )
 
 SELECT c.track_id

@@ -1,0 +1,36 @@
+-- What slices around and in ops are
+--
+-- question: What are the slices of some threads that are called alike?
+-- reads: _nested_kind, step
+-- parameters:
+--   tracks | ints | threads to look at
+-- columns:
+--   rollup_id | int | number of the row of rollup_op that they are added up in
+--   source_id | int | source they were read from
+--   device | text | device of the thread
+--   name | text | name as found
+--   stands_for | text | op, frame (a Python call) or mark (an annotation); NULL for what may be a launch
+--   op_name | text | name of the op, where they have it
+--   op_type | text | type of the op
+WITH steps AS (
+  SELECT n.name
+  FROM step AS n
+  GROUP BY n.name
+)
+
+SELECT
+  k.rollup_id,
+  k.source_id,
+  k.device,
+  k.name,
+  CASE
+    WHEN k.is_op THEN 'op'
+    WHEN k.is_frame THEN 'frame'
+    WHEN k.category = 'user_annotation' AND k.name NOT LIKE 'ProfilerStep#%' AND n.name IS NULL THEN 'mark'
+  END AS stands_for,
+  k.op_name,
+  k.type_or_name AS op_type
+FROM _nested_kind AS k
+LEFT JOIN steps AS n ON n.name = k.name
+WHERE k.track_id IN $tracks
+ORDER BY k.rollup_id NULLS LAST

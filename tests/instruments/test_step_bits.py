@@ -1,0 +1,51 @@
+"""A long recording is taken apart in bits of time, which changes nothing but the memory that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepscope
+from stepscope.instruments.step_breakdown import evidence, part_tables, stack_samples
+from stepscope.instruments.step_breakdown.evidence import EvidenceKinds
+from stepscope.instruments.step_breakdown.sweep import Segment
+from stepscope.library.statements import statement
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+RECORDINGS = [
+    SAMPLES / "gpu" / "torch_svd.json.gz",
+    SAMPLES / "tf_guide" / "no_prefetch.xplane.pb.gz",
+    SAMPLES / "capture" / "slow_map",
+]
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_bits_give_the_same_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with stepscope.open(path) as opened:
+        whole = part_tables.rows(opened.query, opened.stream)
+        monkeypatch.setattr(evidence, "at_once", lambda: 40)
+        asked: list[str] = []
+        opened.watch(None, lambda name, *_: asked.append(name))
+        assert part_tables.rows(opened.query, opened.stream) == whole
+    assert asked.count("driving_slices") > 2
+    assert whole.step_part
+
+
+def test_a_bit_is_gone_when_the_next_one_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds it: there are as many segments as slices."""
+    monkeypatch.setattr(evidence, "at_once", lambda: 40)
+    with stepscope.open(RECORDINGS[0]) as opened:
+        (source,) = part_tables.sources_with_steps(opened.query)
+        rows: Sequence[Any] = opened.query(statement("evidence_kinds")).rows()
+        kinds = {row[0]: EvidenceKinds.of(row) for row in rows}
+        shifts = stack_samples.shifts(opened.query, [source.source_id])
+        held: list[Sequence[Segment]] = []
+        seen = 0
+        for bit in evidence.evidence_of(opened.query, opened.stream, [source], kinds, shifts):
+            assert not any(held)
+            held.append(bit.evidence.slices)
+            seen += len(bit.evidence.slices)
+    assert seen > len(held) > 2
