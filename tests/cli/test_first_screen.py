@@ -28,7 +28,8 @@ EVERY = (
     "profile/memory.json",
     "profile/node.cpuprofile",
     "profiler_hook",
-    "run_metadata",
+    "run_metadata",  # two runs
+    "run_metadata/horovod",
     "tf_data/mirrored_slow_map.xplane.pb.gz",
     "xplane/keras_tensorboard.xplane.pb.gz",
 )
@@ -65,12 +66,13 @@ def screens(folder: Path, columns: int, lines: int) -> dict[str, list[str]]:
 @pytest.mark.parametrize(("columns", "lines"), some([(80, 40), (200, 50)], (80,), "a larger screen"))
 def test_the_first_screen_holds_the_answer(tmp_path: Path, columns: int, lines: int) -> None:
     for name, text in screens(tmp_path, columns, lines).items():
-        assert ": 1 run, 1 host" in text[0], f"{name}: the title has left the screen\n" + "\n".join(text)
+        runs = "2 runs" if name == "run_metadata" else "1 run"
+        assert f": {runs}, 1 host" in text[0], f"{name}: the title has left the screen\n" + "\n".join(text)
         assert any(line.startswith("Next") for line in text), name
         shown = "\n".join(text)
         # A graph shows what could run: there is no time to report.
         assert ("stepscope graph" if name.startswith("graph") else "stepscope report") in shown, name
-        if name.startswith(("capture", "profiler_hook", "run_metadata", "tf_data", "xplane")):
+        if name.startswith(("capture", "profiler_hook", "run_metadata/", "tf_data", "xplane")):
             assert any(line.startswith("Step  ") for line in text), f"{name}: no bar"
             ops = next(i for i, line in enumerate(text) if line.startswith(("Ops  ", "Op types")))
             assert 1 <= next(k for k, line in enumerate(text[ops + 1 :]) if line[:1] != " ") <= 5, name

@@ -85,7 +85,8 @@ class DataFusion(Portable):
         self._context = datafusion.SessionContext()
 
     def register_view(self, name: str, sql: str) -> None:
-        """Computes its rows once: DataFusion would plan and run a view anew wherever it is named."""
+        """Computes its rows once: DataFusion would plan and run a view anew wherever it is named, and read a
+        table of a hundred files anew as well."""
         if self._context.table_exist(name):
             self._context.deregister_table(name)
         self._context.register_view(name, self._context.sql(sql).cache())
@@ -111,4 +112,4 @@ class DataFusion(Portable):
         if keys:
             least = (name if name in keys else f"MIN({name}) AS {name}" for name in names)
             parts = f"SELECT {', '.join(least)} FROM ({parts}) AS parts GROUP BY {', '.join(sorted(keys))}"
-        self._context.sql(f"CREATE OR REPLACE VIEW {relation.name} AS {parts}")
+        self.register_view(relation.name, parts)
