@@ -61,7 +61,7 @@ def sentences(one: Judgement, unit: str) -> list[str]:
     if one.cause == "compute":
         without = "these ops" if (one.op_share or 0.0) >= (one.layer_share or 0.0) else "all ops of its layer"
     known = remains(one)
-    if (known.high_ps or one.mean_ps) < _NOTHING * one.mean_ps:
+    if known.high_ps is not None and known.high_ps < _NOTHING * one.mean_ps:
         # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
         said = f"Without {without}, hardly anything of a {unit} would be left."
         return [] if one.cause == "dispatch" else [said]

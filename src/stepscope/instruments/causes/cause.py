@@ -58,14 +58,13 @@ class Cause:
         for step in host.steps:
             own_ps = step.sums.get(self.name, 0) + goes.besides.get(step.id, 0)
             steps.append((step.dur_ps, {**step.sums, self.name: own_ps}))
-        cores = 1.0 if host.contention is None else host.contention.had_cores
         return gain.step_without(
             steps,
             self.name,
             host.paces,
             goes.part,
             goes.launches,
-            cores,
+            host.had_cores,
             host.top_op.on_device,
             host.stacks.number() if self.by_samples else None,
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.cause import LineCause, Removal
-from stepscope.instruments.causes.gain import Left
+from stepscope.instruments.causes.gain import Left, step_without
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, Retrace, Weighed
 from stepscope.instruments.causes.query_cache import AskHost
@@ -38,11 +38,10 @@ class CompileCause(LineCause):
 
     def step_without(self, host: HostSteps, found: Explanation) -> Left:
         """The steps that compile nothing were recorded, too."""
-        left = super().step_without(host, found)
         if found.others is None:
-            return left
-        ps = round(found.others.mean_ps * (1 - found.others.share_of(self.name)))
-        return Left(ps, min(left.low_ps, ps), max(left.high_ps, ps))
+            return super().step_without(host, found)
+        steps = [(step.dur_ps, step.sums) for step in host.all_steps if step.averaged]
+        return step_without(steps, self.name, had_cores=host.had_cores)
 
 
 def longest_retrace(ask: AskHost) -> Retrace | None:

@@ -87,7 +87,10 @@ class InputCause(LineCause):
 
     def step_without(self, host: HostSteps, found: Explanation) -> Left:
         """Without the stage that limits, the next one may: the pipeline's own model tells what is left."""
-        return limiting_stage(host.ask).without or super().step_without(host, found)
+        left = limiting_stage(host.ask).without
+        if left is None:
+            return super().step_without(host, found)
+        return left._replace(low_ps=round(left.low_ps * host.had_cores))
 
 
 def limiting_stage(ask: AskHost) -> LimitingStage:
