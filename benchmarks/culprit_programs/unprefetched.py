@@ -32,7 +32,6 @@ def train(x):
 
 
 def main():
-    tf.config.threading.set_intra_op_parallelism_threads(1)
     source = iter(batches())
     for _ in steps():
         float(train(next(source)))

@@ -167,7 +167,7 @@ def step_without(
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
-    low, high = left[len(left) // 20], left[-1 - len(left) // 20]
+    low, high = float(left[len(left) // 20]), float(left[-1 - len(left) // 20])
     error = _error(whole, fmean(left), samples)
     low = max(low - fmean(parts.get("unknown", 0) for _, parts in steps) - error, 0.0)
     high += error
