@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from stepscope.instruments.causes import gain
+from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.judgement import Judgement, LabelShare
-from stepscope.report import judged
+from stepscope.report import judged, whatif
 from stepscope.report.remains import Remains, remains, sentences, told_range
 
 MS = 10**9
@@ -101,3 +102,27 @@ def test_what_was_taken_off_is_told():
     assert gain.step_without(busy, "python").corrected == ()
     slower = gain.Paces(100 * MS, 90 * MS, events=10**6)
     assert gain.step_without(steps(80, compute=20), "python", slower).corrected == ("profiler",)
+
+
+def test_what_is_launched_stays_and_may_take_all_of_the_step():
+    """A run of a session is one call, of which nothing tells what it runs."""
+    launched = [(100 * MS, {"dispatch": 90 * MS, "compute": 10 * MS})] * 30
+    assert gain.step_without(launched, "dispatch")[:3] == (10 * MS, 10 * MS, 100 * MS)
+    # A thousand ops that are launched from a compiled function instead.
+    left = gain.step_without(launched, "dispatch", calls=1000)
+    assert left[:3] == (10.7 * MS, 10 * MS, 10.7 * MS)
+
+
+def test_whatif_says_what_would_tell():
+    quiet = list(whatif._of_judgement(one(60, 5, 99)))
+    assert quiet == [
+        "No prediction: what is left of 100 ms without python is not known well enough.",
+        "Record more steps: these differ too much, or too few samples tell them.",
+    ]
+    busy = list(whatif._of_judgement(one(60, 5, 99, contention=Contention(0.5, 1.5))))
+    assert busy[1] == (
+        "Record where cores are free: here they were for 25.0 % of the time in which one was wanted."
+    )
+    assert list(whatif._of_judgement(one(20, 2, 30))) == [
+        "Without python, a step would take at most 30.0 ms instead of 100 ms."
+    ]

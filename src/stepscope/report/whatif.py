@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.parts import Column, Report, Section, Table
 from stepscope.report.remains import Remains, remains, told_range
@@ -113,6 +114,15 @@ def _of_judgement(one: Judgement) -> Iterator[str]:
         yield f"Without {what}, a step would take {amount} {now}."
     else:
         yield f"No prediction: what is left of {_ps(one.mean_ps)} without {what} is not known well enough."
+        yield _decides(one)
+
+
+def _decides(one: Judgement) -> str:
+    """What would tell what is left."""
+    if one.contention is not None and one.contention.had_cores < GAIN.quiet:
+        had = units.show(one.contention.had_cores, "ratio")
+        return f"Record where cores are free: here they were for {had} of the time in which one was wanted."
+    return "Record more steps: these differ too much, or too few samples tell them."
 
 
 def _amount(known: Remains) -> str | None:

@@ -146,10 +146,10 @@ def step_without(
 
     steps: duration and parts of each. of_it: the part of the cause's time that goes; without its cause, a
     step that computes still has the other ops. calls: launches in a step: where launching goes, the ops stay
-    and are launched from a compiled function. had_cores: for which part of the time in which the program's
-    threads wanted a core they had one. device: what executes does so on a device, which no profiler slows
-    down and no other program keeps from its cores. samples: of stacks in these steps, where they tell the
-    part; None where slices do.
+    and are launched from a compiled function; 0 where nothing tells them. had_cores: for which part of the
+    time in which the program's threads wanted a core they had one. device: what executes does so on a
+    device, which no profiler slows down and no other program keeps from its cores. samples: of stacks in
+    these steps, where they tell the part; None where slices do.
 
     The mean is that of the same steps that a mean step is told of; on a machine that is not quiet, of the
     half of them of which least is left. The bounds are those of nine steps of ten, with and without the
@@ -170,7 +170,8 @@ def step_without(
     low, high = float(left[len(left) // 20]), float(left[-1 - len(left) // 20])
     error = _error(whole, fmean(left), samples)
     low = max(low - fmean(parts.get("unknown", 0) for _, parts in steps) - error, 0.0)
-    high += error
+    # Of ops that are launched nobody knows how, nobody knows how long they take either.
+    high = whole if cause == "dispatch" and not calls else high + error
     lowest = max(low * ratio * had_cores, min(executes, low))
     return Left(
         round(without_it),
