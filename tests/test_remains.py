@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.contention import Contention
-from stepscope.instruments.causes.judgement import Judgement, LabelShare
+from stepscope.instruments.causes.input import InputCause
+from stepscope.instruments.causes.judgement import Explanation, Judgement, LabelShare
 from stepscope.report import judged, whatif
 from stepscope.report.remains import Remains, remains, sentences, told_range
 
@@ -126,3 +128,19 @@ def test_whatif_says_what_would_tell():
     assert list(whatif._of_judgement(one(20, 2, 30))) == [
         "Without python, a step would take at most 30.0 ms instead of 100 ms."
     ]
+
+
+def test_input_that_is_read_ahead_needs_cores():
+    """Prefetching moves the work to another thread, which needs a core that other programs may have."""
+
+    def left(had_cores: float) -> gain.Left:
+        each = [SimpleNamespace(id=n, dur_ps=dur, sums=sums) for n, (dur, sums) in enumerate(waiting)]
+        host: Any = SimpleNamespace(
+            steps=each, had_cores=had_cores, paces=None, ask=lambda name: [],
+            top_op=SimpleNamespace(on_device=False), stacks=SimpleNamespace(number=lambda: 0),
+        )  # fmt: skip
+        return InputCause().step_without(host, Explanation())
+
+    waiting = [(100 * MS, {"input": 80 * MS, "compute": 20 * MS})] * 30
+    assert left(1.0)[:3] == (20 * MS, 20 * MS, 20 * MS)
+    assert left(0.5)[:3] == (20 * MS, 10 * MS, 100 * MS)
