@@ -50,6 +50,8 @@ ABOUT = {
 """Causes that a finding of high severity may stand for; others say nothing of a cause."""
 NEAR = 0.25
 """How far the predicted step may be from the fixed program's, as part of the latter."""
+SAME = 0.1
+"""How far it is to be."""
 
 
 def main() -> int:
@@ -206,36 +208,39 @@ def placed(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> bool | None:
 
 
 def gain(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The predicted step and the fixed program's, in milliseconds; None for healthy programs."""
+    """What is told of a step without its cause, and the fixed program's, in milliseconds: a number with its
+    range, or a bound alone, or nothing. None for healthy programs."""
     if truth["cause"] == "healthy" or "ms_fixed" not in truth or not answer.get("step_ps"):
         return None
     fixed = statistics.median(truth["ms_fixed"])
-    predicted = answer["step_if_removed_ps"] / 1e9
+    told = {key: answer[key] for key in ("step_if_removed_ps", "low", "high")}
+    left, low, high = (None if one is None else one / 1e9 for one in told.values())
+    in_range = (low is None or low <= fixed) and (high is None or fixed <= high)
     return {
         "step_ms": round(answer["step_ps"] / 1e9, 2),
         "broken_ms": round(statistics.median(truth["ms_broken"]), 2),
-        "predicted_ms": round(predicted, 2),
+        "predicted_ms": None if left is None else round(left, 2),
         "fixed_ms": round(fixed, 2),
-        "near": near(predicted, fixed),
-        "within_bounds": None
-        if answer["low"] is None
-        else answer["low"] / 1e9 <= fixed <= answer["high"] / 1e9,
+        "tenth": None if left is None else near(left, fixed, SAME),
+        "near": None if left is None else near(left, fixed),
+        "within_bounds": in_range if left is not None else None,
+        "bound": in_range if left is None and (low is not None or high is not None) else None,
         "fixed_runs_ms": truth["ms_fixed"],
-        "direction": answer["step_if_removed_ps"] < answer["step_ps"],
+        "direction": None if left is None else answer["step_if_removed_ps"] < answer["step_ps"],
     }
 
 
-def near(one_ms: float, other_ms: float) -> bool:
+def near(one_ms: float, other_ms: float, part: float = NEAR) -> bool:
     """Whether a duration is about another."""
-    return abs(one_ms - other_ms) <= NEAR * other_ms
+    return abs(one_ms - other_ms) <= part * other_ms
 
 
-def again(runs_ms: Sequence[float]) -> list[bool]:
+def again(runs_ms: Sequence[float], part: float = NEAR) -> list[bool]:
     """For each run of a program, whether it is near to the middle of the others; empty for fewer than 3."""
     if len(runs_ms) < 3:
         return []
     others = [[*runs_ms[:number], *runs_ms[number + 1 :]] for number in range(len(runs_ms))]
-    return [near(one, statistics.median(rest)) for one, rest in zip(runs_ms, others, strict=True)]
+    return [near(one, statistics.median(rest), part) for one, rest in zip(runs_ms, others, strict=True)]
 
 
 def shares(results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -244,17 +249,27 @@ def shares(results: list[dict[str, Any]]) -> dict[str, Any]:
     def part(values: list[Any]) -> str:
         return f"{sum(map(bool, values))} of {len(values)}"
 
+    def known(values: list[Any]) -> str:
+        return part([value for value in values if value is not None])
+
     gains = [one["gain"] for one in results if one["gain"] is not None]
     return {
         "cause": part([one["right"] for one in results]),
         "place": part([one["placed"] for one in results if one["placed"] is not None]),
         "no false high finding": part([not one["false_high"] for one in results]),
-        "gain": part([one["near"] for one in gains]),
+        "gain told as a number": part([one["near"] is not None for one in gains]),
+        "gain told as a bound": part([one["bound"] is not None for one in gains]),
+        "gain within a tenth": known([one["tenth"] for one in gains]),
+        "gain": known([one["near"] for one in gains]),
+        "gain within a tenth, by another run of the fixed program": part(
+            [found for one in gains for found in again(one["fixed_runs_ms"], SAME)]
+        ),
         "gain, by another run of the fixed program": part(
             [found for one in gains for found in again(one["fixed_runs_ms"])]
         ),
-        "fixed program within the bounds": part([one["within_bounds"] for one in gains]),
-        "direction": part([one["direction"] for one in gains]),
+        "fixed program within the bounds": known([one["within_bounds"] for one in gains]),
+        "bound holds": known([one["bound"] for one in gains]),
+        "direction": known([one["direction"] for one in gains]),
     }
 
 

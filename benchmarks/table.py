@@ -207,8 +207,14 @@ def _culprits(found: Found, kind: str) -> Iterator[Line]:
         "cause": "the cause is right",
         "place": "the line, function, op or stage is right",
         "no false high finding": "no finding of high severity about something else",
+        "gain told as a number": "what is left without the cause is told as a number",
+        "gain told as a bound": "it is told as a bound alone",
+        "gain within a tenth": "the predicted step is within a tenth of the fixed program's",
+        "gain within a tenth, by another run of the fixed program": "the same, by another run of it",
         "gain": "the predicted step is within a quarter of the fixed program's",
         "gain, by another run of the fixed program": "the same, by another run of the fixed program",
+        "fixed program within the bounds": "the fixed program's step lies in the predicted range",
+        "bound holds": "the bound holds for the fixed program",
         "direction": "the predicted step is shorter",
     }
     for key, title in names.items():

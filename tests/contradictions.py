@@ -96,12 +96,18 @@ def about_the_answer(report: Report) -> Iterator[str]:
     begin = judged._TAKES[answer["cause"]].partition("{")[0].lower()
     if not report.headline[0].lower().startswith(begin):
         yield f"the headline is not of {answer['cause']}: {report.headline[0]}"
-    bounds = (answer["low"], answer["high"])  # both or none: a range that says nothing is not told
-    if (bounds[0] is None) is not (bounds[1] is None):
-        yield "one bound is told without the other"
-    elif None not in bounds and not bounds[0] <= answer["step_if_removed_ps"] <= bounds[1]:
+    left, low, high = (answer[key] for key in ("step_if_removed_ps", "low", "high"))
+    if left is None:
+        # What is not known well enough has one bound, or none.
+        if None not in (low, high):
+            yield "both bounds are told without a number between them"
+    elif low is None or high is None:
+        yield "a number is told without its bounds"
+    elif not low <= left <= high:
         yield "the step without its cause is not between its bounds"
-    if answer["step_if_removed_ps"] > answer["step_ps"]:
+    elif high > 2 * low:
+        yield "a number is told whose bounds say nothing"
+    if any(one is not None and one > answer["step_ps"] for one in (left, low, high)):
         yield "the step without its cause is longer"
 
 

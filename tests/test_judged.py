@@ -76,7 +76,7 @@ def test_a_step_without_its_cause_is_no_longer(drawn):
     assert sum(part.share for part in found) == pytest.approx(1)
     cause, share, _ = ranking.cause_of(found, None)
     assert 0 <= share <= 1
-    left, low, high = gain.step_without(steps, cause)
+    left, low, high, _ = gain.step_without(steps, cause)
     assert low <= left <= high
     removed = None if cause == "unknown" else cause
     each = [sum(took for label, took in sums.items() if label != removed) for _, sums in steps]
@@ -89,8 +89,8 @@ def test_of_compute_only_what_stands_out_goes():
     assert COMPUTE.thresholds.standing_out(0.5, None) == 0.5
     assert COMPUTE.thresholds.standing_out(0.5, 0.75) == 0.75
     assert COMPUTE.thresholds.standing_out(0.3, 0.6) == 0.0
-    assert gain.step_without(steps, "compute", None, 0.75) == (40, 40, 40)
-    assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100)
+    assert gain.step_without(steps, "compute", None, 0.75) == (40, 40, 40, ())
+    assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100, ())
 
 
 def test_what_the_profiler_adds_is_taken_off():
@@ -100,6 +100,7 @@ def test_what_the_profiler_adds_is_taken_off():
         50 * US,
         50 * US,
         100 * US,
+        ("profiler",),
     )
     few = gain.Paces(100 * US, 50 * US, events=5)
     assert gain.step_without(ops, "compute", few, 0.5)[0] == 72 * US  # 80 us, less 10 %: no event costs 10 us
@@ -133,13 +134,17 @@ def test_a_call_beside_most_of_the_cause_tells_as_well():
 def test_without_other_programs_what_is_left_may_take_as_little_as_its_threads_ran():
     asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
     busy = Contention(0.5, 1.5)
-    assert gain.step_without(asleep, "wait", None, had_cores=busy.had_cores) == (40 * US, 10 * US, 40 * US)
+    assert gain.step_without(asleep, "wait", None, had_cores=busy.had_cores)[:3] == (
+        40 * US,
+        10 * US,
+        40 * US,
+    )
     assert Contention(0.0, 0.0).had_cores == 1.0
 
 
 def test_ops_that_are_launched_from_a_compiled_function_stay():
     launched = [(10_000 * US, {"dispatch": 9_900 * US, "input": 100 * US})] * 5
-    assert gain.step_without(launched, "dispatch", None, 1.0, 700) == (590 * US, 100 * US, 590 * US)
+    assert gain.step_without(launched, "dispatch", None, 1.0, 700)[:3] == (590 * US, 100 * US, 590 * US)
     assert gain.step_without(launched, "python", None, 1.0, 700)[0] == 10_000 * US
 
 
@@ -235,7 +240,8 @@ def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():
         "Without all ops of its layer, a step would take about 40.0 ms."
     ]
     assert said(left_ps=96 * MS) == []
-    assert said(left_ps=MS // 2) == ["Without these ops, hardly anything of a step would be left."]
+    nothing = said(left_ps=MS // 2, low_ps=MS // 9, high_ps=MS // 2)
+    assert nothing == ["Without these ops, hardly anything of a step would be left."]
 
 
 def test_hosts_of_a_run_are_told_apart():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
+from stepscope.report import remains
 from stepscope.report.parts import Column, Finding, Note, Section, Table
 from stepscope.report.sentences import host_of, shortened
 from stepscope.step_labels import LOOKS
@@ -60,11 +61,8 @@ _LIMITS: dict[str, str] = {
 }
 _ALIKE = 0.05
 """How far the shares of hosts may be apart that are called the same without more words."""
-_WORTH = 0.95
-"""Where more of a step would be left, the sentence is not worth its line."""
-_NOTHING = 0.01
-_OPEN = 0.5
-"""A range of more than this part of a step says nothing of it."""
+_LITTLE = 0.01
+"""An op that takes less of the time of all ops is not named."""
 _MANY_CALLS = 20
 """As in the finding per-op-dispatch."""
 _EQUAL, _MENTIONED = 0.85, 0.2
@@ -95,7 +93,7 @@ def sentences(
             _sentence(judged[0], several, hosts),
             *_rival(judged[0]),
             *(_hosts(judged) if hosts else ()),
-            *(_gain(judged[0]) if not hosts else ()),
+            *(remains.sentences(judged[0], _unit(judged[0])) if not hosts else ()),
             *(_others(judged[0]) if not hosts else ()),
             *_lawless(judged),
             *_busy(judged[0]),
@@ -135,31 +133,6 @@ def _rival(one: Judgement) -> list[str]:
         return []
     share = units.show(rest[0].share, "ratio")
     return [f"Nearly as much goes to {_GOES_TO.get(rest[0].label, _WORDS[rest[0].label])}: {share}."]
-
-
-def _gain(one: Judgement) -> list[str]:
-    """How long a step would be without its cause, where that is worth a sentence."""
-    if one.whole_capture or one.cause in ("none", "unknown") or one.left_ps > _WORTH * one.mean_ps:
-        return []
-    if any("left" in laws.weakens(law.law) for law in one.broken):
-        return []
-    without = "that"
-    if one.cause == "compute":
-        without = "these ops" if (one.op_share or 0.0) >= (one.layer_share or 0.0) else "all ops of its layer"
-    if one.left_ps < _NOTHING * one.mean_ps:
-        # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
-        if one.cause == "dispatch":
-            return []
-        return [f"Without {without}, hardly anything of a {_unit(one)} would be left."]
-    return [f"Without {without}, a {_unit(one)} would take about {units.show(one.left_ps, 'ps')}."]
-
-
-def told_range(step_ps: int, low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
-    """The bounds of what is left of a step; neither where they leave open more than half of it, and so tell
-    nothing."""
-    if low_ps is None or high_ps is None or high_ps - low_ps > _OPEN * step_ps:
-        return None, None
-    return low_ps, high_ps
 
 
 def _lawless(judged: Sequence[Judgement]) -> list[str]:
@@ -299,7 +272,7 @@ def _bounded(one: Judgement) -> str:
 
 def _more(one: Judgement) -> str:
     if one.cause in ("compute", "none"):
-        if one.op_type is None or one.op_share is None or one.op_share < _NOTHING:
+        if one.op_type is None or one.op_share is None or one.op_share < _LITTLE:
             return ""
         place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
         return f", {shortened(one.op_type)} for {units.show(one.op_share, 'ratio')} of that time{place}"
@@ -453,7 +426,7 @@ def _causes(one: Judgement) -> list[dict[str, Any]]:
 
 
 def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
-    low, high = told_range(one.mean_ps, one.low_ps, one.high_ps)
+    left = remains.remains(one)
     weak = [
         note.slug
         for note in notes
@@ -476,9 +449,9 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "because": _because(one),
         "weakened_by": list(dict.fromkeys([*one.weak, *(law.law for law in one.broken), *weak])),
         "step_ps": one.mean_ps,
-        "step_if_removed_ps": one.left_ps,
-        "low": low,
-        "high": high,
+        "step_if_removed_ps": left.ps,
+        "low": left.low_ps,
+        "high": left.high_ps,
         "run": one.run_id,
         "host": one.host_id,
     }

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
-from stepscope.report.judged import told_range
 from stepscope.report.parts import Column, Report, Section, Table
+from stepscope.report.remains import Remains, remains, told_range
 from stepscope.report.sentences import shortened
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
     """With other threads for the stage that limits the pipeline."""
     then = outcome.prediction
     threads = units.count(workers, "thread")
-    low, high = told_range(step_ps, then.low_ps, then.high_ps)
+    low, high = told_range(then.low_ps, then.high_ps)
     between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
     takes = f"{_ps(then.step_ps)}{between} instead of {_ps(step_ps)}"
     said = f"With {threads} for {stage}, a step would take about {takes}."
@@ -100,8 +101,6 @@ def _limits(change: Change, judged: Sequence[Judgement]) -> Judgement | None:
 
 
 def _of_judgement(one: Judgement) -> Iterator[str]:
-    low, high = told_range(one.mean_ps, one.low_ps, one.high_ps)
-    between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
     what = (
         f"the ops that stand out, {shortened(one.op_type)},"
         if one.op_type and one.cause == "compute"
@@ -110,9 +109,28 @@ def _of_judgement(one: Judgement) -> Iterator[str]:
     if not one.share:
         yield f"A step would take as long as now, {_ps(one.mean_ps)}: {what} takes no time of it."
         return
-    yield (
-        f"Without {what}, a step would take about {_ps(one.left_ps)}{between} instead of {_ps(one.mean_ps)}."
-    )
+    known, now = remains(one), f"instead of {_ps(one.mean_ps)}"
+    if (amount := _amount(known)) is not None:
+        yield f"Without {what}, a step would take {amount} {now}."
+    else:
+        yield f"No prediction: what is left of {_ps(one.mean_ps)} without {what} is not known well enough."
+        yield _decides(one)
+
+
+def _decides(one: Judgement) -> str:
+    """What would tell what is left."""
+    if one.contention is not None and one.contention.had_cores < GAIN.quiet:
+        had = units.show(one.contention.had_cores, "ratio")
+        return f"Record where cores are free: here they were for {had} of the time in which one was wanted."
+    return "Record more steps: these differ too much, or too few samples tell them."
+
+
+def _amount(known: Remains) -> str | None:
+    if known.ps is not None and known.low_ps is not None and known.high_ps is not None:
+        return f"about {_ps(known.ps)} ({_ps(known.low_ps)} to {_ps(known.high_ps)})"
+    if known.high_ps is not None:
+        return f"at most {_ps(known.high_ps)}"
+    return None if known.low_ps is None else f"at least {_ps(known.low_ps)}"
 
 
 def _sentences(change: Change, one: Outcome) -> Iterator[str]:
@@ -128,7 +146,7 @@ def _sentences(change: Change, one: Outcome) -> Iterator[str]:
             f"{_ps(one.recorded_ps)}. Something that nobody recorded holds the steps up."
         )
         return
-    low, high = told_range(one.recorded_ps, one.low_ps, one.high_ps)
+    low, high = told_range(one.low_ps, one.high_ps)
     between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
     what = _changed(change)
     if abs(one.then_ps - one.replayed_ps) < _SHORTER * one.replayed_ps:
@@ -159,11 +177,12 @@ def _unknown(one: Outcome) -> Iterator[str]:
 
 def _document(one: Outcome, limits: Judgement | None) -> Mapping[str, Any]:
     if limits is None:
-        low, high = told_range(one.recorded_ps, one.low_ps, one.high_ps)
+        low, high = told_range(one.low_ps, one.high_ps)
         recorded_ps, then_ps = one.recorded_ps, one.then_ps
     else:
-        low, high = told_range(limits.mean_ps, limits.low_ps, limits.high_ps)
-        recorded_ps, then_ps = limits.mean_ps, limits.left_ps
+        known = remains(limits)
+        low, high = known.low_ps, known.high_ps
+        recorded_ps, then_ps = limits.mean_ps, known.ps
     return {
         "recorded_ps": recorded_ps,
         "replayed_ps": one.replayed_ps,

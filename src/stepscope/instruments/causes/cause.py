@@ -36,6 +36,8 @@ class Cause:
 
     name: ClassVar[CauseName]
     thresholds: CauseThresholds = CauseThresholds()
+    by_samples: ClassVar[bool] = False
+    """Samples of stacks tell how much it takes, where there are any."""
 
     def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
         """Whether a label takes enough of a mean step to be what limits it."""
@@ -49,16 +51,22 @@ class Cause:
         """What goes with it, as it was explained."""
         return Removal()
 
-    def step_without(self, host: HostSteps, found: Explanation) -> tuple[int, int, int]:
-        """How long a mean step would be without it, and the bounds of that, in picoseconds."""
+    def step_without(self, host: HostSteps, found: Explanation) -> gain.Left:
+        """How long a mean step would be without it."""
         goes = self.removal(host, found)
         steps = []
         for step in host.steps:
             own_ps = step.sums.get(self.name, 0) + goes.besides.get(step.id, 0)
             steps.append((step.dur_ps, {**step.sums, self.name: own_ps}))
-        cores = 1.0 if host.contention is None else host.contention.had_cores
         return gain.step_without(
-            steps, self.name, host.paces, goes.part, goes.launches, cores, host.top_op.on_device
+            steps,
+            self.name,
+            host.paces,
+            goes.part,
+            goes.launches,
+            host.had_cores,
+            host.top_op.on_device,
+            host.stacks.number() if self.by_samples else None,
         )
 
 
@@ -68,6 +76,7 @@ class LineCause(Cause):
     name: ClassVar[Label]
     marked: ClassVar[bool] = False
     """It is what the program itself does, which its own marks tell apart where no line is known."""
+    by_samples: ClassVar[bool] = True
     takes_along: ClassVar[bool] = True
     """Other labels of its line go with it."""
 

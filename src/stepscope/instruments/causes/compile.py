@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.cause import LineCause, Removal
+from stepscope.instruments.causes.gain import Left, step_without
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, Retrace, Weighed
 from stepscope.instruments.causes.query_cache import AskHost
@@ -35,12 +36,12 @@ class CompileCause(LineCause):
         """What samples tell of its line; traced calls tell which function compiles, and nothing besides."""
         return super().removal(host, found) if host.stacks.stacks else Removal()
 
-    def step_without(self, host: HostSteps, found: Explanation) -> tuple[int, int, int]:
+    def step_without(self, host: HostSteps, found: Explanation) -> Left:
         """The steps that compile nothing were recorded, too."""
-        left, low, high = super().step_without(host, found)
-        if found.others is not None:
-            left = round(found.others.mean_ps * (1 - found.others.share_of(self.name)))
-        return left, min(low, left), max(high, left)
+        if found.others is None:
+            return super().step_without(host, found)
+        steps = [(step.dur_ps, step.sums) for step in host.all_steps if step.averaged]
+        return step_without(steps, self.name, had_cores=host.had_cores)
 
 
 def longest_retrace(ask: AskHost) -> Retrace | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 from statistics import fmean, median
+from typing import Literal, NamedTuple
 
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.instruments.thresholds import MEASURED, tuned
@@ -60,6 +61,10 @@ class GainThresholds:
         fitted_on=TURNS,
         slack=(0.0, inf),
     )
+    errors: float = tuned(
+        1.6, "nine of ten estimates lie within so many standard errors of the truth", slack=(0.0, inf)
+    )
+    same: float = tuned(0.9, "what takes off less than the rest of this is not worth words", slack=(0.0, inf))
 
 
 THRESHOLDS = GainThresholds()
@@ -68,6 +73,18 @@ _HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "inp
 
 Sums = Mapping[str, int]
 """Picoseconds by label."""
+Correction = Literal["profiler", "disturbed"]
+"""What is taken off what the parts of a step leave: what the profiler adds, what other programs add."""
+
+
+class Left(NamedTuple):
+    """What is left of a mean step without a part, in picoseconds, and the bounds of that."""
+
+    ps: int
+    low_ps: int
+    high_ps: int
+    corrected: tuple[Correction, ...] = ()
+    """Why it is less than what the parts of the steps leave, where that makes a difference."""
 
 
 @dataclass(frozen=True)
@@ -123,35 +140,44 @@ def step_without(
     calls: float = 0.0,
     had_cores: float = 1.0,
     device: bool = False,
-) -> tuple[int, int, int]:
-    """How long a mean step would be without a part, and the bounds of that: lowest and highest.
+    samples: int | None = None,
+) -> Left:
+    """How long a mean step would be without a part.
 
     steps: duration and parts of each. of_it: the part of the cause's time that goes; without its cause, a
     step that computes still has the other ops. calls: launches in a step: where launching goes, the ops stay
-    and are launched from a compiled function. had_cores: for which part of the time in which the program's
-    threads wanted a core they had one. device: what executes does so on a device, which no profiler slows
-    down and no other program keeps from its cores.
+    and are launched from a compiled function; 0 where nothing tells them. had_cores: for which part of the
+    time in which the program's threads wanted a core they had one. device: what executes does so on a
+    device, which no profiler slows down and no other program keeps from its cores. samples: of stacks in
+    these steps, where they tell the part; None where slices do.
 
     The mean is that of the same steps that a mean step is told of; on a machine that is not quiet, of the
     half of them of which least is left. The bounds are those of nine steps of ten, with and without the
-    correction for the profiler; the lower one has all cores for itself, the upper one is no longer than the
-    step as it is.
+    correction for the profiler. What nothing tells of a step may go with the cause, and samples tell its part
+    with an error of their own: both make the bounds wider. The lower one has all cores for itself, the upper
+    one is no longer than the step as it is.
     """
-    part = 0.0 if cause in ("none", "unknown") else of_it
-    took = fmean(parts.get(cause, 0) for _, parts in steps) * part
-    stays = min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
-    left = sorted(dur_ps - round(part * parts.get(cause, 0)) for dur_ps, parts in steps)
     whole = fmean(dur_ps for dur_ps, _ in steps)
+    if cause in ("none", "unknown"):
+        return Left(round(whole), round(whole), round(whole))
+    took = fmean(parts.get(cause, 0) for _, parts in steps) * of_it
+    stays = min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
+    left = sorted(dur_ps - round(of_it * parts.get(cause, 0)) for dur_ps, parts in steps)
     usual = _usual(left, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
-    executes = fmean(_executes(parts, cause, part) for _, parts in steps) if device else 0.0
+    executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
-    low, high = left[len(left) // 20], left[-1 - len(left) // 20]
+    low, high = float(left[len(left) // 20]), float(left[-1 - len(left) // 20])
+    error = _error(whole, fmean(left), samples)
+    low = max(low - fmean(parts.get("unknown", 0) for _, parts in steps) - error, 0.0)
+    # Of ops that are launched nobody knows how, nobody knows how long they take either.
+    high = whole if cause == "dispatch" and not calls else high + error
     lowest = max(low * ratio * had_cores, min(executes, low))
-    return (
+    return Left(
         round(without_it),
         round(min(lowest, without_it)),
         round(min(max(high + stays, without_it), whole)),
+        _corrections(fmean(left), usual, ratio),
     )
 
 
@@ -159,6 +185,25 @@ def _usual(left: Sequence[int], had_cores: float) -> float:
     """What is left of a step that no other program disturbs. left: of all, in order."""
     whole, least = fmean(left), fmean(left[: max(len(left) // 2, 1)])
     return least if had_cores < THRESHOLDS.quiet and least >= THRESHOLDS.steady * whole else whole
+
+
+def _error(whole: float, left: float, samples: int | None) -> float:
+    """By how much what is left may differ from the truth because so many samples tell it. Of few samples
+    that are no samples of the cause, the next recording may have a few more."""
+    if not samples or whole <= 0:
+        return 0.0
+    share = min(max(left / whole, 1 / samples), 1.0)
+    return THRESHOLDS.errors * whole * sqrt(share * (1 - share) / samples)
+
+
+def _corrections(recorded: float, usual: float, ratio: float) -> tuple[Correction, ...]:
+    """What makes a difference of those that there were. recorded: what the parts leave."""
+    found: list[Correction] = []
+    if ratio < THRESHOLDS.same:
+        found.append("profiler")
+    if usual < THRESHOLDS.same * recorded:
+        found.append("disturbed")
+    return tuple(found)
 
 
 def _executes(parts: Sums, cause: str, part: float) -> float:

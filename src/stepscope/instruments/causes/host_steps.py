@@ -34,6 +34,12 @@ class HostSteps:
         self.ask = query.of_host(run_id, host_id)
         self.contention = contention_of(self.ask)
 
+    @property
+    def had_cores(self) -> float:
+        """For which part of the time in which the program's threads wanted a core they had one, as far as
+        that is known."""
+        return 1.0 if self.contention is None else self.contention.had_cores
+
     @cached_property
     def stacks(self) -> StackEvidence:
         """Samples of its stacks; of no source where none were taken."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import inf
+from statistics import fmean
 from typing import NamedTuple
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
+from stepscope.instruments.causes.gain import Left
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
@@ -47,8 +50,8 @@ class LimitingStage(NamedTuple):
     name: str | None = None
     place: CodeLine | None = None
     """Where the program wrote it."""
-    without: tuple[int, int, int] | None = None
-    """How long a step would be without its work, with bounds."""
+    without: Left | None = None
+    """How long a step would be without its work."""
     spoken: str | None = None
     """As the user wrote it."""
     function: CodeLine | None = None
@@ -84,9 +87,17 @@ class InputCause(LineCause):
         place = innermost_call(made, by_function=True)[0]
         return Explanation(place=place, in_python=place is not None)
 
-    def step_without(self, host: HostSteps, found: Explanation) -> tuple[int, int, int]:
+    def step_without(self, host: HostSteps, found: Explanation) -> Left:
         """Without the stage that limits, the next one may: the pipeline's own model tells what is left."""
-        return limiting_stage(host.ask).without or super().step_without(host, found)
+        left = limiting_stage(host.ask).without
+        if left is None:
+            left = super().step_without(host, found)
+        else:
+            left = left._replace(low_ps=round(left.low_ps * host.had_cores))
+        if host.had_cores >= GAIN.quiet:
+            return left
+        # What reads ahead instead of being waited for needs the cores that others have.
+        return left._replace(high_ps=max(round(fmean(step.dur_ps for step in host.steps)), left.ps))
 
 
 def limiting_stage(ask: AskHost) -> LimitingStage:
@@ -100,7 +111,7 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
     return LimitingStage(
         f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
         None if file is None else CodeLine(file, line, inside),
-        None if left is None else (left, low, high),
+        None if left is None else Left(left, low, high),
         spoken if file is None else " with ".join(f".{word}" for word in words(user_stage)) or spoken,
         function_in(arguments or "") if transformation else None,
     )

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.contention import Contention
-from stepscope.instruments.causes.gain import Sums
+from stepscope.instruments.causes.gain import Correction, Sums
 from stepscope.instruments.laws.broken import Broken
 from stepscope.instruments.step_breakdown.labels import LABELS, Label
 
@@ -151,6 +151,8 @@ class Judgement(Explanation, Weighed):
     stands out."""
     low_ps: int
     high_ps: int
+    corrected: tuple[Correction, ...] = ()
+    """Why that is less than what the parts of the steps leave."""
     compiling: int | None = None
     """Steps that traced or compiled something."""
     weak: tuple[Weakness, ...] = ()

@@ -41,7 +41,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
         share, ps_per_step = part.share, part.ps_per_step
     found = CAUSES[name].explain(host, share, ps_per_step)
-    left_ps, low_ps, high_ps = CAUSES[name].step_without(host, found)
+    left = CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]
     weak = weaknesses(sums, name, found.samples, host.contention)
     sure = confidence_of(share, weighed.share_of("unknown"), len(host.steps), weak)
@@ -52,9 +52,10 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         share=share,
         ps_per_step=ps_per_step,
         confidence="low" if weighed.whole_capture and name != "unknown" else sure,
-        left_ps=left_ps,
-        low_ps=low_ps,
-        high_ps=high_ps,
+        left_ps=left.ps,
+        low_ps=left.low_ps,
+        high_ps=left.high_ps,
+        corrected=left.corrected,
         contention=host.contention,
         serves=all(step.recovered_from == "batch" for step in host.steps),
         on_device=top.on_device,

@@ -58,7 +58,7 @@ def _without_op(query: Query, stream: Stream, one: Judgement, steps: Sequence[Ti
         return one
     left_ps = min(own[0].then_ps, one.mean_ps)
     low_ps, high_ps = min(one.low_ps, left_ps), min(max(one.high_ps, left_ps), one.mean_ps)
-    return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps)
+    return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
 
 
 def _with(one: Judgement, needs_ps: int) -> Judgement:
@@ -66,7 +66,7 @@ def _with(one: Judgement, needs_ps: int) -> Judgement:
     left_ps = min(needs_ps, one.mean_ps)
     cores = 1.0 if one.contention is None else one.contention.had_cores
     low_ps = min(max(one.low_ps, round(left_ps * cores)), left_ps)
-    return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=max(one.high_ps, left_ps))
+    return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=max(one.high_ps, left_ps), corrected=())
 
 
 def _needs(query: Query, stream: Stream, one: Judgement, steps: Sequence[TimedStep]) -> int | None:

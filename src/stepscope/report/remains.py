@@ -1,0 +1,82 @@
+"""What a step would take without its cause: a number where that is known, else a bound, else nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepscope import units
+from stepscope.instruments import laws
+
+if TYPE_CHECKING:
+    from stepscope.instruments.causes.judgement import Judgement
+
+_OPEN = 2.0
+"""A range whose upper bound is so many times the lower one has no number in it that is worth printing."""
+_SAYS = 0.25
+"""A bound says something when so much of the step has to go, or has to stay."""
+_WORTH = 0.95
+"""Where more of a step would be left, the sentence is not worth its line."""
+_NOTHING = 0.01
+_BY = {
+    "profiler": ", and without the profiler",
+    "disturbed": ", by the steps that other programs disturbed least",
+}
+"""Why the number is less than what the parts of the step leave."""
+
+
+class Remains(NamedTuple):
+    """What is told of a step without its cause, in picoseconds. A number has both bounds; a bound alone says
+    that no more is known; nothing of all that, that nothing is."""
+
+    ps: int | None = None
+    low_ps: int | None = None
+    high_ps: int | None = None
+
+
+def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
+    """The bounds of what is left of a step; neither where they lie so far apart that they tell nothing."""
+    if low_ps is None or high_ps is None or high_ps > _OPEN * low_ps:
+        return None, None
+    return low_ps, high_ps
+
+
+def remains(one: Judgement) -> Remains:
+    """What is known of a step without its cause."""
+    if any("left" in laws.weakens(law.law) for law in one.broken):
+        return Remains()
+    low, high = told_range(one.low_ps, one.high_ps)
+    if low is not None:
+        return Remains(one.left_ps, low, high)
+    if one.high_ps <= (1 - _SAYS) * one.mean_ps:
+        return Remains(high_ps=one.high_ps)
+    return Remains(low_ps=one.low_ps if one.low_ps >= _SAYS * one.mean_ps else None)
+
+
+def sentences(one: Judgement, unit: str) -> list[str]:
+    """How long a step would be without its cause, where that is worth a sentence. unit: what a step is
+    called."""
+    if one.whole_capture or one.cause in ("none", "unknown") or one.left_ps > _WORTH * one.mean_ps:
+        return []
+    without = "that"
+    if one.cause == "compute":
+        without = "these ops" if (one.op_share or 0.0) >= (one.layer_share or 0.0) else "all ops of its layer"
+    known = remains(one)
+    if known.high_ps is not None and known.high_ps < _NOTHING * one.mean_ps:
+        # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
+        said = f"Without {without}, hardly anything of a {unit} would be left."
+        return [] if one.cause == "dispatch" else [said]
+    amount = _amount(known)
+    if amount is None:
+        return []
+    by = "".join(words for reason, words in _BY.items() if known.ps is not None and reason in one.corrected)
+    profiler = by.startswith(_BY["profiler"])
+    first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
+    return [f"Without {without}{first}, a {unit} would take {amount}{then}."]
+
+
+def _amount(known: Remains) -> str | None:
+    if known.ps is not None:
+        return f"about {units.show(known.ps, 'ps')}"
+    if known.high_ps is not None:
+        return f"at most {units.show(known.high_ps, 'ps')}"
+    return None if known.low_ps is None else f"at least {units.show(known.low_ps, 'ps')}"
