@@ -200,3 +200,27 @@ def test_without_an_optimizer_batches_are_steps(tmp_path: Path) -> None:
     told = facts(tmp_path / "out")
     assert (told["sessions"][0]["how"], told["recorded"]["steps"]) == ("next_batch", 12)
     assert "trace" in {one["kind"] for one in told["files"]}
+
+
+def test_allocations_are_told_by_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(
+        "import torch\n"
+        "w = torch.ones(256, 256, requires_grad=True)\n"
+        "optimizer = torch.optim.SGD([w], lr=0.01)\n"
+        "def loss(x):\n"
+        "    wide = torch.cat([x @ w] * 64)\n"
+        "    return wide.square().mean()\n"
+        "for _ in range(60):\n"
+        "    optimizer.zero_grad()\n"
+        "    loss(torch.ones(64, 256)).backward()\n"
+        "    optimizer.step()\n"
+    )
+    done = record("--allocations", "--steps", "10", "-o", "out", "--", sys.executable, path, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert facts(tmp_path / "out")["plan"]["allocations"] is True
+    capsys.readouterr()
+    assert main(["memory", str(tmp_path / "out" / "torch")]) == 0
+    said = capsys.readouterr().out
+    assert "By line of the program, at the peak" in said
+    assert "train.py:4 loss" in said

@@ -90,7 +90,7 @@ def test_what_hangs_is_written_down_once(tmp_path: Path) -> None:
     assert re.match(r"No step has ended for \d+ s, after step 7\.\n", text)
     assert "(runs the steps)" in text
     assert "in test_what_hangs_is_written_down_once" in text
-    assert "hang-1.txt has the stacks" in "\n".join(lines(told, True, 80, told["unix_ns"]))
+    assert "stacks in hang-1.txt" in "\n".join(lines(told, True, 80, told["unix_ns"]))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR2"), reason="this system has no such signal")

@@ -172,6 +172,15 @@ def test_a_variable_of_a_module_is_not_the_parameter_of_its_name(tmp_path: Path)
     assert Keeping().of(str(path), "x", 1) == (1, "step", False)
 
 
+def test_a_loop_sets_its_variables(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(
+        "def item(x):\n    x = x + 1\n    return x\n\nfor i, (x, *y) in enumerate([(1, 2)]):\n    item(x)\n"
+    )
+    assert Keeping().of(str(path), "x", None) == (5, "<module>", False)
+    assert Keeping().of(str(path), "y", None) == (5, "<module>", False)
+
+
 @pytest.mark.parametrize("text", ["def f(:", "\0", None])
 def test_text_that_cannot_be_read_tells_no_line(text: str | None, tmp_path: Path) -> None:
     path = tmp_path / "gone.py"

@@ -155,9 +155,11 @@ def test_plans_that_make_no_sense(wrong: dict[str, Any]) -> None:
 
 
 def test_plan_survives_its_file(tmp_path: Path) -> None:
-    plan = Plan("out", 1, seconds=2.5, pieces=PIECES[:2], state="s", version="1")
+    plan = Plan("out", 1, seconds=2.5, pieces=PIECES[:2], state="s", version="1", allocations=True)
     plan.save(tmp_path / "plan.json")
     assert vars(Plan.load(tmp_path / "plan.json")) == vars(plan)
+    assert plan.asked()["allocations"] is True
+    assert "allocations" not in Plan("out").asked()
 
 
 def test_folder_takes_any_text(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ They are started as they are, with real TensorFlow and JAX, once alone and once 
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sys
@@ -79,6 +80,9 @@ def test_program(name: str, tmp_path: Path) -> None:
             sys.executable, "-m", "stepscope.cli", "query", out, made, "--format", "csv", cwd=tmp_path
         )
         assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
+        held = run(sys.executable, "-m", "stepscope.cli", "memory", out / "device_memory.pb.gz", cwd=tmp_path)
+        assert "jax_loop.py:" in held.stdout, held.stderr
+        assert "recorder" not in held.stdout
     summary = run(sys.executable, "-m", "stepscope.cli", "--no-cache", out, cwd=tmp_path)
     assert summary.returncode == 0, summary.stderr
     assert "Recording" in summary.stdout
@@ -93,6 +97,8 @@ def whole(out: Path, told: dict[str, Any]) -> None:
         path = out / file["path"]
         if file["kind"] in ("steps", "machine", "models", "stacks", "compilations", "memory"):
             assert lines(path)
+        elif file["kind"] == "device_memory":
+            assert gzip.decompress(path.read_bytes())
         elif file["kind"] != "datasets":
             from google.protobuf.unknown_fields import UnknownFieldSet
 

@@ -1,4 +1,5 @@
-"""Ops of PyTorch on a processor are launched and run in one call: short ones are launching."""
+"""Ops of PyTorch on a processor are launched and run in one call: short ones are launching. Those that a
+loader runs in the thread of the steps make its batch."""
 
 from __future__ import annotations
 
@@ -40,3 +41,21 @@ def test_what_takes_no_longer_than_launching_is_launching(
     found = dict(rows)
     assert found[label] >= ps
     assert found.get("compute", 0) == (ps if label == "compute" else 0)
+
+
+def test_ops_within_a_loader_are_its_work(tmp_path: Path) -> None:
+    """Two batches of 300 us, each made by an op of 250 us; beside them an op of the model of 100 us."""
+    where = {"ph": "X", "pid": 1, "tid": 1}
+    batch = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    loads = {**where, "cat": "user_annotation", "name": batch}
+    events = [
+        {**where, "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 0, "dur": 1000},
+        *({**loads, "ts": ts, "dur": 300} for ts in (0, 500)),
+        *({**where, "cat": "cpu_op", "name": "aten::sort", "ts": ts, "dur": 250} for ts in (20, 520)),
+        *({**where, "cat": "cpu_op", "name": "aten::addmm", "ts": ts, "dur": 100} for ts in (310, 810)),
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}))
+    with stepscope.open(path) as trace:
+        found = dict(trace.query("SELECT label, dur_ps FROM step_part").rows())
+    assert found == {"input": 600_000_000, "compute": 200_000_000, "unknown": 200_000_000}

@@ -117,8 +117,8 @@ def test_weakened_by_known_slugs(entry):
 @every
 def test_all_but_views_have_a_total_order(entry):
     """A single row needs none, nor do rows that go to the core."""
-    if entry.unordered:
-        assert "ORDER BY" not in entry.sql
+    if entry.unordered:  # what a window looks at may have an order
+        assert "ORDER BY" not in entry.sql.rpartition("FROM")[2]
     elif entry.kind == "read" and "ORDER BY" not in entry.sql:
         assert len(empty().execute(entry.sql).fetchall()) == 1
     else:

@@ -28,6 +28,7 @@ def test_what_lies_beside_is_offered_by_number(tmp_path: Path) -> None:
     for name in ("a.pb", "b.pb", ".hidden.pb"):
         shutil.copy(FIRST, tmp_path / name)
     (tmp_path / "notes").mkdir()
+    (tmp_path / "train.py").write_text("")
     paths = [str(tmp_path / "a.pb")]
     beside = Beside(paths, _check)
     with pytest.raises(IndexError):

@@ -121,6 +121,10 @@ def _targets(node: ast.AST) -> Iterator[Tuple[ast.AST, bool]]:
         yield _container(node.func.value), True
     elif isinstance(node, ast.AugAssign):
         yield _container(node.target), True
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        for one in ast.walk(node.target):
+            if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):
+                yield one, False
     elif isinstance(node, (ast.Assign, ast.AnnAssign)):
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             whole = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]

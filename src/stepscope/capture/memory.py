@@ -1,15 +1,29 @@
 """memory.ndjson: which variables of the program hold arrays as a recording begins, and as it ends."""
 
-from typing import Any, Callable, Dict
+import sys
+from typing import Any, Callable, Dict, Optional
 
 from . import clocks
+from .environment import jax_is_used
 from .holders import Held, Holder, Walk
 from .keeping import Keeping
 from .machine import available_bytes, resident_bytes
 
 NAME = "memory.ndjson"
+OF_DEVICES = "device_memory.pb.gz"
+"""What lines of the program hold on JAX's devices, as pprof has it, at the last look: JAX knows the line
+of each buffer, also of those that no variable of the program leads to."""
 MOST_TOLD = 100
 """Holders of which a look tells: the largest, and those that have grown most."""
+
+
+def of_devices() -> Optional[bytes]:
+    """The profile of JAX's devices now; None where JAX is not used, or has none."""
+    ask = getattr(getattr(sys.modules.get("jax"), "profiler", None), "device_memory_profile", None)
+    if ask is None or not jax_is_used():
+        return None
+    profile = ask()
+    return profile if isinstance(profile, bytes) else None
 
 
 class Memory:

@@ -25,6 +25,7 @@ class Plan:
     input show, but after PATIENCE seconds ends with the step that runs. every: a recording each so many
     steps. state: the launcher's folder for notes of processes; None when used from code.
     live: whether steps are watched on to the end of the program, for whoever looks while it runs.
+    allocations: whether PyTorch's profiler keeps each allocation, and the line that it was for.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Plan:
         state: Optional[str] = None,
         version: str = "",
         live: bool = False,
+        allocations: bool = False,
     ) -> None:
         unknown = sorted(set(pieces) - set(PIECES))
         if unknown:
@@ -58,6 +60,7 @@ class Plan:
         self.state = state
         self.version = version
         self.live = live
+        self.allocations = allocations
 
     @property
     def mode(self) -> str:
@@ -78,8 +81,9 @@ class Plan:
         for name in ("steps", "seconds", "every"):
             if getattr(self, name) is not None:
                 told[name] = getattr(self, name)
-        if self.live:
-            told["live"] = True
+        for name in ("live", "allocations"):
+            if getattr(self, name):
+                told[name] = True
         if "steps" not in told and "seconds" not in told:
             told["default"] = {"least_steps": STEPS}
             if self.every is None:

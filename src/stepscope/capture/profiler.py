@@ -25,8 +25,9 @@ class Busy(Exception):
 class Profilers:
     """The profilers of this process. make_way: called before the program's own profiler starts."""
 
-    def __init__(self, state: Optional[str] = None) -> None:
+    def __init__(self, state: Optional[str] = None, allocations: bool = False) -> None:
         self._state = state
+        self._allocations = allocations
         self.make_way: Callable[[str], None] = lambda whose: None
         self.theirs = ""
         self.running: List[Callable[[Path], None]] = []
@@ -65,7 +66,7 @@ class Profilers:
     def watch_torch(self, patches: Patches) -> None:
         """Notes when the program starts PyTorch's profiler. ImportError or AttributeError where it has
         none."""
-        torch = TorchProfiler(self.program_starts, self._state)
+        torch = TorchProfiler(self.program_starts, self._state, self._allocations)
         torch.watch(patches)
         self.of_torch = torch
 
@@ -78,6 +79,11 @@ class Profilers:
     def are_full(self) -> bool:
         """Whether a recording should end, because it holds as much memory as it may."""
         return self.of_torch is not None and self.of_torch.is_full()
+
+    @property
+    def leave_allocations_out(self) -> bool:
+        """Whether a recording that runs lacks the allocations that were asked for."""
+        return self.of_torch is not None and self.of_torch.left_out
 
     def program_starts(self) -> None:
         """Ends our recording because the program begins its own."""

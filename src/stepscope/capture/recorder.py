@@ -19,7 +19,7 @@ from .live import Live
 from .loops import NOWHERE, Site, Sites
 from .machine import Sampler, Shares
 from .memory import NAME as MEMORY
-from .memory import Memory
+from .memory import OF_DEVICES, Memory, of_devices
 from .pace import FRAMEWORK, Call, Caller, Identities, Pace, Settle, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
@@ -50,7 +50,7 @@ class Recorder:
         self.identities = Identities()
         self.sites = Sites()
         self.patches = Patches()
-        self.profilers = Profilers(plan.state)
+        self.profilers = Profilers(plan.state, plan.allocations)
         self.profilers.make_way = self._make_way
         self.local = threading.local()
         self.state = WAITING
@@ -397,6 +397,12 @@ class Recorder:
                 self._is_refused(str(busy))
                 self._next_at = caller.count + 100
                 return
+            if self.profilers.leave_allocations_out:
+                self.problem(
+                    "no allocations",
+                    f"a step takes {(end_ns - begin_ns) / 1e9:.1f} s: they might not fit into memory",
+                    "record shorter steps, or where more memory is free",
+                )
         self._charge("profiler_start_ns", begin)
         self._shares = Shares(self.own_threads) if self.wants("machine") else None
         self._session["begin_unix_ns"] = now_ns()
@@ -722,6 +728,12 @@ class Recorder:
             self._memory.look(caller.count)
         except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
             self.failed("memory", error)
+        try:
+            held = of_devices()
+            if held is not None:
+                self._open().add(OF_DEVICES, "device_memory", held)
+        except Exception as error:  # noqa: BLE001  not every device of JAX can tell
+            self.failed("memory of devices", error)
         self._charge("memory_ns", begin)
 
     def _charge(self, name: str, begin_perf_ns: int) -> None:

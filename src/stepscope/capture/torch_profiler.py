@@ -24,6 +24,8 @@ recording during which the process grew so much ends with the step."""
 _MOST_EACH_S = {True: 700 << 20, False: 250 << 20}
 """What the profiler takes of a second of nothing but tiny ops, at its end; with shapes, and without. A step
 that might take more than half of the memory that is free is not traced."""
+_ALLOCATIONS_EACH_S = 2 << 30
+"""The same with allocations and calls of Python: 3 KB more an op for these two were measured."""
 _LEVEL = 1
 """Of packing. PyTorch's own takes 13 s for 190,000 events, this 0.3 s for a file half as large again."""
 _REST = "after the last step"
@@ -34,9 +36,14 @@ _STARTS = ("_prepare_profiler", "_enable_profiler", "_enable_profiler_legacy")
 class TorchProfiler:
     """PyTorch's profiler in this process. program_starts: called before the program starts its own."""
 
-    def __init__(self, program_starts: Callable[[], None], state: Optional[str]) -> None:
+    def __init__(
+        self, program_starts: Callable[[], None], state: Optional[str], allocations: bool = False
+    ) -> None:
         self._program_starts = program_starts
         self._state = state
+        self._allocations = allocations
+        self.left_out = False
+        """Whether allocations were asked for, and might not have fitted into memory."""
         self._ours = False
         """Whether what is called now, is called by us."""
         self._theirs: Set[int] = set()
@@ -97,14 +104,21 @@ class TorchProfiler:
         MemoryError, with nothing started, when the events of one might take too much memory."""
         from torch import profiler
 
-        with_shapes = _fits(step_ns, True)
-        if not with_shapes and not _fits(step_ns, False):
+        with_shapes = _fits(step_ns, _MOST_EACH_S[True])
+        if not with_shapes and not _fits(step_ns, _MOST_EACH_S[False]):
             raise MemoryError(f"a step takes {step_ns / 1e9:.0f} s, whose events might not fit into memory")
 
+        with_allocations = self._allocations and _fits(step_ns, _ALLOCATIONS_EACH_S)
+        self.left_out = self._allocations and not with_allocations
         self._ours = True
         try:
             with quiet(self._state):
-                profile = profiler.profile(activities=_activities(profiler), record_shapes=with_shapes)
+                profile = profiler.profile(
+                    activities=_activities(profiler),
+                    record_shapes=with_shapes,
+                    profile_memory=with_allocations,
+                    with_stack=with_allocations,  # an allocation has no line but that of the call around it
+                )
                 profile.start()
         finally:
             self._ours = False
@@ -200,10 +214,10 @@ def _copy_renamed(source: IO[bytes], target: Any, name: bytes, becomes: bytes, s
             return
 
 
-def _fits(step_ns: int, with_shapes: bool) -> bool:
+def _fits(step_ns: int, most_each_s: int) -> bool:
     """Whether the events of a step surely fit into memory."""
     free = available_bytes()
-    return free is None or step_ns / 1e9 * _MOST_EACH_S[with_shapes] <= free / 2
+    return free is None or step_ns / 1e9 * most_each_s <= free / 2
 
 
 def synchronize() -> None:

@@ -117,6 +117,11 @@ def parser() -> Parser:
         action="store_true",
         help="watch steps to the end of the program, for `stepscope top`; keep slow steps and hangs",
     )
+    parser.add_argument(
+        "--allocations",
+        action="store_true",
+        help="PyTorch: keep each allocation with its line, for `stepscope memory`; steps take longer",
+    )
     for option, _, about in _PIECES:
         parser.add_argument(f"--no-{option}", action="store_true", help=about)
     add_showing(parser, aside=True)
@@ -145,6 +150,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         seconds=options.seconds,
         every=options.every,
         live=options.live,
+        allocations=options.allocations,
         pieces=tuple(piece for piece in PIECES if piece not in missing),
         version=__version__,
     )

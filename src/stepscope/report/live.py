@@ -11,6 +11,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 _NS = 1000
 """Picoseconds in a nanosecond."""
 _MOST_SLOW = 5
+_MOST_PLACES = 6
+"""Lines of the program that are shown, so that all fits 24 lines."""
 
 
 def lines(told: Mapping[str, Any] | None, running: bool, width: int, now_unix_ns: int) -> Iterator[str]:
@@ -30,11 +32,11 @@ def lines(told: Mapping[str, Any] | None, running: bool, width: int, now_unix_ns
     cores = told.get("cores")
     busy = f", {cores:.1f} cores busy" if isinstance(cores, (int, float)) else ""
     yield f"Process   {memory} of memory{busy}"
+    for name in _list(told, "hangs"):
+        yield f"Hang      no step ended for half a minute or more: stacks in {name}"
     yield ""
     yield from _places("Lines of the last 10 s", _list(told, "lines"))
     yield from _slow(_list(told, "slow"), median, now_unix_ns)
-    for name in _list(told, "hangs"):
-        yield f"No step ended for half a minute or more: {name} has the stacks of all threads."
 
 
 def _ago(told: Mapping[str, Any], running: bool, now_unix_ns: int) -> str:
@@ -52,7 +54,7 @@ def _places(title: str, found: Sequence[Any]) -> Iterator[str]:
     if not known:
         return
     yield title
-    for one in known:
+    for one in known[:_MOST_PLACES]:
         share = one.get("share")
         told = f"{100 * share:5.1f} %" if isinstance(share, (int, float)) else "      "
         yield f"  {told}  {_place(one)}"

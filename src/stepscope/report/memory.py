@@ -292,7 +292,7 @@ def _unknown_lines(one: Memory) -> Iterator[str]:
         yield (
             "The lines of the program that made these ops are unknown: `stepscope record` writes an op log, "
             "which is also read where one lies beside the recording (tfprof_log); torch.profiler records the "
-            "lines with with_stack=True."
+            "lines with with_stack=True, and so does `stepscope record --allocations`."
         )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from stepscope.sources import head
+
 MOST_OFFERED = 300
 
 
@@ -21,8 +23,8 @@ class Beside:
         self._offered: list[Path] = []
 
     def offer(self) -> list[str]:
-        """Names of what can be added, those of one folder together. A folder that cannot be read offers
-        nothing."""
+        """Names of what can be added, those of one folder together; not those of the programs, which lie
+        beside what was recorded of them. A folder that cannot be read offers nothing."""
         opened = {Path(path).resolve() for path in self._paths}
         folders = dict.fromkeys(path.parent for path in opened)
         found: list[Path] = []
@@ -31,7 +33,8 @@ class Beside:
                 entries = sorted(folder.iterdir())
             except OSError:
                 continue
-            found += [one for one in entries if one not in opened and not one.name.startswith(".")]
+            others = (one for one in entries if one not in opened and not one.name.startswith("."))
+            found += [one for one in others if not head.is_code(one.name)]
         self._offered = found[:MOST_OFFERED]
         several = len(folders) > 1
         return [f"{one.parent.name}/{one.name}" if several else one.name for one in self._offered]

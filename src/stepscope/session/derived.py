@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import Table
 
 VERSIONS = {
-    "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 2, "stack_part": 2,
+    "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 3, "stack_part": 3,
     "collective": 1, "clock_offset": 1, "broken_law": 1,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same

@@ -146,8 +146,9 @@ _DUMPED = re.compile(r"(?:\d+\.)?module_\d+\.")
 """How names of files in a dump folder of XLA begin."""
 _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
+_CODE = (".py", ".sh", ".ipynb")
 _SUFFIXES = (
-    ((".py", ".sh", ".ipynb"), "source code"),
+    (_CODE, "source code"),
     ((".index", ".meta", ".ckpt"), "checkpoint file"),
     ((".hlo.pb", ".hlo", ".hlo_proto.pb"), _HLO),
     ((".csv", ".tsv"), "table of text"),
@@ -192,6 +193,11 @@ def _known(head: bytes) -> str | None:
     return (
         _FIREFOX if meta and (b'"preprocessedProfileVersion"' in head or b'"processType"' in head) else None
     )
+
+
+def is_code(name: str) -> bool:
+    """Whether a file is the text of a program, by its name."""
+    return name.lower().endswith(_CODE)
 
 
 def kind(head: bytes, name: str) -> str:

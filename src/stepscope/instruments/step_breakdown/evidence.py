@@ -56,6 +56,7 @@ class EvidenceKinds(NamedTuple):
     programs: bool
     waits: bool
     captures: bool
+    loads: bool
     functions: bool
     slices: int
 
@@ -66,12 +67,19 @@ class EvidenceKinds(NamedTuple):
         return cls._make([*map(bool, seen), slices or 0])
 
     @property
+    def asked(self) -> str:
+        """The statement that finds when something executes on the host."""
+        if self.captures:
+            return "captured_evidence"
+        return "loading_evidence" if self.loads else "step_evidence"
+
+    @property
     def any(self) -> bool:
         """Whether slices of several threads tell anything."""
         return self.on_devices or self.on_hosts or self.programs or self.waits
 
 
-NOTHING = EvidenceKinds(False, False, False, False, False, False, 0)
+NOTHING = EvidenceKinds(False, False, False, False, False, False, False, 0)
 
 
 class LoaderPython(NamedTuple):
@@ -284,8 +292,8 @@ def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[S
     on_hosts = [source_id for source_id, one in told.items() if not one.on_devices]
     if on_devices:
         yield statement("step_evidence", sources=on_devices, place="device", **within)
-    for name, captures in (("step_evidence", False), ("captured_evidence", True)):
-        if some := [source_id for source_id in on_hosts if told[source_id].captures is captures]:
+    for name in ("step_evidence", "captured_evidence", "loading_evidence"):
+        if some := [source_id for source_id in on_hosts if told[source_id].asked == name]:
             yield statement(name, sources=some, place="host", **within)
     if programs := [source_id for source_id in on_hosts if told[source_id].programs]:
         yield statement("program_evidence", sources=programs, **within)

@@ -10,6 +10,7 @@
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
 --   waits | int | 1 when threads waited for input, other processes or memory of a device
 --   captures | int | 1 when functions ran that an input pipeline captured
+--   loads | int | 1 when threads that run ops waited for input
 --   functions | int | 1 when its producer may say which calls of a tf.function traced it first
 --   all_slices | int | how many slices it has
 SELECT
@@ -20,6 +21,7 @@ SELECT
     AS programs,
   MAX(CASE WHEN r.layer IN ('input waits', 'peer waits', 'setups') THEN 1 ELSE 0 END) AS waits,
   MAX(CASE WHEN r.name LIKE 'InstantiatedCapturedFunction::%' THEN 1 ELSE 0 END) AS captures,
+  MAX(CASE WHEN r.layer = 'input waits' AND NOT r.is_op THEN 1 ELSE 0 END) AS loads,
   MAX(CASE WHEN p.producer IN ('tf_timeline', 'jax', 'kineto', 'horovod', 'viztracer') THEN 0 ELSE 1 END) AS functions,
   CAST(SUM(r.slices) AS BIGINT) AS all_slices
 FROM rollup_op AS r
