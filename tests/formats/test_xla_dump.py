@@ -20,8 +20,9 @@ from stepscope import _core, library
 from stepscope.cli import main
 from stepscope.errors import UnreadableSource
 from stepscope.formats import xla_dump
-from stepscope.instruments.xla import cases as cases_of_programs
-from stepscope.instruments.xla import costs, dumps
+from stepscope.formats.xla import cases as cases_of_programs
+from stepscope.formats.xla import dumps
+from stepscope.instruments.xla import costs
 from stepscope.session import tables, trace
 from tests import corpus
 from tests.formats.test_hlo import unpacked

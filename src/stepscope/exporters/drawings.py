@@ -11,7 +11,7 @@ from importlib import resources
 from itertools import chain
 
 from stepscope import units
-from stepscope.hidden import escaped
+from stepscope.escapes import escaped
 from stepscope.instruments.graphs import HEIGHT, Box, Level
 
 FORMAT = 1

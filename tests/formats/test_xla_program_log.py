@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from stepscope.cli import main
-from stepscope.instruments.xla import program_log
+from stepscope.formats.xla import program_log
 
 _PTXAS = (
     "I0000 subprocess_compilation.cc:346] ptxas warning : Registers are spilled to local memory in function"
