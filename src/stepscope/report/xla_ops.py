@@ -40,7 +40,7 @@ TODO_COMPILE = (
 )
 _MOST = 5
 
-_LOST = {
+LOST = {
     "no_program": "the program is not known; give the dump folder of the same run as another PATH",
     "no_instruction": "the program does not have it; is the dump of another compile?",
     "ambiguous": "several programs have an instruction of that name, and the slices name no module",
@@ -104,7 +104,7 @@ class TimedOps(NamedTuple):
     def unmatched(self) -> list[dict[str, Any]]:
         """Rows with UNMATCHED_COLUMNS of slices without an instruction."""
         return [
-            dict(zip(UNMATCHED_COLUMNS, (module or None, *figures, why, _LOST[why]), strict=True))
+            dict(zip(UNMATCHED_COLUMNS, (module or None, *figures, why, LOST[why]), strict=True))
             for why, module, *figures in self.timed.lost
         ]
 
@@ -139,7 +139,7 @@ class TimedOps(NamedTuple):
         counts: Counter[str] = Counter()
         for one in self.timed.lost:
             counts[one.reason] += one.slices
-        return [f"{units.count(number, 'slice')}: {_LOST[reason]}" for reason, number in counts.most_common()]
+        return [f"{units.count(number, 'slice')}: {LOST[reason]}" for reason, number in counts.most_common()]
 
 
 def of_trace(trace: Trace, folders: Sequence[str]) -> TimedOps:
