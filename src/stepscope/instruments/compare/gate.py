@@ -266,7 +266,10 @@ def _figures(
         # Noise only adds: the share of the low figures is what an op takes, of the means what it costs here.
         share = max(
             *(median(low[side]) / whole_low[side] if low[side] else 0 for side in (0, 1)),
-            *(sum(means[side].get(key, 0) for key in group[side]) / whole_mean[side] for side in (0, 1)),
+            *(
+                sum(means[side].get(key, 0) for key in keys) / whole_mean[side]
+                for side, keys in ((0, group[0]), (1, group[1]))
+            ),
         )
         if share >= least_share:
             a, b, basis = group
