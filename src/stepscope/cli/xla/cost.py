@@ -6,10 +6,9 @@ import argparse
 import re
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
-from stepscope.errors import UsageError
 from stepscope.report import xla_costs, xla_ops
 from stepscope.sources.given import look_up
 from stepscope.xla_tools import peaks as machine
@@ -79,12 +78,7 @@ def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr of which program they are."""
     need_csv(options, options.format == "csv")
-    if not options.paths:
-        raise UsageError(
-            "No dump folder is given",
-            seen="no DIR",
-            todo="stepscope xla cost DIR; DIR is what --xla_dump_to named",
-        )
+    need_dumps(options, "xla cost")
     from stepscope.cli.query import write_rows
 
     look_up(options.paths)

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
-from stepscope.errors import UsageError
 from stepscope.formats.xla import dump_files, dumps
 from stepscope.sources.given import look_up
 
@@ -40,12 +39,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr what was left out."""
     need_csv(options, options.format == "csv")
-    if not options.paths:
-        raise UsageError(
-            "No dump folder is given",
-            seen="no DIR",
-            todo="stepscope xla dumps DIR; DIR is what --xla_dump_to named",
-        )
+    need_dumps(options, "xla dumps")
     from stepscope.cli.query import write_rows
 
     look_up(options.paths)
