@@ -43,18 +43,8 @@ _UNITS = {
 }
 """Units of columns with numbers, in tables for people."""
 _SHOWN = (
-    *(
-        "module",
-        "instruction",
-        "opcode",
-        "runs",
-        "executions",
-        "per_run",
-        "trips",
-        "self_ps",
-        "share",
-        "place_of",
-    ),
+    *("module", "instruction", "opcode", "runs", "executions", "per_run", "trips"),
+    *("self_ps", "share", "place_of"),
     *("bound", "bound_share", "gflop_per_s", "gb_per_s", "flops", "bytes", "instructions", "device", "host"),
 )
 
@@ -176,20 +166,7 @@ def _write(
         )
         return
     kept = [_for_people(row) for row in (rows if options.all else rows[:_MOST])]
-    names = _SHOWN if "timed" in columns else columns
-    shown = [name for name in names if any(row[name] is not None for row in kept)]
-    if len({row["module"] for row in kept}) < 2 and len(kept) > 1 and "timed" in columns:
-        shown = [name for name in shown if name != "module"]
-    if options.by != "module":
-        shown = [name for name in shown if name != "runs"]
-    elif "timed" in columns:
-        shown = [name for name in shown if name != "module"]
-    for name in ("device", "host"):
-        if len({row.get(name) for row in kept}) < 2:
-            shown = [one for one in shown if one != name]
-    for name in ("per_run", "instructions"):
-        if all(row.get(name) in (1, None) for row in kept):
-            shown = [one for one in shown if one != name]
+    shown = _columns(kept, columns, options.by)
     told = scaled(
         [_Field(name, _UNITS.get(name, "text")) for name in shown],
         [[row[name] for name in shown] for row in kept],
@@ -199,6 +176,19 @@ def _write(
     write_rows(titles, told.rows, console, options.format, everything=options.all, right=told.right)
     if len(kept) < len(rows):
         console.say(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], by: str) -> list[str]:
+    """The columns that say something about these rows."""
+    is_timed = "timed" in columns
+    empty = {name for name in ("device", "host") if len({row.get(name) for row in rows}) < 2}
+    empty |= {name for name in ("per_run", "instructions") if all(row.get(name) in (1, None) for row in rows)}
+    if by != "module":
+        empty.add("runs")
+    if is_timed and (by == "module" or (len(rows) > 1 and len({row["module"] for row in rows}) < 2)):
+        empty.add("module")
+    names = [name for name in (_SHOWN if is_timed else columns) if name not in empty]
+    return [name for name in names if any(row[name] is not None for row in rows)]
 
 
 _LONGEST = 36
