@@ -29,7 +29,7 @@ from tests.formats.test_hlo_memory import NAMED, peak_of, write_computations, wr
 
 import kept  # noqa: E402
 from stepscope import _core  # noqa: E402
-from stepscope.instruments.xla import dumps  # noqa: E402
+from stepscope.formats.xla import dumps  # noqa: E402
 from stepscope.session import trace  # noqa: E402
 
 FILES = 3_000

@@ -31,9 +31,9 @@ from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus, fo
 
 import kept  # noqa: E402
 from stepscope import _core  # noqa: E402
-from stepscope.instruments.graphs import programs  # noqa: E402
 from stepscope.instruments.graphs.hierarchy import Scope  # noqa: E402
 from stepscope.instruments.graphs.level import level  # noqa: E402
+from stepscope.report.graph import dumped, dumped_graphs  # noqa: E402
 
 LIBRARIES = ("dagre", "elkjs")
 FLAT = (100, 300, 1_000, 3_000, 10_000, 100_000)
@@ -51,8 +51,8 @@ def scopes(scope: Scope, depth: int) -> Iterator[str]:
 def levels() -> Iterator[Graph]:
     """Levels of the largest programs of two dumps."""
     for name in ("jax_resnet", "jax_transformer"):
-        largest = programs.found([str(unpacked(f"{name}/dump"))])[0]
-        graph = programs.read(largest["path"])
+        largest = dumped_graphs([str(unpacked(f"{name}/dump"))])[0]
+        graph = dumped(largest)
         for title, told in (
             ("closed", level(graph, [])),
             ("first scopes open", level(graph, list(scopes(graph.root, 1)))),

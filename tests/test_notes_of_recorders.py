@@ -109,7 +109,7 @@ ELSEWHERE = {
     "few-samples": "test_judged.py",
     "held-arrays-cut": "formats/test_capture.py",
     "known-copy": "session/test_plan.py",
-    "log-unread": "instruments/test_xla_program_log.py",
+    "log-unread": "formats/test_xla_program_log.py",
     "memory-before": "formats/test_torch_memory.py",
     "merged-devices": "formats/test_run_metadata.py",
     "missing-values": "formats/test_checkpoint.py",

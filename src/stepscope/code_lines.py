@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from stepscope.escapes import printable
 
 _FRAMEWORK = re.compile(
     r"(^|[/\\])"
@@ -31,3 +35,11 @@ def innermost(frames: list[CodeLine]) -> CodeLine | None:
     own = [frame for frame in frames if not is_framework(frame.file)]
     found = own or frames
     return found[-1] if found else None
+
+
+def of_frame(frames: Sequence[Sequence[Any]], number: int) -> tuple[str | None, int | None]:
+    """File and line of a frame of a compiled program; frames are counted from 1, and 0 is none."""
+    if not 0 < number <= len(frames):
+        return None, None
+    file, line = frames[number - 1][:2]
+    return (printable(file) or None), (line or None)

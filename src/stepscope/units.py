@@ -115,6 +115,11 @@ def show(value: Any, unit: Unit) -> str:
     return scale(unit, [value]).text(value)
 
 
+def whole(value: object) -> object:
+    """A float without a fraction as an int; anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def count(number: int, noun: str, nouns: str | None = None) -> str:
     """A number with its noun: 1 slice, 1,234 slices."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope import hidden
+from stepscope import escapes
 from stepscope.cli import main
 from stepscope.exporters.showing import Showing
 from stepscope.presenters.rows import to_csv
@@ -212,10 +212,10 @@ ODD = st.text(
 @settings(max_examples=cases(40, 400))
 @given(ODD)
 def test_escapes_hide_nothing_and_keep_json(text: str) -> None:
-    assert not FORBIDDEN.findall(hidden.escaped_lines(text))
-    assert not FORBIDDEN.findall(hidden.escaped(text))
+    assert not FORBIDDEN.findall(escapes.escaped_lines(text))
+    assert not FORBIDDEN.findall(escapes.escaped(text))
     document = json.dumps(text, ensure_ascii=False)
-    shown = hidden.escaped_json(document)
+    shown = escapes.escaped_json(document)
     assert not FORBIDDEN.findall(shown)
     assert json.loads(shown) == text
 
@@ -224,13 +224,13 @@ def test_escapes_hide_nothing_and_keep_json(text: str) -> None:
 def test_chunks_of_any_size_give_the_same_text(text: str, sizes: list[int]) -> None:
     data = text.encode("utf-8", "replace")
     out = io.BytesIO()
-    sink = Showing(out, hidden.escaped_lines)
+    sink = Showing(out, escapes.escaped_lines)
     at = 0
     for size in [*sizes, len(data)]:
         sink.write(data[at : at + size])
         at += size
     sink.flush()
-    assert out.getvalue().decode() == hidden.escaped_lines(data.decode())
+    assert out.getvalue().decode() == escapes.escaped_lines(data.decode())
 
 
 @given(st.lists(ODD, min_size=1, max_size=5))

@@ -12,7 +12,7 @@ import pytest
 
 from stepscope import formats
 from stepscope.errors import StepscopeError
-from stepscope.instruments.xla import programs
+from stepscope.formats.xla import hlo_protos
 from stepscope.lake.decoded import Decoded
 from stepscope.session.decoding import decode_source
 from stepscope.sources.find import find
@@ -163,13 +163,13 @@ def test_programs_of_a_file_that_is_gone_or_unpacks_too_far(
     path.write_bytes((SAMPLES / PROGRAMS).read_bytes())
     spool = Spool()
     (source,) = find([str(path)], formats, spool).sources
-    data, why = programs.bytes_of(source, spool)
+    data, why = hlo_protos.bytes_of(source, spool)
     assert (bytes(data), why) == (read(PROGRAMS), None)
-    monkeypatch.setattr(programs, "_MOST_PACKED_BYTES", 1000)
-    assert "1,000 bytes" in str(programs.bytes_of(source, spool)[1])
+    monkeypatch.setattr(hlo_protos, "_MOST_PACKED_BYTES", 1000)
+    assert "1,000 bytes" in str(hlo_protos.bytes_of(source, spool)[1])
     for codec in ("plain", "gzip"):
         gone = source._replace(bytes=Bytes(str(tmp_path / "gone"), codec=codec))  # type: ignore[arg-type]
-        data, why = programs.bytes_of(gone, spool)
+        data, why = hlo_protos.bytes_of(gone, spool)
         assert not data
         assert "No such file" in str(why)
     spool.close()

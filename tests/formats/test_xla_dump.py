@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stepscope
-from stepscope import _core, library
+from stepscope import _core, code_lines, library
 from stepscope.cli import main
 from stepscope.errors import UnreadableSource
 from stepscope.formats import xla_dump
-from stepscope.instruments.xla import cases as cases_of_programs
-from stepscope.instruments.xla import costs, dumps
+from stepscope.formats.xla import cases as cases_of_programs
+from stepscope.formats.xla import dumps
+from stepscope.instruments.xla import costs
 from stepscope.session import tables, trace
 from tests import corpus
 from tests.formats.test_hlo import unpacked
@@ -99,7 +100,7 @@ def test_computations_and_instructions_are_those_of_the_program() -> None:
         assert row["operands_json"] == f"[{operands}]"
         assert row["trip_count"] == known["trip_count"]
         assert (row["op_name"] or "") == known["op_name"]
-        assert (row["file"], row["line"]) == costs.place_of(module, known)
+        assert (row["file"], row["line"]) == code_lines.of_frame(module["frames"], known["frame"])
     (entry,) = [row for row in rows(SAMPLE / FINAL, "hlo_computation") if row["is_entry"]]
     assert computations.index(entry["name"]) == module["entry_computation"]
     assert (entry["times"], entry["run_flops"]) == (1.0, module["run_flops"])
@@ -136,7 +137,9 @@ def test_the_memory_at_the_peak_is_that_of_the_replay() -> None:
         module = _core.hlo_module(path.read_bytes())
         needed += sum(module["heap_needed_bytes"])
         for of, size, one in _held(module):
-            wanted[(str(2 * number), of, size, one["name"], *costs.place_of(module, one))] += 1
+            wanted[
+                (str(2 * number), of, size, one["name"], *code_lines.of_frame(module["frames"], one["frame"]))
+            ] += 1
     found = Counter(
         tuple(row[key] for key in ("program_id", "class", "held_bytes", "instruction", "file", "line"))
         for row in answers(SAMPLE, "hlo_memory")

@@ -84,9 +84,9 @@ def model(data: bytes) -> None:
 def program(data: bytes) -> None:
     """Any bytes as a compiled program, and as the XPlane that keeps it."""
     from stepscope import _core
-    from stepscope.formats import _hlo
+    from stepscope.formats.xla import hlo_protos
 
-    for proto in (data, *(proto for _, proto in _hlo.programs(memoryview(data)))):
+    for proto in (data, *(proto for _, proto in hlo_protos.programs(memoryview(data)))):
         try:
             module = _core.hlo_module(bytes(proto))
         except _core.CoreError:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepscope import _core
-from stepscope.instruments.xla import diffs
+from stepscope.formats.xla import compiles
 
 _LAYOUT = re.compile(r"\{[^{}]*\}")
 
@@ -54,7 +54,7 @@ def _key(row: Sequence[Any]) -> tuple[str, str, str]:
 
 def scores(folder: Path, *, named: bool, least: int = 40) -> Iterator[tuple[str, str, Score]]:
     """Module, pass and score of all passes in a folder whose module has so many instructions."""
-    for stages in diffs.compiles([str(folder)]):
+    for stages in compiles.read([str(folder)]):
         passes = [one for one in stages if one.row["pass"] is not None]
         if not passes or passes[0].row["instructions"] < least:
             continue

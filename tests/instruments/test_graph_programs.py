@@ -11,6 +11,7 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import UnreadableSource
+from stepscope.formats.xla import hlo_files
 from stepscope.instruments import graphs
 from tests.corpus import SAMPLES
 
@@ -129,4 +130,4 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_program_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(UnreadableSource, match="no longer be read"):
-        graphs.programs.read(str(tmp_path / "module_0000.f.hlo.pb"))
+        hlo_files.known_module(str(tmp_path / "module_0000.f.hlo.pb"))

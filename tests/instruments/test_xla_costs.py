@@ -9,6 +9,7 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import NothingFound
+from stepscope.formats.xla import hlo_files
 from stepscope.instruments.xla import costs
 from tests.corpus import SAMPLES
 from tests.each import each
@@ -21,7 +22,7 @@ SAMPLE = str(SAMPLES / "xla_dump")
 @pytest.mark.parametrize("by", costs.BY)
 def test_rows_add_up_to_the_program(by: str) -> None:
     for folder, truth in truths():
-        program = costs.read([str(folder)])
+        program = hlo_files.largest([str(folder)])
         if "conditional" in program["opcodes"]:
             continue  # every branch has its row, and one of them runs
         found = costs.rows(program, by)
@@ -32,7 +33,7 @@ def test_rows_add_up_to_the_program(by: str) -> None:
 
 
 def test_an_instruction_in_a_loop_runs_as_often_as_it_goes_round() -> None:
-    program = costs.read([SAMPLE])
+    program = hlo_files.largest([SAMPLE])
     assert program["id"] == 2
     dots = [row for row in costs.rows(program) if row["opcode"] == "dot"]
     assert {row["times"] for row in dots} == {4}
@@ -56,7 +57,7 @@ def test_scopes_look_inside_of_transforms(op_name: str, scope: str) -> None:
 
 
 def test_what_binds_is_what_takes_longer() -> None:
-    program = costs.read([SAMPLE])
+    program = hlo_files.largest([SAMPLE])
     for row in costs.rows(program, peaks=(1e12, 1e9)):
         assert row["bound_ps"] == round(max(row["flops"], row["bytes"] * 1e3))
         assert row["bound"] == ("compute" if row["flops"] > row["bytes"] * 1e3 else "memory")
@@ -88,4 +89,4 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
         assert "to do" in capsys.readouterr().err
     assert main(["xla", "cost", SAMPLE, "--module", "train"]) == 0
     with pytest.raises(NothingFound):
-        costs.read([str(SAMPLES / "chrome")])
+        hlo_files.largest([str(SAMPLES / "chrome")])

@@ -9,6 +9,7 @@ import pytest
 
 from stepscope import _core
 from stepscope.errors import NothingFound
+from stepscope.formats.xla import compiles
 from stepscope.instruments.xla import diffs
 from tests.corpus import SAMPLES
 from tests.formats.test_hlo import truths
@@ -146,11 +147,11 @@ def test_a_detour_through_a_tuple_breaks_no_chain(tmp_path: Path) -> None:
 
 
 def test_stages_are_chained_by_way_of_the_passes() -> None:
-    stages = diffs.compiles([str(SAMPLE)], "jit_train_step")[0]
-    first, last = diffs.place(stages, "before"), diffs.place(stages, "after")
-    chained = diffs.compare(stages[first : last + 1])
+    stages = compiles.read([str(SAMPLE)], "jit_train_step")[0]
+    first, last = compiles.place(stages, "before"), compiles.place(stages, "after")
+    chained = compiles.compare(stages[first : last + 1])
     assert len(chained.paths) == 6
-    totals = diffs.totals(chained)
+    totals = diffs.totals(chained.said)
     assert totals["instructions"] == {"a": 116, "b": 143, "delta": 27}
     assert totals["temp_bytes"] == {"a": None, "b": 8836, "delta": None}
     said = chained.said
@@ -159,8 +160,10 @@ def test_stages_are_chained_by_way_of_the_passes() -> None:
 
 
 def test_stages_have_names_and_numbers() -> None:
-    stages = diffs.compiles([str(SAMPLE)])[0]
-    assert [diffs.place(stages, one) for one in ("before", "algsimp", "0005", "51", "fusion", "after")] == [
+    stages = compiles.read([str(SAMPLE)])[0]
+    assert [
+        compiles.place(stages, one) for one in ("before", "algsimp", "0005", "51", "fusion", "after")
+    ] == [
         0,
         1,
         2,
@@ -169,28 +172,28 @@ def test_stages_have_names_and_numbers() -> None:
         5,
     ]
     with pytest.raises(NothingFound):
-        diffs.place(stages, "nothing")
+        compiles.place(stages, "nothing")
     with pytest.raises(NothingFound):
-        diffs.compiles([str(SAMPLE)], "nothing")
+        compiles.read([str(SAMPLE)], "nothing")
 
 
 def test_a_recompilation_changes_shapes_only() -> None:
-    first, second = diffs.compiles([str(SAMPLE)])
-    found = diffs.compare([first[-1], second[-1]])
+    first, second = compiles.read([str(SAMPLE)])
+    found = compiles.compare([first[-1], second[-1]])
     assert not found.said["removed"]
     assert not found.said["added"]
-    assert {row["what"] for row in diffs.groups(found)} == {"changed"}
-    assert any("shape" in row["changed"] for row in diffs.groups(found))
+    assert {row["what"] for row in diffs.groups(found.said)} == {"changed"}
+    assert any("shape" in row["changed"] for row in diffs.groups(found.said))
 
 
 def test_groups_ops_and_changes_count_the_same() -> None:
-    stages = diffs.compiles([str(SAMPLE)])[0]
-    for found in diffs.passes(stages):
-        rows = list(diffs.changes(found))
-        groups = diffs.groups(found)
+    stages = compiles.read([str(SAMPLE)])[0]
+    for found in compiles.passes(stages):
+        rows = list(diffs.changes(found.said))
+        groups = diffs.groups(found.said)
         replaced = sum(row["what"] == "+replaced" for row in rows)
         assert sum(row["count"] for row in groups) == len(rows) - replaced
-        ops = diffs.op_names(found)
+        ops = diffs.op_names(found.said)
         gone_and_new = sum(row["removed"] + row["added"] for row in ops)
         assert gone_and_new == sum(row["what"] != "changed" for row in rows)
-        assert len(list(diffs.pairs(found))) == len(found.said["pairs"])
+        assert len(list(diffs.pairs(found.said))) == len(found.said["pairs"])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from stepscope.cli import main
-from stepscope.formats import _hlo
+from stepscope.formats.xla import hlo_protos
 from stepscope.server.catalog import dicts
 from stepscope.session import trace
 from tests import corpus
@@ -159,7 +159,7 @@ def test_programs_cost_what_xla_counts() -> None:
         told = {row[0]: row[1:] for row in opened.query(asked).rows()}
     client = jax.devices("cpu")[0].client
     checked = 0
-    for number, kept in _hlo.programs(memoryview(path.read_bytes())):
+    for number, kept in hlo_protos.programs(memoryview(path.read_bytes())):
         module = hlo_pb2.HloProto.FromString(bytes(kept)).hlo_module.SerializeToString()
         counted = _jax.hlo_module_cost_analysis(
             client, reader.HloModule.from_serialized_hlo_module_proto(module)
@@ -244,7 +244,7 @@ def test_drawn_modules(module: Any, data: st.DataObject) -> None:
     noise = data.draw(st.binary(max_size=20))
     for broken in (proto[:cut], proto[:cut] + noise + proto[cut:]):
         assert outcome(broken) in ("read", "damaged", "not_this_format")
-    list(_hlo.programs(memoryview(noise)))
+    list(hlo_protos.programs(memoryview(noise)))
 
 
 def drawn_space(*, told: bool, named: bool) -> bytes:

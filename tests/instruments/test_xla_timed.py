@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from stepscope.formats.xla import known_modules
 from stepscope.instruments.xla import known_programs, timed, timed_rows
 from stepscope.library.statements import statement
 from stepscope.session import trace
@@ -26,7 +27,13 @@ def read(*paths: Path) -> timed.Timed:
     with trace.open(*map(str, paths), cache=False) as opened:
         groups = opened.query(statement("instruction_slices")).rows()
         modules = {group[3] for group in groups}
-        programs, _ = known_programs.find(opened.sources, list(map(str, paths)), modules, set())
+        programs = [
+            known_programs.of_module(module, source, number, file)
+            for source, number, module, file in known_modules.find(
+                opened.sources, list(map(str, paths)), modules, set()
+            )
+            if module is not None
+        ]
     return timed.join(groups, programs)
 
 

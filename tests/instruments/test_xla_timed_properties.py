@@ -66,9 +66,9 @@ def test_no_slice_is_lost_without_a_word(
         if row["total_flops"] is not None and row["self_ps"]:
             assert row["flops_per_s"] == row["total_flops"] * 10**12 / row["self_ps"]
     for one in found.lost:
-        assert xla_ops.lost(one.reason)
+        assert xla_ops.LOST[one.reason]
     for by in timed_rows.BY:
         grouped = timed_rows.grouped(found.rows, by)
         assert sum(row["self_ps"] for row in grouped) == sum(row["self_ps"] for row in found.rows)
     assert [row for row in timed_rows.opened(found.rows, programs) if row["timed"]] == found.rows
-    assert xla_ops.sentences(found, 0)
+    assert xla_ops.TimedOps(found, programs, 0).sentences()

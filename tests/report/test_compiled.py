@@ -10,7 +10,7 @@ import pytest
 
 from stepscope import report
 from stepscope.cli import main
-from stepscope.instruments.xla import cases
+from stepscope.formats.xla import cases
 from stepscope.report import Finding
 from stepscope.session import trace
 from tests.corpus import SAMPLES

@@ -13,7 +13,7 @@ import pytest
 
 from stepscope import _core
 from stepscope.cli import main
-from stepscope.instruments.xla import dumps
+from stepscope.formats.xla import dumps
 from tests.later import installed
 
 PROGRAMS = """

@@ -16,7 +16,7 @@ import pytest
 from stepscope import report
 from stepscope.cli import main
 from stepscope.errors import UnreadableSource
-from stepscope.instruments.xla import cases
+from stepscope.formats.xla import cases
 from stepscope.presenters import json as as_json
 from stepscope.session import trace
 from tests import tiers

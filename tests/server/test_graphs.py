@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stepscope.cli import main
-from stepscope.instruments.graphs import programs
+from stepscope.formats.xla import hlo_files
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.server.asking import Served
@@ -100,7 +100,7 @@ def test_programs_of_a_dump_are_graphs() -> None:
     page = Served(dump)
     try:
         listed = json.loads(page.get("/api/graphs").body)["graphs"]
-        wanted = programs.found([dump])
+        wanted = hlo_files.graphs([dump])
         assert [(one["graph"], one["nodes"]) for one in listed] == [
             (one["graph"], one["nodes"]) for one in wanted
         ]

@@ -1,5 +1,5 @@
 // Names in a recording may hold anything. Text that this page shows has its hidden characters as escapes, as
-// on the terminal (stepscope/hidden.py): control characters, marks that turn the direction, and what nobody
+// on the terminal (stepscope/escapes.py): control characters, marks that turn the direction, and what nobody
 // can see.
 
 const HIDDEN = new RegExp(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepscope.errors import NothingFound, StepscopeError
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 
 SYS_PTRACE = 19
 """The number of CAP_SYS_PTRACE, which tracing other users' processes takes."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.attach import kernel, tools
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 
 _THREAD = re.compile(r'^(?:Process \d+ )?Thread (\d+|0x[0-9a-fA-F]+)(?: "(.*)")?$', re.DOTALL)
 _MOST_BYTES = 1 << 28

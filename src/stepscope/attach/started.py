@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.attach import kernel, tools
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 
 _SCRIPT = Path(__file__).with_name("gdb_script.py")
 _NAME = re.compile(r"[A-Za-z_]\w*")

@@ -13,7 +13,7 @@ from typing import Any
 
 from stepscope import strict_json
 from stepscope.attach import kernel
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 
 _HEAD = re.compile(r"^Thread \d+ \(.*?(?:LWP|process) (\d+)\b")
 _FRAME = re.compile(

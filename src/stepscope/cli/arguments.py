@@ -239,6 +239,16 @@ def need_paths(options: argparse.Namespace, verb: str) -> None:
         raise UsageError("There is no path to read", seen="no PATH and no --lake", todo=f"{name} PATH…")
 
 
+def need_dumps(options: argparse.Namespace, verb: str) -> None:
+    """UsageError when there is no dump folder."""
+    if not options.paths:
+        raise UsageError(
+            "No dump folder is given",
+            seen="no DIR",
+            todo=f"stepscope {verb} DIR; DIR is what --xla_dump_to named",
+        )
+
+
 class CommandParser(Parser):
     """Leaves the words behind -- to the program."""
 

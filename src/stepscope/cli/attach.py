@@ -141,6 +141,19 @@ def _check(options: argparse.Namespace) -> list[tuple[str, str]]:
         raise UsageError(
             "A process has a positive number", seen=f"{options.pid}", todo="give the number of a process"
         )
+    _check_sampling(options)
+    pairs = [one.partition("=") for one in options.source]
+    if any(not before or not middle or not after for before, middle, after in pairs):
+        raise UsageError(
+            "A source map has two sides",
+            seen=f"--source {options.source}",
+            todo="--source /build/path=/my/path",
+        )
+    return [(before, after) for before, _, after in pairs]
+
+
+def _check_sampling(options: argparse.Namespace) -> None:
+    """UsageError for breakpoints and samples that cannot be."""
     for one in options.breakpoints or ():
         if not one.strip() or any(ord(letter) < 32 for letter in one) or one.lstrip().startswith("-"):
             raise UsageError(
@@ -160,14 +173,6 @@ def _check(options: argparse.Namespace) -> list[tuple[str, str]]:
         )
     if options.output is not None and (options.seconds is None or options.breakpoints):
         raise UsageError("Only samples are written", seen=f"-o {options.output}", todo="add --seconds 10")
-    pairs = [one.partition("=") for one in options.source]
-    if any(not before or not middle or not after for before, middle, after in pairs):
-        raise UsageError(
-            "A source map has two sides",
-            seen=f"--source {options.source}",
-            todo="--source /build/path=/my/path",
-        )
-    return [(before, after) for before, _, after in pairs]
 
 
 def _look(

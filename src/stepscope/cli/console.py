@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
-from stepscope.hidden import Visible, escaped_lines
+from stepscope.escapes import Visible, escaped_lines
 
 STDOUT = "standard output"
 """What errors call it."""

@@ -21,7 +21,7 @@ from stepscope.errors import NothingFound, UsageError
 from stepscope.presenters.plain import shorten
 
 if TYPE_CHECKING:
-    from stepscope.instruments.graphs import Hierarchy, Scope
+    from stepscope.report.graph import Hierarchy, Scope
     from stepscope.session.trace import Trace
 
 ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .html, .dot or .json"
@@ -77,17 +77,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError("Only a drawing has colours", seen="--paint", todo="add -o g.svg or -o g.html")
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
-    from stepscope.instruments import graphs
     from stepscope.report import graph as report
 
     try:
         with opened(options, console) as (trace, bar):
-            every = _graphs(trace)
+            every = _stored(trace)
             if options.list or (options.graph is not None and not _named(every, options.graph)):
                 every += _compiled([path for path in options.paths if Path(path).is_dir()])
             row = None if options.list else _chosen(every, options.graph)
             if row is not None and "path" not in row:
-                found = graphs.Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
+                found = report.stored(trace, row)
             bar.stop()
     except NothingFound:
         every = _compiled(options.paths)
@@ -98,7 +97,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         _list(every, options, console)
         return 0
     if "path" in row:
-        found = graphs.programs.read(row["path"])
+        found = report.dumped(row)
     name = _title(every, row)
     if options.graph is None and len({one["file"] for one in every}) > 1:
         console.say(f"the largest of {len(every):,} graphs; --list lists them, --graph NAME shows another")
@@ -142,20 +141,15 @@ def _ending(options: argparse.Namespace) -> str | None:
 
 def _compiled(paths: list[str]) -> list[dict[str, Any]]:
     """The programs of dump folders of XLA, and of their files."""
-    from stepscope.instruments import graphs
+    from stepscope.report.graph import dumped_graphs
 
-    try:
-        found = graphs.programs.found(paths) if paths else []
-    except (NothingFound, OSError):
-        return []
-    return [row | {"file": row["path"]} for row in found]
+    return [row | {"file": row["path"]} for row in dumped_graphs(paths)]
 
 
-def _graphs(trace: Trace) -> list[dict[str, Any]]:
-    from stepscope.library.statements import statement
+def _stored(trace: Trace) -> list[dict[str, Any]]:
+    from stepscope.report.graph import stored_graphs
 
-    result = trace.query(statement("page_graphs"))
-    found = [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
+    found = stored_graphs(trace)
     if not found:
         raise NothingFound(
             "There is no graph in these recordings.",
@@ -204,7 +198,7 @@ def _title(every: list[dict[str, Any]], row: dict[str, Any]) -> str:
 def _scope(found: Hierarchy, path: str | None) -> Scope:
     if path is None:
         return found.root
-    from stepscope.instruments.graphs import to_depth
+    from stepscope.report.graph import to_depth
 
     scope = found.scope(path.strip("/"))
     if scope is None:
@@ -248,7 +242,7 @@ def _draw(
 ) -> None:
     from stepscope.exporters import drawings, whole_graphs
     from stepscope.exporters.staging import staged
-    from stepscope.instruments import graphs
+    from stepscope.report import graph as graphs
 
     out = Path(options.output)
     ending = _ending(options)

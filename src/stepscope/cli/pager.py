@@ -13,7 +13,7 @@ import sys
 from typing import TextIO, cast
 
 from stepscope.cli.console import Console
-from stepscope.hidden import Visible
+from stepscope.escapes import Visible
 from stepscope.presenters.cells import cells
 
 _LESS = "FRX"

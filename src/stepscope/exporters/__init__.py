@@ -4,7 +4,7 @@ An exporter is a module with
 
     EXTENSIONS   the endings it writes, such as (".ndjson", ".jsonl")
     TEXT         whether it writes from beginning to end: the file may go to stdout, or be packed (.gz)
-    SHOWN        optional: what a terminal gets for a chunk of the text, such as hidden.escaped_json;
+    SHOWN        optional: what a terminal gets for a chunk of the text, such as escapes.escaped_json;
                  without it the file is binary and is not written to a terminal
     DEFAULT      the table it writes when none is named; None when it writes all of them
     write(trace, out, table) -> Written     writes `out`: a file that is not there yet, or a pipe
@@ -23,7 +23,7 @@ import contextlib
 import importlib
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from os import PathLike, fspath
@@ -107,6 +107,33 @@ def choose(name: str) -> tuple[Exporter, bool]:
     )
 
 
+def _writer(
+    exporter: Exporter, leave_out: frozenset[str] | None, spreadsheet: bool, named: str
+) -> Callable[..., Written]:
+    """How an exporter writes what was asked for. UsageError for what it has no form of. named: as the user
+    named the kind of file."""
+    put: Callable[..., Written] = exporter.write
+    if leave_out is not None:
+        leaving = getattr(exporter, "leaving", None)
+        if leaving is None:
+            raise UsageError(
+                "Only a Chrome trace can be written with or without its arrows or its memory.",
+                seen=f"{named} and an option of Chrome traces",
+                todo="leave the option out, or write .json",
+            )
+        put = leaving(leave_out)
+    if spreadsheet:
+        safe = getattr(exporter, "write_spreadsheet", None)
+        if safe is None:
+            raise UsageError(
+                "Only CSV has formulas.",
+                seen=f"{named} and --spreadsheet",
+                todo="leave the option out, or write .csv",
+            )
+        put = safe
+    return put
+
+
 def write(
     trace: Trace,
     out: str | PathLike[str],
@@ -135,25 +162,7 @@ def write(
             slug="no-format",
         )
     exporter, packed = choose(format or name)
-    put = exporter.write
-    if leave_out is not None:
-        leaving = getattr(exporter, "leaving", None)
-        if leaving is None:
-            raise UsageError(
-                "Only a Chrome trace can be written with or without its arrows or its memory.",
-                seen=f"{format or name} and an option of Chrome traces",
-                todo="leave the option out, or write .json",
-            )
-        put = leaving(leave_out)
-    if spreadsheet:
-        safe = getattr(exporter, "write_spreadsheet", None)
-        if safe is None:
-            raise UsageError(
-                "Only CSV has formulas.",
-                seen=f"{format or name} and --spreadsheet",
-                todo="leave the option out, or write .csv",
-            )
-        put = safe
+    put = _writer(exporter, leave_out, spreadsheet, format or name)
     known = (*trace.schema.names, *library.names("base"), EVENTS)
     if table is not None and table not in known:
         raise UsageError(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import OutputError
+from stepscope.escapes import escaped_json
 from stepscope.exporters import Written, memory_rows
 from stepscope.exporters.clocks import Layout, lay_out
 from stepscope.exporters.events import PHASES
@@ -26,7 +27,6 @@ from stepscope.exporters.own_marks import members
 from stepscope.exporters.track_ids import TrackIds, count
 from stepscope.formats import chrome_trace as own
 from stepscope.formats import traits
-from stepscope.hidden import escaped_json
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:

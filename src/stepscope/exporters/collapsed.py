@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.escapes import escaped_lines
 from stepscope.exporters import Written
 from stepscope.exporters.stack_tree import by_thread, label, tree
-from stepscope.hidden import escaped_lines
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.escapes import escaped_lines
 from stepscope.exporters import EVENTS
 from stepscope.exporters.lines import rows_of, write_lines
-from stepscope.hidden import escaped_lines
 
 if TYPE_CHECKING:
     from stepscope.exporters import Written

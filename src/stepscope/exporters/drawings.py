@@ -11,7 +11,7 @@ from importlib import resources
 from itertools import chain
 
 from stepscope import units
-from stepscope.hidden import escaped
+from stepscope.escapes import escaped
 from stepscope.instruments.graphs import HEIGHT, Box, Level
 
 FORMAT = 1
@@ -27,13 +27,10 @@ main svg{width:100%;height:100%}g.hit rect{stroke:#b3261e;stroke-width:3}
 g.near rect{stroke:#0b57d0;stroke-width:2.5}
 path.near{stroke:#0b57d0;stroke-opacity:1}g.dim,path.dim{opacity:.25}"""
 
-PAINTS = ("time", "bytes", "cluster", "type", "device")
-"""What colours can say."""
-
 
 def svg(level: Level, title: str, paint: str | None = None) -> str:
-    """The boxes and edges of a level. paint: one of PAINTS; None for the time where there is any, else the op
-    type."""
+    """The boxes and edges of a level. paint: time, bytes, cluster, type or device; None for the time where
+    there is any, else the op type."""
     return "".join(_svg(level, title, paint))
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope.escapes import escaped_json
 from stepscope.exporters import Written
 from stepscope.exporters.stack_tree import Tree, by_thread, tree
-from stepscope.hidden import escaped_json
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace

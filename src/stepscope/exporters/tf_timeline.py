@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from stepscope.session.trace import Trace
 
 OpTime = Literal["schedule", "gpu", "all"]
-OP_TIMES: tuple[OpTime, ...] = ("schedule", "gpu", "all")
 """Which times stand for an op: its scheduling; its kernels on a GPU; from the first to the last of both."""
 
 

@@ -16,8 +16,7 @@ and, where the format is special,
     WRITERS = {"toy": Writer()}   what is known of its writers, by the producer that build() names
     TWINS = (rule, …)             rules that find files which say again what another of their folder says
     CACHED = False                the cache cannot know it by one file, or keeping it saves nothing
-    FILLED_BY = "xla.some"        the module of instruments whose fill(store, source, spool) adds tables to
-                                  those of build(): what formats do not know, or one file does not tell
+    fill(store, source, spool)    adds tables to those of build() where all are asked for
     steps(pieces)                 the times of steps that a recorder wrote beside it: tuples of number, begin
                                   and end in Unix nanoseconds, and whether it was recorded. None when build()
                                   has stored the steps.
@@ -40,7 +39,8 @@ from stepscope.formats._pieces import Pieces as Pieces
 from stepscope.formats._pieces import Unreadable as Unreadable
 from stepscope.formats._writers import WRITERS, Writer
 from stepscope.sources.same_capture import Rule
-from stepscope.sources.source import Traits
+from stepscope.sources.source import Source, Traits
+from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -71,7 +71,7 @@ class Format(NamedTuple):
     writers: Mapping[str, Writer] = WRITERS
     twins: Sequence[Rule] = ()
     cached: bool = True
-    filled_by: str = ""
+    fill: Callable[[Store, Source, Spool], None] | None = None
 
 
 @cache
@@ -91,7 +91,7 @@ def formats() -> tuple[Format, ...]:
             {**WRITERS, **getattr(one, "WRITERS", {})},
             getattr(one, "TWINS", ()),
             getattr(one, "CACHED", True),
-            getattr(one, "FILLED_BY", ""),
+            getattr(one, "fill", None),
         )
         for one in modules
     )

@@ -32,16 +32,11 @@ def read(data: bytes) -> dict[str, Made]:
     texts: dict[int, str] = {}
     traces: list[tuple[str, list[bytes]]] = []
     for number, value in _fields(data):
-        if number == 1 and isinstance(value, bytes):
-            name, frames = "", []
-            for inner, part in _fields(value):
-                if inner == 1 and isinstance(part, bytes):
-                    name = part.decode("utf-8", "replace")
-                elif inner == 4 and isinstance(part, bytes):
-                    frames += [one for at, one in _fields(part) if at == 1 and isinstance(one, bytes)]
-            if name and frames:
-                traces.append((name, frames))
-        elif number == 2 and isinstance(value, bytes):
+        if not isinstance(value, bytes):
+            continue
+        if number == 1:
+            traces.append(_trace(value))
+        elif number == 2:
             entry = dict(_fields(value))
             key, text = entry.get(1, 0), entry.get(2, b"")
             if isinstance(key, int) and isinstance(text, bytes):
@@ -49,12 +44,25 @@ def read(data: bytes) -> dict[str, Made]:
     known: dict[bytes, CodeLine] = {}
     found = {}
     for name, frames in traces:
+        if not name or not frames:
+            continue
         lines = [known.get(one) or known.setdefault(one, _line(one, texts)) for one in frames]
         line = innermost(lines)
         if line is not None and line.file:
             own = [frame for frame in lines if not is_framework(frame.file)]
             found[name] = Made(line, own[-2] if len(own) > 1 else None)
     return found
+
+
+def _trace(entry: bytes) -> tuple[str, list[bytes]]:
+    """Name (1) and frames of an op: its `trace` (4) has `frames` (1)."""
+    name, frames = "", []
+    for number, value in _fields(entry):
+        if number == 1 and isinstance(value, bytes):
+            name = value.decode("utf-8", "replace")
+        elif number == 4 and isinstance(value, bytes):
+            frames += [frame for at, frame in _fields(value) if at == 1 and isinstance(frame, bytes)]
+    return name, frames
 
 
 def _line(frame: bytes, texts: dict[int, str]) -> CodeLine:

@@ -2,7 +2,8 @@
 text, one file for each stage and pass of a module. All files of a folder are one source: they tell of the
 same compiles, and a folder may have thousands.
 
-The names of the files say which module, stage and pass each is of; instruments read them. They hold no time.
+The names of the files say which module, stage and pass each is of; `formats.xla` reads them. They hold no
+time.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from stepscope.formats import _dump_names
+from stepscope.formats.xla import dump_names
 from stepscope.protobuf import fields
-from stepscope.sources.source import Traits
+from stepscope.sources.source import Source, Traits
+from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -23,17 +25,15 @@ NAME = "xla_dump"
 TRAITS = Traits(kind="dump")
 CACHED = False
 """A dump is many files."""
-FILLED_BY = "xla.dump_tables"
-"""Figures of stages depend on the stages before them."""
 _TEXT = re.compile(rb"\s*HloModule [^\s,]")
 _OPCODE = re.compile(rb"[a-z][a-z0-9-]*")
 
 
 def sniff(head: bytes, name: str) -> bool:
     """A name of a stage or pass in a dump folder, or the first instruction of a program whatever the name."""
-    named = _dump_names.named(name)
+    named = dump_names.named(name)
     if named is not None and named.place in ("before", "pass", "after"):
-        return named.suffix in _dump_names.MODULES
+        return named.suffix in dump_names.MODULES
     if _TEXT.match(head):
         return True
     data = memoryview(head)
@@ -81,6 +81,13 @@ def _is_name(body: memoryview) -> bool:
 def build(pieces: Pieces) -> Store:
     """An empty store, to be filled."""
     return pieces.build()
+
+
+def fill(store: Store, source: Source, spool: Spool) -> None:
+    """Fills the tables: figures of stages depend on the stages before them."""
+    from stepscope.formats.xla import dump_tables
+
+    dump_tables.fill(store, source, spool)
 
 
 def steps(pieces: Pieces) -> None:

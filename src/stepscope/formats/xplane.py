@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope import _core
-from stepscope.sources.source import Traits
+from stepscope.sources.source import Source, Traits
+from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "xplane"
 TRAITS = Traits(named_by_host=True, steps="within", op_logs=True)
-FILLED_BY = "xla.programs"
-"""XPlanes keep the programs that ran."""
 
 
 def sniff(head: bytes, name: str) -> bool:
@@ -25,6 +24,13 @@ def sniff(head: bytes, name: str) -> bool:
 def build(pieces: Pieces) -> Store:
     """The native core reads all that the file holds."""
     return pieces.decode(NAME)
+
+
+def fill(store: Store, source: Source, spool: Spool) -> None:
+    """Adds the programs that ran, which XPlanes keep."""
+    from stepscope.formats.xla import xplane_tables
+
+    xplane_tables.fill(store, source, spool)
 
 
 def steps(pieces: Pieces) -> list[Step]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from stepscope import strict_json
+from stepscope.escapes import printable
 from stepscope.sources import names
 from stepscope.sources.source import Source
 
@@ -35,15 +36,6 @@ class SourceRow(NamedTuple):
     events_capped: int
     complete: bool
     error: str | None
-
-
-def printable(text: str) -> str:
-    """Text that any encoder takes: names of files may hold bytes that are not UTF-8."""
-    return (
-        text.encode("utf-8", "surrogateescape")
-        .decode("utf-8", "replace")
-        .replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    )
 
 
 def placed(source: Source, facts: Mapping[str, Any]) -> Source:

@@ -184,20 +184,6 @@ def views() -> tuple[Entry, ...]:
     return tuple(ordered)
 
 
-def tables_of(name: str) -> frozenset[str]:
-    """The tables of the schema that an entry reads, itself or through views."""
-    base = set(names("base"))
-    found: set[str] = set()
-    open_names = list(entry(name).reads)
-    while open_names:
-        read = open_names.pop()
-        if read in base:
-            open_names.extend(entry(read).reads)
-        else:
-            found.add(read)
-    return frozenset(found)
-
-
 @lru_cache(maxsize=1)
 def _files() -> dict[str, tuple[Kind, Path]]:
     found: dict[str, tuple[Kind, Path]] = {}

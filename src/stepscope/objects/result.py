@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from stepscope import units
 from stepscope.errors import StepscopeError, UsageError
-from stepscope.hidden import Visible
+from stepscope.escapes import Visible
 from stepscope.presenters import embedded
 from stepscope.presenters.answers import scaled
 from stepscope.presenters.rows import distinct, human, to_table

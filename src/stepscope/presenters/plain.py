@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepscope.hidden import escaped
+from stepscope.escapes import escaped
 
 
 def plain(text: str, most: int | None = None) -> str:

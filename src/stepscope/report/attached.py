@@ -11,7 +11,7 @@ from stepscope import units
 from stepscope.attach import Seen
 from stepscope.attach.sampled import Sampled
 from stepscope.attach.tools import Frame
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 
 HOT = ("function", "place", "code", "self", "total")
 """Columns of functions for people."""

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.instruments.graphs import Hierarchy, Scope, alike
+from stepscope.errors import NothingFound
+from stepscope.formats.xla import hlo_files
+from stepscope.instruments.graphs import Hierarchy as Hierarchy
+from stepscope.instruments.graphs import Scope as Scope
+from stepscope.instruments.graphs import alike, programs
+from stepscope.instruments.graphs import level as level
+from stepscope.instruments.graphs import to_depth as to_depth
+from stepscope.library.statements import statement
 from stepscope.report.parts import Column, Node, Report, Section, Table, Tree
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
 
 MOST_LINES = 5_000
 _COLUMNS = (
@@ -22,6 +33,32 @@ _WAY = (
     Column("device", "text", "Device"),
     Column("time_ps", "ps", "Time", "own time, all executions"),
 )
+
+
+def stored_graphs(trace: Trace) -> list[dict[str, Any]]:
+    """The graphs of a trace's tables, the largest first: run_id, source_id, graph, nodes and file."""
+    result = trace.query(statement("page_graphs"))
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
+
+
+def dumped_graphs(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The programs of dump folders, the largest first: run_id, graph, nodes and path; none where no folder is
+    one."""
+    try:
+        return hlo_files.graphs(paths) if paths else []
+    except (NothingFound, OSError):
+        return []
+
+
+def stored(trace: Trace, row: Mapping[str, Any]) -> Hierarchy:
+    """The graph of a row of stored_graphs()."""
+    return Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
+
+
+def dumped(row: Mapping[str, Any]) -> Hierarchy:
+    """The graph of a row of dumped_graphs(). UnreadableSource when the file is gone or damaged since it was
+    found, LimitReached when it is too large."""
+    return programs.of(hlo_files.known_module(row["path"]))
 
 
 def build(name: str, graph: Hierarchy, top: Scope, depth: int, *, fold: bool = True) -> Report:

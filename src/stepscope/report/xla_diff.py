@@ -1,11 +1,16 @@
-"""What changed between two programs, in sentences."""
+"""What changed between two programs: as rows, as JSON and in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from stepscope import units
+from stepscope.formats.xla.compiles import Comparison, Stage
+from stepscope.instruments.xla import diffs
+from stepscope.instruments.xla.diffs import CHANGE_COLUMNS as CHANGE_COLUMNS
+from stepscope.instruments.xla.diffs import OP_COLUMNS as OP_COLUMNS
 
 Row = Mapping[str, Any]
 
@@ -141,3 +146,56 @@ def groups(rows: Sequence[Row], most: int | None) -> list[str]:
     if len(shown) < len(rows):
         lines.append(f"{units.count(len(rows) - len(shown), 'more group')} (--all shows them)")
     return lines
+
+
+def lines(found: Comparison, most: int | None) -> list[str]:
+    """A comparison for people: title, totals, devices, and up to `most` groups of changes."""
+    told = [
+        title(found.a.row, found.b.row, len(found.paths) - 2),
+        f"  {totals(diffs.totals(found.said))}",
+    ]
+    if split := devices(found.a.row, found.b.row):
+        told.append(f"  {split}")
+    counted = diffs.groups(found.said)
+    told += [f"  {line}" for line in groups(counted, most)] if counted else ["  nothing changed"]
+    return told
+
+
+def ops(found: Comparison) -> list[list[Any]]:
+    """Cells of OP_COLUMNS of the framework's ops that something happened to, the most first."""
+    return [[units.whole(row[name]) for name in OP_COLUMNS] for row in diffs.op_names(found.said)]
+
+
+def changes(found: Comparison) -> Iterator[list[Any]]:
+    """Cells of CHANGE_COLUMNS, a row for each instruction."""
+    for row in diffs.changes(found.said):
+        words = row["changed"]
+        yield [", ".join(words) if name == "changed" and words else row[name] for name in CHANGE_COLUMNS]
+
+
+def for_machines(found: Comparison) -> dict[str, Any]:
+    """All of a comparison, as JSON has it."""
+    return {
+        "a": _side(found.a),
+        "b": _side(found.b),
+        "by_way_of": [Path(path).name for path in found.paths[1:-1]],
+        "totals": diffs.totals(found.said),
+        "bases": diffs.bases(found.said),
+        "groups": diffs.groups(found.said),
+        "op_names": diffs.op_names(found.said),
+        "changes": list(diffs.changes(found.said)),
+        "pairs": list(diffs.pairs(found.said)),
+    }
+
+
+def pairs_found(found: Comparison) -> dict[str, int]:
+    """How many pairs of instructions were found in which way."""
+    return diffs.bases(found.said)
+
+
+def _side(stage: Stage) -> dict[str, Any]:
+    keys = (
+        *("module", "id", "function", "compile", "stage", "pass", "pass_number", "file"),
+        *("replicas", "partitions", "per_device"),
+    )
+    return {key: stage.row[key] for key in keys}

@@ -1,15 +1,28 @@
-"""What is said below the table of timed instructions: how much found its instruction, and what did not, with
-the reason."""
+"""Measured time of compiled instructions: what a trace and dump folders say of them, and the lines below the
+table: how much found its instruction, and what did not, with the reason."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import units
-from stepscope.instruments.xla.compile_time import Compiled
+from stepscope.errors import NothingFound
+from stepscope.formats.xla import known_modules
+from stepscope.instruments.xla import compile_time, executions, known_programs, timed, timed_rows
+from stepscope.instruments.xla.known_programs import Program
+from stepscope.instruments.xla.timed import COLUMNS as COLUMNS
 from stepscope.instruments.xla.timed import Timed
+from stepscope.instruments.xla.timed_rows import BY as BY
+from stepscope.instruments.xla.timed_rows import bounded as bounded
+from stepscope.library.statements import statement
+from stepscope.sources.source import Source
 from stepscope.xla_tools.peaks import Peaks
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
 
 NOTHING = "No slice of an instruction of XLA is in there"
 TODO = (
@@ -27,7 +40,7 @@ TODO_COMPILE = (
 )
 _MOST = 5
 
-_LOST = {
+LOST = {
     "no_program": "the program is not known; give the dump folder of the same run as another PATH",
     "no_instruction": "the program does not have it; is the dump of another compile?",
     "ambiguous": "several programs have an instruction of that name, and the slices name no module",
@@ -43,66 +56,161 @@ _UNTIMED = {
 }
 
 
-def lost(reason: str) -> str:
-    """Why slices found no instruction."""
-    return _LOST[reason]
+COMPILE_COLUMNS = compile_time.COLUMNS
+UNTIMED_COLUMNS = ("module", "program_id", "why", "opcode", "number")
+UNMATCHED_COLUMNS = ("module", "instruction", "slices", "self_ps", "reason", "why")
 
 
-def untimed(why: str) -> str:
-    """Why no slice names an instruction."""
-    return _UNTIMED[why]
+class TimedOps(NamedTuple):
+    """What a recording says of compiled programs, the programs, and how many could not be read."""
+
+    timed: Timed
+    programs: list[Program]
+    damaged: int
+
+    def of_module(self, name: str) -> TimedOps:
+        """Only what is of modules whose name contains `name`."""
+        found = self.timed
+        only = found._replace(
+            rows=[row for row in found.rows if name in (row["module"] or "")],
+            untimed=[one for one in found.untimed if name in one[0]],
+            lost=[one for one in found.lost if name in one.module],
+        )
+        return self._replace(timed=only)
+
+    def rows(self, by: str, *, fusion: str | None = None, open_fusions: bool = False) -> list[dict[str, Any]]:
+        """Rows with COLUMNS. by: one of BY. fusion: only this one and what is in it; NothingFound when no
+        slice is of it. open_fusions: below each fusion what is in it."""
+        rows = self.timed.rows
+        if fusion is not None:
+            rows = [row for row in rows if row["instruction"] == fusion]
+            if not rows:
+                raise NothingFound(
+                    f"No slice is of an instruction called {fusion}",
+                    seen=", ".join(str(row["instruction"]) for row in self.timed.rows[:8]) or "none",
+                    todo="stepscope xla ops PATH --all lists them",
+                )
+        if open_fusions or fusion is not None:
+            rows = timed_rows.opened(rows, self.programs)
+        return rows if by == "instruction" else timed_rows.grouped(rows, by)
+
+    def untimed(self) -> list[dict[str, Any]]:
+        """Rows with UNTIMED_COLUMNS of instructions that no slice names."""
+        return [
+            dict(zip(UNTIMED_COLUMNS, (module, number, _UNTIMED[why], opcode, count), strict=True))
+            for module, number, why, opcode, count in self.timed.untimed
+        ]
+
+    def unmatched(self) -> list[dict[str, Any]]:
+        """Rows with UNMATCHED_COLUMNS of slices without an instruction."""
+        return [
+            dict(zip(UNMATCHED_COLUMNS, (module or None, *figures, why, LOST[why]), strict=True))
+            for why, module, *figures in self.timed.lost
+        ]
+
+    def sentences(self) -> list[str]:
+        """The lines below the table."""
+        rows, untimed = self.timed.rows, Counter[str]()
+        slices = sum(row["slices"] for row in rows if row["timed"])
+        modules = units.count(len({row["module"] for row in rows}), "module")
+        seen = units.count(self.timed.seen, "slice")
+        lines = [f"{slices:,} of {seen} found an instruction ({modules})", *self._lost_lines()]
+        for _, _, why, _, number in self.timed.untimed:
+            untimed[why] += number
+        if untimed:
+            parts = [f"{number:,} {_UNTIMED[why]}" for why, number in sorted(untimed.items())]
+            whole = units.count(sum(untimed.values()), "instruction")
+            lines.append(f"{whole} without time: {'; '.join(parts)} (--untimed lists them)")
+        unknown = sum(
+            row["self_ps"] or 0 for row in rows if row["flops"] is None and row["opcode"] != "while"
+        )
+        if unknown:
+            lines.append(f"instructions of unknown cost took {units.show(unknown, 'ps')}")
+        lines += [
+            f"several programs are called {module}, and the recording does not tell them apart:"
+            " costs in which they differ are unknown"
+            for module in self.timed.ambiguous
+        ]
+        if self.damaged:
+            lines.append(f"{units.count(self.damaged, 'program')} could not be read")
+        return lines
+
+    def _lost_lines(self) -> list[str]:
+        counts: Counter[str] = Counter()
+        for one in self.timed.lost:
+            counts[one.reason] += one.slices
+        return [f"{units.count(number, 'slice')}: {LOST[reason]}" for reason, number in counts.most_common()]
 
 
-def sentences(timed: Timed, damaged: int) -> list[str]:
-    """The lines below the table."""
-    found = sum(row["slices"] for row in timed.rows if row["timed"])
-    modules = {row["module"] for row in timed.rows}
-    said = [
-        f"{found:,} of {units.count(timed.seen, 'slice')} found an instruction"
-        f" ({units.count(len(modules), 'module')})"
-    ]
-    said += _reasons(timed)
-    untold = Counter[str]()
-    for _, _, why, _, number in timed.untimed:
-        untold[why] += number
-    if untold:
-        parts = [f"{number:,} {_UNTIMED[why]}" for why, number in sorted(untold.items())]
-        whole = units.count(sum(untold.values()), "instruction")
-        said.append(f"{whole} without time: {'; '.join(parts)} (--untimed lists them)")
-    unknown = sum(
-        row["self_ps"] or 0 for row in timed.rows if row["flops"] is None and row["opcode"] != "while"
-    )
-    if unknown:
-        said.append(f"instructions of unknown cost took {units.show(unknown, 'ps')}")
-    said += [
-        f"several programs are called {module}, and the recording does not tell them apart:"
-        " costs in which they differ are unknown"
-        for module in timed.ambiguous
-    ]
-    if damaged:
-        said.append(f"{units.count(damaged, 'program')} could not be read")
-    return said
+def of_trace(trace: Trace, folders: Sequence[str]) -> TimedOps:
+    """The timed instructions of a trace. folders: paths that may be dump folders of the same run."""
+    groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices")).rows()]
+    programs, damaged = _programs(trace, folders, groups)
+    if modules := executions.unclear(groups, programs):
+        slices = trace.query(statement("slices_of_modules", modules=sorted(modules))).rows()
+        groups = executions.apart(groups, slices, programs)
+    found = timed.join(groups, programs)
+    hosts = {_number(at, source): source.host_id for at, source in enumerate(trace.sources)}
+    for row in found.rows:
+        row["host"] = hosts.get(row["source_id"])
+    for run in {source.run_id for source in trace.sources}:
+        lines = trace.query(statement("lines_of_ops", run_id=run)).rows()
+        timed_rows.place(found.rows, [(op, file, line) for op, file, line, _ in lines])
+    return TimedOps(found, programs, damaged)
 
 
-def _reasons(timed: Timed) -> Sequence[str]:
-    counts: Counter[str] = Counter()
-    for one in timed.lost:
-        counts[one.reason] += one.slices
-    return [f"{units.count(number, 'slice')}: {_LOST[reason]}" for reason, number in counts.most_common()]
+def _programs(
+    trace: Trace, folders: Sequence[str], groups: Sequence[Sequence[Any]]
+) -> tuple[list[Program], int]:
+    """The programs that slices may be of, and how many could not be read."""
+    modules = {group[3] for group in groups if group[3] is not None}
+    ids = {group[4] for group in groups if group[4] is not None}
+    # A slice that names no program may be of any.
+    anything = any(group[3] is None and group[4] is None for group in groups)
+    programs: list[Program] = []
+    damaged = 0
+    for source, number, module, file in known_modules.find(
+        trace.sources, folders, None if anything else modules, ids
+    ):
+        if module is None:
+            damaged += 1
+        else:
+            programs.append(known_programs.of_module(module, source, number, file))
+    if not all(isinstance(source, Source) for source in trace.sources):
+        # Dump folders beside a lake go first.
+        runs = {_number(at, source): source.run_id for at, source in enumerate(trace.sources)}
+        stored = known_programs.of_tables(trace.query(statement("instructions_of_programs")).rows(), runs)
+        known = {program.module for program in programs}
+        programs += [program for program in stored if program.module not in known]
+    return programs, damaged
 
 
-def compiled(modules: Sequence[Compiled]) -> list[str]:
-    """The lines below the table of compiles."""
-    said = []
+def _number(at: int, source: Any) -> int:
+    """The source_id of a source: its place, or in a lake what it says."""
+    number: int = getattr(source, "source_id", at)
+    return number
+
+
+def compiled(trace: Trace, module: str | None) -> tuple[list[dict[str, Any]], list[str]]:
+    """How long compiles took: rows with COMPILE_COLUMNS, and the lines below them. NothingFound when there is
+    no compile of a module whose name contains `module`."""
+    slices = trace.query(statement("compile_slices")).rows()
+    rows, modules = compile_time.rows(slices)
+    if module is not None:
+        rows = [row for row in rows if module in row["module"]]
+        modules = [one for one in modules if module in one.module]
+    if not rows:
+        raise NothingFound(NO_COMPILE, seen=f"{len(slices):,} slices of compiles", todo=TODO_COMPILE)
+    lines = []
     for one in modules[:_MOST]:
         passes, backend = (units.show(time, "ps") for time in (one.passes_ps, one.backend_ps))
         line = f"{one.module}: {units.count(one.compiles, 'compile')}, passes {passes}, backend {backend}"
         if one.kernel_ps:
             line += f"; kernels {units.show(one.kernel_ps, 'ps')} on threads of their own"
-        said.append(line)
+        lines.append(line)
     if len(modules) > _MOST:
-        said.append(f"{units.count(len(modules) - _MOST, 'more module')}")
-    return said
+        lines.append(f"{units.count(len(modules) - _MOST, 'more module')}")
+    return rows, lines
 
 
 def peaks(found: Peaks) -> str:

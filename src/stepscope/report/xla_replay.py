@@ -29,8 +29,12 @@ def notes(rows: Sequence[Row], asked: int, *, is_plain: bool) -> Iterator[str]:
     calls = sorted({row["custom_calls"] for row in rows if row["custom_calls"]})
     if calls:
         yield f"custom calls run as this jax has them: {', '.join(calls)}"
-    if asked == 1:
-        return
+    if asked != 1:
+        yield from _compared(rows, asked, is_plain)
+
+
+def _compared(rows: Sequence[Row], asked: int, is_plain: bool) -> Iterator[str]:
+    """What to know of several stages beside their rows."""
     if is_plain:
         yield (
             "optional passes of XLA were off, so that each stage gives what it says itself; "
@@ -42,20 +46,24 @@ def notes(rows: Sequence[Row], asked: int, *, is_plain: bool) -> Iterator[str]:
     failed = sum(row["verdict"] == "failed" for row in rows)
     if failed:
         yield f"{units.count(failed, 'stage')} could not be run or compared (column problem)"
-    differs = [row for row in rows if row["verdict"] == "differs"]
-    for row in differs:
-        what = row["pass"] or row["stage"]
-        share = "infinitely" if row["max_relative"] is None else f"by up to {row['max_relative']:.2g}"
-        yield (
-            f"{what}: {row['beyond']:,} of {units.count(row['elements'], 'element')} differ {share} from "
-            f"{row['compared_with']}, most in result {row['output']}: {row['values']}"
-        )
+    yield from (_difference(row) for row in rows if row["verdict"] == "differs")
     compared = [row for row in rows if row["verdict"] in ("identical", "within", "differs")]
-    if compared and not differs:
-        exact = all(row["verdict"] == "identical" for row in compared)
+    verdicts = {row["verdict"] for row in compared}
+    if compared and "differs" not in verdicts:
+        exact = verdicts == {"identical"}
         yield "all results are identical" if exact else "all results are equal within the tolerance"
     if any(row["nan"] and row["nan"] * 2 > row["elements"] for row in compared):
         yield (
             "most results are not numbers (NaN), which say little: give real inputs with --inputs, "
             "or another --seed"
         )
+
+
+def _difference(row: Row) -> str:
+    """Where a stage gives other values than what it is compared with."""
+    share = "infinitely" if row["max_relative"] is None else f"by up to {row['max_relative']:.2g}"
+    elements = units.count(row["elements"], "element")
+    return (
+        f"{row['pass'] or row['stage']}: {row['beyond']:,} of {elements} differ {share} from "
+        f"{row['compared_with']}, most in result {row['output']}: {row['values']}"
+    )

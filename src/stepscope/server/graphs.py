@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import NothingFound
+from stepscope.formats.xla import known_modules
 from stepscope.instruments.graphs import Hierarchy, programs
 from stepscope.instruments.graphs import level as level_of
 from stepscope.library.statements import statement
+from stepscope.report.graph import dumped, dumped_graphs, stored, stored_graphs
 from stepscope.server.catalog import dicts
 from stepscope.server.replies import Refused
 from stepscope.sources.given import is_lake
@@ -27,8 +29,7 @@ LEVEL_KEYS = ("graph", "open", "fold", "flat", "given")
 def listed(trace: Trace) -> list[dict[str, Any]]:
     """The graphs, the largest first: those of the tables, then programs of XLA. Those of dumps have the path
     of their module, those of recordings its number, those of lakes its row."""
-    found = dicts(trace.query(statement("page_graphs")))
-    return found + _programs(trace) + _recorded(trace) + _stored(trace)
+    return stored_graphs(trace) + _programs(trace) + _recorded(trace) + _stored(trace)
 
 
 def _recorded(trace: Trace) -> list[dict[str, Any]]:
@@ -67,10 +68,7 @@ def _programs(trace: Trace) -> list[dict[str, Any]]:
     if not trace.query(statement("programs_seen")).rows()[0][0]:
         return []
     paths = [path for path in trace.given if not is_store(path) and not is_lake(Path(path))]
-    try:
-        return programs.found(paths) if paths else []
-    except (NothingFound, OSError):
-        return []  # modules are in profiles, too, which are not dumps
+    return dumped_graphs(paths)  # modules are in profiles, too, which are not dumps
 
 
 def told(graphs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -90,14 +88,14 @@ def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
         )
     row = graphs[number]
     if "path" in row:
-        return programs.read(row["path"])
+        return dumped(row)
     if "module_id" in row:
         asked = statement("page_stored_instructions", module_id=row["module_id"])
         return programs.stored(dicts(trace.query(asked)), _times(trace, row))
     if "program_id" in row:
         source: Any = trace.sources[row["source_id"]]
-        return programs.kept(source, row["program_id"], _times(trace, row))
-    return Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
+        return programs.of(known_modules.kept(source, row["program_id"]), _times(trace, row))
+    return stored(trace, row)
 
 
 def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ it, so the same bytes give the same tables wherever they end up.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from stepscope import _core, formats
@@ -74,8 +73,8 @@ def decode_source(
     except _core.CoreError as error:
         return _given_up(source, folder, error)
     try:
-        if needs == NEEDS and one.filled_by:
-            import_module(f"stepscope.instruments.{one.filled_by}").fill(store, source, spool)
+        if needs == NEEDS and one.fill is not None:
+            one.fill(store, source, spool)
         if needs == NEEDS and (told := one.steps(pieces)) is not None:
             producer = store.facts.get("producer") or "unknown"
             known = steps.Known(

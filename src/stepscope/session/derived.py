@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import _core
 from stepscope.engines import Relation, Rows
 from stepscope.errors import LimitReached
+from stepscope.escapes import printable
 from stepscope.formats import _op_log
 from stepscope.formats.models import files
 from stepscope.instruments import laws
@@ -19,7 +20,6 @@ from stepscope.instruments.ranks import table as ranks_table
 from stepscope.instruments.step_breakdown import part_tables
 from stepscope.instruments.tfprof import table as tfprof_table
 from stepscope.lake.numbers import first_id
-from stepscope.lake.rows import printable
 from stepscope.lake.schema import schema
 from stepscope.sources import op_logs
 from stepscope.sources.source import Bytes, Source

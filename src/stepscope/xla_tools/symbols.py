@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import UsageError
+from stepscope.escapes import printable
 from stepscope.formats._elf import Elf
-from stepscope.lake.rows import printable
 from stepscope.xla_tools import kept
 
 COLUMNS = (

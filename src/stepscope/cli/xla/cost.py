@@ -6,12 +6,10 @@ import argparse
 import re
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
-from stepscope.errors import UsageError
-from stepscope.instruments.xla import costs
-from stepscope.report import xla_ops
+from stepscope.report import xla_costs, xla_ops
 from stepscope.sources.given import look_up
 from stepscope.xla_tools import peaks as machine
 
@@ -41,7 +39,7 @@ def parser() -> Parser:
     parser.add_argument("--module", metavar="NAME", help="a module whose name contains NAME, not the largest")
     parser.add_argument(
         "--by",
-        choices=("instruction", "op", "scope", "line"),
+        choices=xla_costs.BY,
         default="instruction",
         help="what a row is (%(default)s)",
     )
@@ -80,20 +78,15 @@ def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr of which program they are."""
     need_csv(options, options.format == "csv")
-    if not options.paths:
-        raise UsageError(
-            "No dump folder is given",
-            seen="no DIR",
-            todo="stepscope xla cost DIR; DIR is what --xla_dump_to named",
-        )
+    need_dumps(options, "xla cost")
     from stepscope.cli.query import write_rows
 
     look_up(options.paths)
     with working("reading the dump", console):
-        program = costs.read(options.paths, options.module)
+        program = xla_costs.program(options.paths, options.module)
     peak = None if options.peak is None else known(options.peak, console)
-    rows = costs.rows(program, options.by, peak)
-    columns: tuple[str, ...] = costs.COLUMNS
+    rows = xla_costs.rows(program, options.by, peak)
+    columns: tuple[str, ...] = xla_costs.COLUMNS
     kept = rows
     if options.format in ("table", "md"):
         columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
@@ -103,7 +96,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         ]
     write_rows(
         columns,
-        ([_whole(row[name]) for name in columns] for row in kept),
+        ([units.whole(row[name]) for name in columns] for row in kept),
         console,
         options.format,
         everything=options.all,
@@ -112,15 +105,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
     told = [f"{program['module']}, {program['file']}"]
     if len(kept) < len(rows):
         told.append(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
-    if program["run_custom_calls"]:
-        told.append(
-            f"{units.count(int(program['run_custom_calls']), 'custom call')} of unknown cost left out"
-        )
-    if program["run_open_loops"]:
-        told.append(f"{units.count(int(program['run_open_loops']), 'loop')} of unknown length counted once")
-    console.say("; ".join(told))
+    console.say("; ".join([*told, *xla_costs.left_out(program)]))
     return 0
-
-
-def _whole(cell: object) -> object:
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell

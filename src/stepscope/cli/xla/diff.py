@@ -7,19 +7,19 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import NothingFound, UsageError
-from stepscope.hidden import escaped_lines
-from stepscope.instruments.xla import diffs
+from stepscope.escapes import escaped_lines
+from stepscope.formats.xla import compiles
 from stepscope.report import xla_diff
 from stepscope.sources.given import look_up
 
 if TYPE_CHECKING:
-    from stepscope.instruments.xla.diffs import Compared, Compile, Stage
+    from stepscope.formats.xla.compiles import Comparison, Compile, Stage
 
 ABOUT = "what changed between stages, passes, compiles or folders, whatever was renamed"
 EPILOG = """A stage is before, after, the name of a pass or its number. Stages that lie far apart are
@@ -75,7 +75,7 @@ class _Told:
     is counted on the way; and functions that only one side has."""
 
     def __init__(
-        self, found: Iterable[Compared], *, by_pass: bool = False, alone: Sequence[str] = ()
+        self, found: Iterable[Comparison], *, by_pass: bool = False, alone: Sequence[str] = ()
     ) -> None:
         self._found = found
         self.by_pass = by_pass
@@ -83,9 +83,9 @@ class _Told:
         self.unchanged = 0
         self.bases: Counter[str] = Counter()
 
-    def __iter__(self) -> Iterator[Compared]:
+    def __iter__(self) -> Iterator[Comparison]:
         for one in self._found:
-            self.bases.update(diffs.bases([one]))
+            self.bases.update(xla_diff.pairs_found(one))
             if self.by_pass and one.is_empty:
                 self.unchanged += 1
             else:
@@ -128,28 +128,28 @@ def _compared(options: argparse.Namespace) -> _Told:
     if len(options.paths) == 2:
         a, b = (Path(path) for path in options.paths)
         if a.is_file() and b.is_file():
-            return _Told([diffs.compare(_between(a, b), named=named)])
-        left, right = (diffs.compiles([path], options.module) for path in options.paths)
-        pairs, alone = diffs.paired(left, right)
+            return _Told([compiles.compare(_between(a, b), named=named)])
+        left, right = (compiles.read([path], options.module) for path in options.paths)
+        pairs, alone = compiles.paired(left, right)
         if not pairs:
             pairs = _only(left, right)
             alone = []
         ends = [_ends(one, other, options.stage) for one, other in pairs]
-        return _Told((diffs.compare(both, named=named) for both in ends), alone=alone)
-    every = diffs.compiles(options.paths, options.module)
+        return _Told((compiles.compare(both, named=named) for both in ends), alone=alone)
+    every = compiles.read(options.paths, options.module)
     if options.compile is not None:
         one, other = _numbered(every, options.compile)
-        return _Told([diffs.compare(_ends(one, other, options.stage), named=named)])
-    stages = diffs.largest(every)
+        return _Told([compiles.compare(_ends(one, other, options.stage), named=named)])
+    stages = compiles.largest(every)
     if options.stage is not None:
-        first, last = (diffs.place(stages, end) for end in _both_ends(options.stage))
+        first, last = (compiles.place(stages, end) for end in _both_ends(options.stage))
         step = 1 if first <= last else -1
         chosen = stages[first : last + step if last + step >= 0 else None : step]
         if len(chosen) < 2:
             raise NothingFound(
                 "Both sides are the same stage", seen=f"--stage {options.stage}", todo="give two of them"
             )
-        return _Told([diffs.compare(chosen, named=named)])
+        return _Told([compiles.compare(chosen, named=named)])
     if len(stages) < 2:
         raise NothingFound(
             "There is only one stage, and nothing to compare it with",
@@ -157,14 +157,14 @@ def _compared(options: argparse.Namespace) -> _Told:
             todo="dump with --xla_dump_hlo_pass_re=.*, or give two folders or files",
             path=options.paths[0],
         )
-    return _Told(diffs.passes(stages, named=named), by_pass=True)
+    return _Told(compiles.passes(stages, named=named), by_pass=True)
 
 
 def _between(a: Path, b: Path) -> list[Stage]:
     """Two files, with the passes between them where they are of one compile in one folder."""
     if a.parent.resolve() == b.parent.resolve():
         try:
-            together = diffs.compiles([str(a.parent)])
+            together = compiles.read([str(a.parent)])
         except NothingFound:  # files of other names, such as of compiled.as_text()
             together = []
         for stages in together:
@@ -174,7 +174,7 @@ def _between(a: Path, b: Path) -> list[Stage]:
                 step = 1 if first <= last else -1
                 if first != last:
                     return stages[first : last + step if last + step >= 0 else None : step]
-    return [diffs.compiles([str(path)])[0][0] for path in (a, b)]
+    return [compiles.read([str(path)])[0][0] for path in (a, b)]
 
 
 def _only(left: list[Compile], right: list[Compile]) -> list[tuple[Compile, Compile]]:
@@ -193,7 +193,7 @@ def _ends(a: Compile, b: Compile, stage: str | None) -> list[Stage]:
     """One stage of each, the last where none is named."""
     if stage is None:
         return [a[-1], b[-1]] if bool(a[-1].row["pass"]) == bool(b[-1].row["pass"]) else [a[0], b[0]]
-    return [one[diffs.place(one, stage)] for one in (a, b)]
+    return [one[compiles.place(one, stage)] for one in (a, b)]
 
 
 def _both_ends(stage: str) -> tuple[str, str]:
@@ -223,31 +223,11 @@ def _numbered(every: list[Compile], wanted: str) -> tuple[Compile, Compile]:
     )
 
 
-def _side(stage: Stage) -> dict[str, Any]:
-    keys = (
-        *("module", "id", "function", "compile", "stage", "pass", "pass_number", "file"),
-        *("replicas", "partitions", "per_device"),
-    )
-    return {key: stage.row[key] for key in keys}
-
-
 def _write_json(found: _Told, console: Console) -> None:
     console.data.write('{"comparisons": [')
     for number, one in enumerate(found):
-        made = {
-            "a": _side(one.a),
-            "b": _side(one.b),
-            "by_way_of": [Path(path).name for path in one.paths[1:-1]],
-            "totals": diffs.totals(one),
-            "bases": diffs.bases([one]),
-            "groups": diffs.groups(one),
-            "op_names": diffs.op_names(one),
-            "changes": list(diffs.changes(one)),
-            "pairs": list(diffs.pairs(one)),
-        }
-        console.data.write(
-            (",\n" if number else "\n") + json.dumps(made, ensure_ascii=False, allow_nan=False)
-        )
+        made = json.dumps(xla_diff.for_machines(one), ensure_ascii=False, allow_nan=False)
+        console.data.write((",\n" if number else "\n") + made)
     rest = json.dumps(
         {"unchanged_passes": found.unchanged if found.by_pass else None, "only_in_one": list(found.alone)}
     )
@@ -257,50 +237,26 @@ def _write_json(found: _Told, console: Console) -> None:
 def _write_text(found: _Told, options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.query import write_rows
 
-    most = None if options.all else _MOST_GROUPS
     for number, one in enumerate(found):
-        title = xla_diff.title(one.a.row, one.b.row, len(one.paths) - 2)
-        lines = [*([""] if number else []), title, f"  {xla_diff.totals(diffs.totals(one))}"]
-        devices = xla_diff.devices(one.a.row, one.b.row)
-        lines += [] if devices is None else [f"  {devices}"]
-        groups = diffs.groups(one)
-        lines += [f"  {line}" for line in xla_diff.groups(groups, most)]
-        if not groups:
-            lines.append("  nothing changed")
-        for line in lines:
+        lines = xla_diff.lines(one, None if options.all else _MOST_GROUPS)
+        for line in [*([""] if number else []), *lines]:
             console.out.write(escaped_lines(line, styles=False) + "\n")
-        ops = diffs.op_names(one)
+        ops = xla_diff.ops(one)
         if ops and (options.all or not found.by_pass):
             console.out.write("\n")
-            rows = ops if options.all else ops[:_MOST_OPS]
-            columns = diffs.OP_COLUMNS
-            cells = ([_whole(row[name]) for name in columns] for row in rows)
-            write_rows(columns, cells, console, "table", everything=True)
-        if options.all and groups:
+            shown = ops if options.all else ops[:_MOST_OPS]
+            write_rows(xla_diff.OP_COLUMNS, shown, console, "table", everything=True)
+        if options.all and not one.is_empty:
             console.out.write("\n")
-            write_rows(diffs.CHANGE_COLUMNS, _cells(one), console, "table", everything=True)
+            write_rows(xla_diff.CHANGE_COLUMNS, xla_diff.changes(one), console, "table", everything=True)
 
 
 def _write_rows(found: _Told, options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.query import write_rows
 
-    def rows() -> Iterator[list[Any]]:
-        for one in found:
-            for cells in _cells(one):
-                yield [one.a.name, one.b.name, *cells]
-
-    columns = ("from", "to", *diffs.CHANGE_COLUMNS)
-    write_rows(columns, rows(), console, options.format, everything=True, spreadsheet=options.spreadsheet)
-
-
-def _cells(one: Compared) -> Iterator[list[Any]]:
-    for row in diffs.changes(one):
-        words = row["changed"]
-        yield [", ".join(words) if key == "changed" and words else row[key] for key in diffs.CHANGE_COLUMNS]
-
-
-def _whole(cell: object) -> object:
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+    rows = ([one.a.name, one.b.name, *cells] for one in found for cells in xla_diff.changes(one))
+    columns = ("from", "to", *xla_diff.CHANGE_COLUMNS)
+    write_rows(columns, rows, console, options.format, everything=True, spreadsheet=options.spreadsheet)
 
 
 def _say(found: _Told, console: Console) -> None:

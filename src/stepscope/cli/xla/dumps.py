@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
-from stepscope.errors import UsageError
-from stepscope.instruments.xla import dumps
+from stepscope.formats.xla import dump_files, dumps
 from stepscope.sources.given import look_up
 
 ABOUT = "modules of a dump folder by stage and pass, with size, cost and memory"
@@ -40,12 +39,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr what was left out."""
     need_csv(options, options.format == "csv")
-    if not options.paths:
-        raise UsageError(
-            "No dump folder is given",
-            seen="no DIR",
-            todo="stepscope xla dumps DIR; DIR is what --xla_dump_to named",
-        )
+    need_dumps(options, "xla dumps")
     from stepscope.cli.query import write_rows
 
     look_up(options.paths)
@@ -54,7 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rows = found.files if options.files else found.rows
     if options.module is not None:
         rows = [row for row in rows if options.module in (row["module"] or "")]
-    columns: tuple[str, ...] = dumps.FILE_COLUMNS if options.files else dumps.COLUMNS
+    columns: tuple[str, ...] = dump_files.FILE_COLUMNS if options.files else dumps.COLUMNS
     if options.format in ("table", "md"):
         if not options.files:
             columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))

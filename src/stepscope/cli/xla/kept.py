@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-from stepscope.instruments.xla.program_log import KEPT
+from stepscope.formats.xla.program_log import KEPT
 
 _MOST_BYTES = 1 << 28
 _SECONDS_TO_END = 1.0

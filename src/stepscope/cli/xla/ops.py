@@ -11,16 +11,12 @@ from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_
 from stepscope.cli.console import Console
 from stepscope.cli.xla.cost import PEAK_HELP, known, peaks
 from stepscope.errors import NothingFound, UsageError
-from stepscope.instruments.xla import compile_time, dumps, executions, known_programs, timed, timed_rows
-from stepscope.instruments.xla.timed_rows import BY
-from stepscope.library.statements import statement
+from stepscope.formats.xla import dump_files
 from stepscope.presenters.answers import scaled
 from stepscope.report import xla_ops
-from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
     from stepscope.cli.progress import Bar
-    from stepscope.instruments.xla.timed import Timed
     from stepscope.session.trace import Trace
 
 ABOUT = "the slowest instructions of compiled programs: time, line, flops/s, bytes/s, bound"
@@ -47,18 +43,8 @@ _UNITS = {
 }
 """Units of columns with numbers, in tables for people."""
 _SHOWN = (
-    *(
-        "module",
-        "instruction",
-        "opcode",
-        "runs",
-        "executions",
-        "per_run",
-        "trips",
-        "self_ps",
-        "share",
-        "place_of",
-    ),
+    *("module", "instruction", "opcode", "runs", "executions", "per_run", "trips"),
+    *("self_ps", "share", "place_of"),
     *("bound", "bound_share", "gflop_per_s", "gb_per_s", "flops", "bytes", "instructions", "device", "host"),
 )
 
@@ -75,7 +61,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--dump", metavar="DIR", action="append", type=a_path, default=[], help="a dump folder, beside a lake"
     )
-    parser.add_argument("--by", choices=BY, default="instruction", help="what a row is (%(default)s)")
+    parser.add_argument("--by", choices=xla_ops.BY, default="instruction", help="what a row is (%(default)s)")
     parser.add_argument("--module", metavar="NAME", help="only modules whose name contains NAME")
     parser.add_argument(
         "--peak",
@@ -113,52 +99,36 @@ def run(options: argparse.Namespace, console: Console) -> int:
         with opened(options, console) as (trace, bar):
             if options.compile:
                 return _compile(trace, bar, options, console)
-            found, programs, damaged = _find(trace, options)
+            found = xla_ops.of_trace(trace, [*options.paths, *options.dump])
             bar.stop()
     except NothingFound as error:
         raise (None if options.compile else _no_times(options.paths)) or error from None
     if options.module is not None:
-        found = found._replace(
-            rows=[row for row in found.rows if options.module in (row["module"] or "")],
-            untimed=[one for one in found.untimed if options.module in one[0]],
-            lost=[one for one in found.lost if options.module in one.module],
-        )
-    if not found.seen:
+        found = found.of_module(options.module)
+    if not found.timed.seen:
         raise NothingFound(
             xla_ops.NOTHING,
             seen=f"no hlo_op in {' '.join(options.paths or [options.lake])}",
             todo=xla_ops.TODO,
         )
-    rows: list[dict[str, Any]] = found.rows
     if options.untimed:
-        _write(options, console, _UNTIMED, _untimed(found))
+        _write(options, console, xla_ops.UNTIMED_COLUMNS, found.untimed())
     elif options.unmatched:
-        _write(options, console, _UNMATCHED, _unmatched(found))
+        _write(options, console, xla_ops.UNMATCHED_COLUMNS, found.unmatched())
     else:
-        if options.fusion is not None:
-            rows = [row for row in rows if row["instruction"] == options.fusion]
-            if not rows:
-                raise NothingFound(
-                    f"No slice is of an instruction called {options.fusion}",
-                    seen=", ".join(str(row["instruction"]) for row in found.rows[:8]) or "none",
-                    todo="stepscope xla ops PATH --all lists them",
-                )
-        if options.open or options.fusion is not None:
-            rows = timed_rows.opened(rows, programs)
-        if options.by != "instruction":
-            rows = timed_rows.grouped(rows, options.by)
+        rows = found.rows(options.by, fusion=options.fusion, open_fusions=options.open)
         if options.peak is not None:
-            timed_rows.bounded(rows, known(options.peak, console))
-        _write(options, console, timed.COLUMNS, rows)
-    for line in xla_ops.sentences(found, damaged):
+            xla_ops.bounded(rows, known(options.peak, console))
+        _write(options, console, xla_ops.COLUMNS, rows)
+    for line in found.sentences():
         console.say(line)
-    return 0 if found.rows else 2
+    return 0 if found.timed.rows else 2
 
 
 def _no_times(paths: Sequence[str]) -> NothingFound | None:
     """The error for dump folders without a recording; None for anything else."""
     try:
-        number = len(dumps.finished(paths))
+        number = len(dump_files.finished(paths))
     except OSError:
         return None
     if not number:
@@ -168,87 +138,14 @@ def _no_times(paths: Sequence[str]) -> NothingFound | None:
     )
 
 
-def _find(trace: Trace, options: argparse.Namespace) -> tuple[Timed, list[Any], int]:
-    groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices")).rows()]
-    modules = {group[3] for group in groups if group[3] is not None}
-    ids = {group[4] for group in groups if group[4] is not None}
-    # A slice that names no program may be of any.
-    anything = any(group[3] is None and group[4] is None for group in groups)
-    programs, damaged = known_programs.find(
-        trace.sources, [*options.paths, *options.dump], None if anything else modules, ids
-    )
-    if not all(isinstance(source, Source) for source in trace.sources):
-        # Dump folders beside a lake go first.
-        runs = {_number(at, source): source.run_id for at, source in enumerate(trace.sources)}
-        kept = known_programs.of_tables(trace.query(statement("instructions_of_programs")).rows(), runs)
-        known = {program.module for program in programs}
-        programs += [program for program in kept if program.module not in known]
-    if modules := executions.unclear(groups, programs):
-        slices = trace.query(statement("slices_of_modules", modules=sorted(modules))).rows()
-        groups = executions.apart(groups, slices, programs)
-    found = timed.join(groups, programs)
-    hosts = {_number(at, source): source.host_id for at, source in enumerate(trace.sources)}
-    for row in found.rows:
-        row["host"] = hosts.get(row["source_id"])
-    for run in {source.run_id for source in trace.sources}:
-        lines = trace.query(statement("lines_of_ops", run_id=run)).rows()
-        timed_rows.place(found.rows, [(op, file, line) for op, file, line, _ in lines])
-    return found, programs, damaged
-
-
-def _number(at: int, source: Any) -> int:
-    """The source_id of a source: its place, or in a lake what it says."""
-    number: int = getattr(source, "source_id", at)
-    return number
-
-
 def _compile(trace: Trace, bar: Bar, options: argparse.Namespace, console: Console) -> int:
     """Prints how long compiles took."""
-    slices = trace.query(statement("compile_slices")).rows()
+    rows, lines = xla_ops.compiled(trace, options.module)
     bar.stop()
-    rows, modules = compile_time.rows(slices)
-    if options.module is not None:
-        rows = [row for row in rows if options.module in row["module"]]
-        modules = [one for one in modules if options.module in one.module]
-    if not rows:
-        raise NothingFound(
-            xla_ops.NO_COMPILE, seen=f"{len(slices):,} slices of compiles", todo=xla_ops.TODO_COMPILE
-        )
-    _write(options, console, compile_time.COLUMNS, rows)
-    for line in xla_ops.compiled(modules):
+    _write(options, console, xla_ops.COMPILE_COLUMNS, rows)
+    for line in lines:
         console.say(line)
     return 0
-
-
-_UNTIMED = ("module", "program_id", "why", "opcode", "number")
-_UNMATCHED = ("module", "instruction", "slices", "self_ps", "reason", "why")
-
-
-def _untimed(found: Timed) -> list[dict[str, Any]]:
-    return [
-        dict(zip(_UNTIMED, (*one[:2], xla_ops.untimed(one[2]), *one[3:]), strict=True))
-        for one in found.untimed
-    ]
-
-
-def _unmatched(found: Timed) -> list[dict[str, Any]]:
-    return [
-        dict(
-            zip(
-                _UNMATCHED,
-                (
-                    one.module or None,
-                    one.instruction,
-                    one.slices,
-                    one.self_ps,
-                    one.reason,
-                    xla_ops.lost(one.reason),
-                ),
-                strict=True,
-            )
-        )
-        for one in found.lost
-    ]
 
 
 def _write(
@@ -262,27 +159,14 @@ def _write(
     if options.format not in ("table", "md"):
         write_rows(
             columns,
-            ([_whole(row[name]) for name in columns] for row in rows),
+            ([units.whole(row[name]) for name in columns] for row in rows),
             console,
             options.format,
             spreadsheet=options.spreadsheet,
         )
         return
     kept = [_for_people(row) for row in (rows if options.all else rows[:_MOST])]
-    names = _SHOWN if "timed" in columns else columns
-    shown = [name for name in names if any(row[name] is not None for row in kept)]
-    if len({row["module"] for row in kept}) < 2 and len(kept) > 1 and "timed" in columns:
-        shown = [name for name in shown if name != "module"]
-    if options.by != "module":
-        shown = [name for name in shown if name != "runs"]
-    elif "timed" in columns:
-        shown = [name for name in shown if name != "module"]
-    for name in ("device", "host"):
-        if len({row.get(name) for row in kept}) < 2:
-            shown = [one for one in shown if one != name]
-    for name in ("per_run", "instructions"):
-        if all(row.get(name) in (1, None) for row in kept):
-            shown = [one for one in shown if one != name]
+    shown = _columns(kept, columns, options.by)
     told = scaled(
         [_Field(name, _UNITS.get(name, "text")) for name in shown],
         [[row[name] for name in shown] for row in kept],
@@ -292,6 +176,19 @@ def _write(
     write_rows(titles, told.rows, console, options.format, everything=options.all, right=told.right)
     if len(kept) < len(rows):
         console.say(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], by: str) -> list[str]:
+    """The columns that say something about these rows."""
+    is_timed = "timed" in columns
+    empty = {name for name in ("device", "host") if len({row.get(name) for row in rows}) < 2}
+    empty |= {name for name in ("per_run", "instructions") if all(row.get(name) in (1, None) for row in rows)}
+    if by != "module":
+        empty.add("runs")
+    if is_timed and (by == "module" or (len(rows) > 1 and len({row["module"] for row in rows}) < 2)):
+        empty.add("module")
+    names = [name for name in (_SHOWN if is_timed else columns) if name not in empty]
+    return [name for name in names if any(row[name] is not None for row in rows)]
 
 
 _LONGEST = 36
@@ -315,7 +212,3 @@ def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
     if row["file"] and row["instruction"] != f"{row['file']}:{row['line']}":
         shown["place_of"] = f"{row['file'].rpartition('/')[2]}:{row['line']}"
     return shown
-
-
-def _whole(cell: object) -> object:
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell

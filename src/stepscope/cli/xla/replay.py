@@ -14,7 +14,7 @@ from stepscope.cli.arguments import CommandParser, Parser, a_path, add_showing, 
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UnreadableSource, UsageError
-from stepscope.instruments.xla import diffs
+from stepscope.formats.xla import compiles
 from stepscope.report import xla_replay
 from stepscope.sources.given import look_up
 from stepscope.xla_tools.replay import inputs, stages
@@ -170,16 +170,16 @@ def _check(options: argparse.Namespace) -> None:
 def _asked(options: argparse.Namespace) -> list[Asked]:
     """The stages with their flags, in order."""
     given = _flags("--flags", options.flags)
-    every = diffs.largest(diffs.compiles(options.paths, options.module))
+    every = compiles.largest(compiles.read(options.paths, options.module))
     wanted = options.stage or "after"
     if wanted == "passes":
         chosen = every
     elif ".." in wanted:
-        chosen = [every[diffs.place(every, end or default)] for end, default in _ends(wanted)]
+        chosen = [every[compiles.place(every, end or default)] for end, default in _ends(wanted)]
     elif options.stage is None:
         chosen = [every[-1]]
     else:
-        chosen = [every[diffs.place(every, wanted)]]
+        chosen = [every[compiles.place(every, wanted)]]
     many = len(chosen) > 1
     flags = (*PLAIN, *given) if many and not options.optimized else given
     asked = [Asked(one, flags) for one in chosen]

@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
-from typing import Literal
+from typing import Any, Literal
 
 from stepscope.instruments.compare import budgets, statistics
 from stepscope.instruments.compare.budgets import Budget, Kept
-from stepscope.instruments.compare.matching import Item, match
+from stepscope.instruments.compare.matching import Item, Scope, match
 from stepscope.instruments.compare.recordings import LOW, Key, Recording, Series, low_figure
 
 LEAST_RECORDINGS = 4
@@ -207,48 +207,75 @@ def _of_ops(
     list[_Figure], tuple[float | None, float | None], list[tuple[str, float]], list[tuple[str, float]]
 ]:
     """Figures of the ops that matter, the part of time matched, and what only one side has."""
-    sides = (_items(baseline), _items(candidate))
-    keys = (list(sides[0]), list(sides[1]))
-    matched = match(*(list(side.values()) for side in sides))
-    groups: list[tuple[list[Key], list[Key], str]] = [
+    sides = (baseline, candidate)
+    items = (_items(baseline), _items(candidate))
+    keys = (list(items[0]), list(items[1]))
+    matched = match(*(list(side.values()) for side in items))
+    means = (_means(baseline), _means(candidate))
+    alone = ([keys[0][i] for i in matched.removed], [keys[1][i] for i in matched.added])
+    groups: list[_Group] = [
         ([keys[0][i] for i in one.a], [keys[1][i] for i in one.b], one.basis) for one in matched.matches
     ]
-    means = (_means(baseline), _means(candidate))
-    shares = []
-    for side, gone in ((0, matched.removed), (1, matched.added)):
-        whole = sum(means[side].values())
-        alone = sum(means[side].get(keys[side][i], 0) for i in gone)
-        shares.append(1 - alone / whole if whole else None)
-    only = []
-    for side, gone in ((1, matched.added), (0, matched.removed)):
-        whole = sum(means[side].values()) or 1
-        names = [(keys[side][i][1], means[side].get(keys[side][i], 0) / whole) for i in gone]
-        only.append(sorted(names, key=lambda one: (-one[1], one[0])))
-    # What was added where something was removed replaces it: a fusion takes the time of its parts.
-    homes: dict[tuple[str, tuple[str, ...]], tuple[list[Key], list[Key]]] = defaultdict(lambda: ([], []))
-    for side, gone in ((0, matched.removed), (1, matched.added)):
-        for i, scope in gone.items():
+    groups += _replaced(keys, (matched.removed, matched.added))
+    shares = (_matched_share(means[0], alone[0]), _matched_share(means[1], alone[1]))
+    added, removed = (_shares_alone(means[side], alone[side]) for side in (1, 0))
+    return _figures(groups, sides, means, budget.least_share), shares, added, removed
+
+
+_Group = tuple[list[Key], list[Key], str]
+"""Ops of both sides that are one, and what that rests on."""
+
+
+def _matched_share(means: Mapping[Key, float], alone: Sequence[Key]) -> float | None:
+    """The part of a side's time that the other side has, too."""
+    whole = sum(means.values())
+    return 1 - sum(means.get(key, 0) for key in alone) / whole if whole else None
+
+
+def _shares_alone(means: Mapping[Key, float], alone: Sequence[Key]) -> list[tuple[str, float]]:
+    """Ops that only one side has, with their part of its time, the largest first."""
+    whole = sum(means.values()) or 1
+    return sorted(
+        ((key[1], means.get(key, 0) / whole) for key in alone), key=lambda share: (-share[1], share[0])
+    )
+
+
+def _replaced(
+    keys: tuple[list[Key], list[Key]], alone: tuple[Mapping[int, Scope], Mapping[int, Scope]]
+) -> list[_Group]:
+    """What was added where something was removed replaces it: a fusion takes the time of its parts."""
+    homes: dict[tuple[str, Scope], tuple[list[Key], list[Key]]] = defaultdict(lambda: ([], []))
+    for side in (0, 1):
+        for i, scope in alone[side].items():
             homes[keys[side][i][0], scope][side].append(keys[side][i])
-    groups += [(gone, new, "scope") for gone, new in homes.values() if gone and new]
-    figures = []
-    lows: list[tuple[tuple[float, ...], tuple[float, ...]]] = []
-    for in_a, in_b, _ in groups:
-        lows.append((_lows(baseline, in_a), _lows(candidate, in_b)))
+    return [(gone, new, "scope") for gone, new in homes.values() if gone and new]
+
+
+def _figures(
+    groups: Sequence[_Group],
+    sides: tuple[Sequence[Recording], Sequence[Recording]],
+    means: tuple[Mapping[Key, float], Mapping[Key, float]],
+    least_share: float,
+) -> list[_Figure]:
+    """A figure for each group that takes enough of either side."""
+    lows = [(_lows(sides[0], group[0]), _lows(sides[1], group[1])) for group in groups]
     whole_low = [sum(median(low[side]) for low in lows if low[side]) or 1 for side in (0, 1)]
     whole_mean = [sum(mean.values()) or 1 for mean in means]
-    for (in_a, in_b, basis), low in zip(groups, lows, strict=True):
+    figures = []
+    for group, low in zip(groups, lows, strict=True):
         # Noise only adds: the share of the low figures is what an op takes, of the means what it costs here.
         share = max(
             *(median(low[side]) / whole_low[side] if low[side] else 0 for side in (0, 1)),
             *(
-                sum(means[side].get(key, 0) for key in group) / whole_mean[side]
-                for side, group in ((0, in_a), (1, in_b))
+                sum(means[side].get(key, 0) for key in keys) / whole_mean[side]
+                for side, keys in ((0, group[0]), (1, group[1]))
             ),
         )
-        if share >= budget.least_share:
-            called = (tuple(key[1] for key in in_a), tuple(key[1] for key in in_b))
-            figures.append(_Figure("op", *called, in_a[0][0], basis, share, *low))
-    return figures, (shares[0], shares[1]), only[0], only[1]
+        if share >= least_share:
+            a, b, basis = group
+            called = (tuple(key[1] for key in a), tuple(key[1] for key in b))
+            figures.append(_Figure("op", *called, a[0][0], basis, share, *low))
+    return figures
 
 
 def _items(side: Sequence[Recording]) -> dict[Key, Item]:
@@ -316,52 +343,65 @@ def _variation(side: Sequence[Recording]) -> float | None:
 
 def _timed(figures: Sequence[_Figure], budget: Budget, variation: float | None) -> list[Timed]:
     """All figures, judged together: so many tests find something now and then."""
-    whys: list[Why] = []
-    for one in figures:
-        rule = budget.rule((*one.names, *one.other_names))
-        noisy = one.what == "step" and variation is not None and variation > MOST_VARIATION
-        few = min(len(one.a), len(one.b)) < LEAST_RECORDINGS
-        why: Why = "ignored" if rule.ignore else "few_recordings" if few else "noise" if noisy else ""
-        whys.append(why)
+    whys = [_why_unjudged(one, budget, variation) for one in figures]
     tests = [
         None if why else statistics.student(_logs(one.a), _logs(one.b))
         for one, why in zip(figures, whys, strict=True)
     ]
     made = [test.p for test in tests if test is not None]
     adjusted = iter(statistics.adjusted(made))
-    found = []
-    for one, why, test in zip(figures, whys, tests, strict=True):
-        middles = (median(one.a) if one.a else None, median(one.b) if one.b else None)
-        head = (one.what, one.names, one.other_names, one.place, one.basis, one.share, *middles)
-        if test is None:
-            found.append(Timed(*head, status="unjudged", why=why))
-            continue
-        shift = statistics.shift(_logs(one.a), _logs(one.b))
-        least = math.log1p(budget.rule((*one.names, *one.other_names)).minimum_effect or 0)
-        q = next(adjusted)
-        error = test.spread * math.sqrt(1 / len(one.a) + 1 / len(one.b))
-        # Ends are None for so few values that no interval has that level; there are at least four.
-        near = (shift.low if shift.middle > 0 else shift.high) or 0.0
-        beyond = near >= least if shift.middle > 0 else near <= -least
-        changed = q <= budget.alpha and beyond and abs(shift.middle) >= _NOISE * error
-        visible = _visible(test.spread, len(one.a), len(one.b), len(made), least, budget)
-        same: Status = "same" if math.expm1(visible) <= 1 else "unjudged"
-        found.append(
-            Timed(
-                *head,
-                status=("slower" if shift.middle > 0 else "faster") if changed else same,
-                why="" if changed or same == "same" else "noise",
-                shift=math.expm1(shift.middle),
-                low=_grown(shift.low),
-                high=_grown(shift.high),
-                p=test.p,
-                adjusted=q,
-                spread=test.spread,
-                visible=math.expm1(min(visible, 700)),
-            )
-        )
+    found = [
+        Timed(**_head(one), status="unjudged", why=why)
+        if test is None
+        else _tested(one, test, next(adjusted), len(made), budget)
+        for one, why, test in zip(figures, whys, tests, strict=True)
+    ]
     order = {"op": 0, "part": 1, "step": 2}
     return sorted(found, key=lambda one: (order[one.what], -one.share, one.names))
+
+
+def _why_unjudged(figure: _Figure, budget: Budget, variation: float | None) -> Why:
+    """Why a figure is not judged; empty where it is."""
+    if budget.rule((*figure.names, *figure.other_names)).ignore:
+        return "ignored"
+    if min(len(figure.a), len(figure.b)) < LEAST_RECORDINGS:
+        return "few_recordings"
+    noisy = figure.what == "step" and variation is not None and variation > MOST_VARIATION
+    return "noise" if noisy else ""
+
+
+def _head(figure: _Figure) -> dict[str, Any]:
+    """What a figure is of, and its middle on either side, as Timed begins."""
+    about = {
+        name: getattr(figure, name) for name in ("what", "names", "other_names", "place", "basis", "share")
+    }
+    a, b = (median(side) if side else None for side in (figure.a, figure.b))
+    return {**about, "a_ps": a, "b_ps": b}
+
+
+def _tested(figure: _Figure, test: statistics.Test, q: float, tests: int, budget: Budget) -> Timed:
+    """A figure as its test judges it. q: its probability, adjusted for so many tests."""
+    shift = statistics.shift(_logs(figure.a), _logs(figure.b))
+    least = math.log1p(budget.rule((*figure.names, *figure.other_names)).minimum_effect or 0)
+    error = test.spread * math.sqrt(1 / len(figure.a) + 1 / len(figure.b))
+    # Ends are None for so few values that no interval has that level; there are at least four.
+    near = (shift.low if shift.middle > 0 else shift.high) or 0.0
+    beyond = near >= least if shift.middle > 0 else near <= -least
+    changed = q <= budget.alpha and beyond and abs(shift.middle) >= _NOISE * error
+    visible = _visible(test.spread, len(figure.a), len(figure.b), tests, least, budget)
+    same: Status = "same" if math.expm1(visible) <= 1 else "unjudged"
+    return Timed(
+        **_head(figure),
+        status=("slower" if shift.middle > 0 else "faster") if changed else same,
+        why="" if changed or same == "same" else "noise",
+        shift=math.expm1(shift.middle),
+        low=_grown(shift.low),
+        high=_grown(shift.high),
+        p=test.p,
+        adjusted=q,
+        spread=test.spread,
+        visible=math.expm1(min(visible, 700)),
+    )
 
 
 def _logs(values: Sequence[float]) -> list[float]:

@@ -6,71 +6,19 @@ another called computation lies in the instruction that calls it. Arguments of t
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from stepscope import _core, strict_json
-from stepscope.errors import UnreadableSource
-from stepscope.formats import _hlo
+from stepscope import strict_json
 from stepscope.instruments.graphs.hierarchy import Hierarchy
-from stepscope.instruments.xla import costs, dumps
-from stepscope.instruments.xla import programs as recorded
-from stepscope.sources.source import Source
-from stepscope.sources.spool import Spool
+from stepscope.instruments.xla import costs
 
 Row = Mapping[str, Any]
 _TOGETHER = {"parameter": "(arguments)", "constant": "(constants)"}
 """Scopes of what a program takes and has: there may be hundreds of either."""
 _NUMBERS = re.compile(r"(\.\d+|\.clone|\.remat\d*)+$")
-
-
-def found(paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The programs of dump folders, the largest first: run_id (the folder), graph (module and number), nodes
-    and path. NothingFound when there is no dump."""
-    rows = [
-        {
-            "run_id": row["folder"] or Path(row["path"]).parent.name or ".",
-            "graph": row["module"] if row["id"] is None else f"{row['module']}.{row['id']}",
-            "nodes": row["instructions"],
-            "path": row["path"],
-        }
-        for row in dumps.finals(dumps.read(paths).rows)
-    ]
-    return sorted(rows, key=lambda row: (-row["nodes"], row["graph"]))
-
-
-def read(path: str) -> Hierarchy:
-    """The graph of a program. UnreadableSource when the file is gone or damaged since it was found,
-    LimitReached when it is too large."""
-    from stepscope.instruments.xla import whole
-
-    try:
-        program = whole.module(path)
-    except (OSError, _core.CoreError) as error:
-        raise UnreadableSource(
-            "The module can no longer be read", seen=str(error), todo="dump it again", path=path
-        ) from error
-    return of(program)
-
-
-def kept(source: Source, program_id: str, times: Mapping[str, int]) -> Hierarchy:
-    """The graph of a program that an XPlane keeps. times: picoseconds by the name of the instruction.
-    UnreadableSource when the file is gone or has changed since it was read."""
-    seen = "the program is no longer in it"
-    with contextlib.closing(Spool()) as spool:
-        for number, proto in _hlo.programs(recorded.bytes_of(source, spool)[0]):
-            if number == program_id:
-                try:
-                    return of(_core.hlo_module(bytes(proto)), times)
-                except _core.CoreError as error:
-                    seen = str(error)
-    raise UnreadableSource(
-        "The program can no longer be read", seen=seen, todo="open the recording again", path=source.path
-    )
 
 
 def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:

@@ -139,71 +139,116 @@ def diagnose(
     found, of = stages.build(calls)
     waited = waits.find(calls, steps)
     loads = tuple(rates.measure(calls, found, of, waited))
-    cores = beside.machine.cores if beside.machine is not None else rates.cores_of(found)
     where = places.locate(found, beside.places)
     chain.find_listing(found, where)
-    ends = chain.ending(found) if found else None
-    gone = tuple(chain.removed(found, beside.places))
-    tells_cores = beside.machine is not None or rates.tells_cores(found)
-    odd = [*beside.missing, *oddities.oddities(calls)]
+    cores = beside.machine.cores if beside.machine is not None else rates.cores_of(found)
+    diagnosis = Diagnosis(
+        verdict="unknown",
+        confidence="low",
+        waits=None,
+        loads=loads,
+        ranked=(),
+        changes=(),
+        cores=cores,
+        share_seen=share_seen,
+        machine=beside.machine,
+        places=where,
+        odd=(*beside.missing, *oddities.oddities(calls)),
+        ends=chain.ending(found) if found else None,
+        removed=tuple(chain.removed(found, beside.places)),
+        tells_cores=beside.machine is not None or rates.tells_cores(found),
+    )
     if waited is None:
-        return Diagnosis(
-            "unknown", "low", None, loads, (), (), cores, share_seen,
-            machine=beside.machine, places=where, odd=tuple(odd), ends=ends, removed=gone,
-            tells_cores=tells_cores,
-        )  # fmt: skip
+        return diagnosis
     accounts = accounting.account(found, beside.models) if beside.models else None
     if accounts is not None:
         batches = waited.batches / max(len(waited.basis), 1) if waited.has_steps else 1.0
         loads = tuple(rates.with_model(loads, accounts, batches or 1.0, waited.step_ps))
     wait_share = waited.ratio
-    unseen = None
-    if judged is not None and waited.has_steps and not waited.between and not judged.whole_capture:
-        traced_ps = waited.wait_ps
-        waited = replace(waited, ratio=judged.share_of("input"))
-        if judged.elsewhere:
-            waited = replace(waited, mean_ps=judged.mean_ps)
-            ahead = any(load.stage.ahead for load in loads)
-            unseen = traced_ps if ahead and traced_ps < _SEEN * waited.wait_ps else None
-    verdict = judge(waited.ratio) if judged is None else follow(judged)
-    measured_ps = round(waited.step_ps * (1.0 if beside.pace is None else beside.pace.untraced_share))
-    now = fitting.fit(loads, waited, cores, device, beside.machine, measured_ps)
-    gains = {load.stage: gain_without(now, [load], measured_ps) for load in loads}
+    waited, unseen = _weighed(waited, loads, judged)
+    step_ps = round(waited.step_ps * (1.0 if beside.pace is None else beside.pace.untraced_share))
+    now = fitting.fit(loads, waited, cores, device, beside.machine, step_ps)
+    diagnosis = replace(
+        diagnosis,
+        verdict=judge(waited.ratio) if judged is None else follow(judged),
+        waits=waited,
+        loads=loads,
+        accounts=accounts,
+        step_ps=step_ps,
+        pace=beside.pace,
+        wait_share=wait_share,
+        model=now,
+        unseen=unseen,
+    )
+    diagnosis = _with_limit(diagnosis, waited, now, step_ps)
+    diagnosis = _with_changes(diagnosis, waited, now, step_ps, beside.places, device)
+    return replace(diagnosis, confidence=_sure(diagnosis, waited))
+
+
+def _weighed(waited: Waits, loads: Sequence[Load], judged: Weighed | None) -> tuple[Waits, int | None]:
+    """The waits as the time of the steps was weighed, and what traced runs waited if that is too little."""
+    if judged is None or not waited.has_steps or waited.between or judged.whole_capture:
+        return waited, None
+    traced_ps = waited.wait_ps
+    waited = replace(waited, ratio=judged.share_of("input"))
+    if not judged.elsewhere:
+        return waited, None
+    waited = replace(waited, mean_ps=judged.mean_ps)
+    ahead = any(load.stage.ahead for load in loads)
+    return waited, traced_ps if ahead and traced_ps < _SEEN * waited.wait_ps else None
+
+
+def _with_limit(diagnosis: Diagnosis, waited: Waits, now: Model, step_ps: int) -> Diagnosis:
+    """The diagnosis with its verdict made sure, the stages ranked, and those that limit."""
+    loads, ends, verdict = diagnosis.loads, diagnosis.ends, diagnosis.verdict
+    gains = {load.stage: gain_without(now, [load], step_ps) for load in loads}
     ranked = tuple(sorted(loads, key=lambda load: (-gains[load.stage], -load.service_ps, load.stage.number)))
     # What is not prefetched is waited for however fast it is.
     asked = ends is not None and ends.prefetch == "none" and waited.ratio >= PARTLY_FROM
-    keeps_up = bool(loads) and unseen is None and not asked and _keeps_up(loads, waited)
+    keeps_up = bool(loads) and diagnosis.unseen is None and not asked and _keeps_up(loads, waited)
     if keeps_up and verdict == "partly_input_bound":
         verdict = "not_input_bound"
-    bound = verdict != "not_input_bound"
     worst = other = None
-    if bound and not keeps_up and unseen is None:
-        worst, other = _limiting(ranked, gains, now, waited, measured_ps)
+    if verdict != "not_input_bound" and not keeps_up and diagnosis.unseen is None:
+        worst, other = _limiting(ranked, gains, now, waited, step_ps)
     if worst is not None:
         ranked = (worst, *(load for load in ranked if load is not worst))
-    tried = changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, beside.machine)
-    tried = worst if bound else tried
+    return replace(diagnosis, verdict=verdict, ranked=ranked, bottleneck=worst, beside=other)
+
+
+def _with_changes(
+    diagnosis: Diagnosis, waited: Waits, now: Model, step_ps: int, written: Sequence[Place], device: bool
+) -> Diagnosis:
+    """The diagnosis with what to change: at the stage that limits, or that takes most of the cores."""
+    loads, machine, worst = diagnosis.loads, diagnosis.machine, diagnosis.bottleneck
+    bound = diagnosis.verdict != "not_input_bound"
+    tried = worst if bound else changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, machine)
     made: list[Change] = []
-    best = None
     if tried is not None:
         even = rates.even_ps(loads, waited) / max(waited.step_ps, 1)
-        made = changes.propose(
-            loads, tried, now, measured_ps, where, beside.places, beside.machine, even, bound
-        )
-    if worst is not None and tells_cores:
-        program_cpu = _program_cpu(loads, waited, beside.machine)
-        best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
-    # Where the program waits and no stage explains it, the wait may as well be for a core.
-    inside = sum(load.service_ps for load in loads if load.stage.lane == PROGRAM)
-    unexplained = loads and bound and worst is None and unseen is None and 2 * inside < waited.wait_ps
-    sure = "low" if odd or unexplained else _confidence(waited, other)
-    if sure == "high" and beside.machine is not None and beside.machine.crowded:
-        sure = "medium"
-    return Diagnosis(
-        verdict, sure, waited, loads, ranked, tuple(made), cores, share_seen,
-        accounts, beside.machine, best, where, measured_ps, beside.pace, None if bound else tried, worst,
-        other, wait_share, tuple(odd), now, unseen, ends, gone, tells_cores,
-    )  # fmt: skip
+        made = changes.propose(loads, tried, now, step_ps, diagnosis.places, written, machine, even, bound)
+    best = None
+    if worst is not None and diagnosis.tells_cores:
+        program_cpu = _program_cpu(loads, waited, machine)
+        best = ceiling.ceiling(loads, waited, diagnosis.cores, program_cpu, device)
+    return replace(diagnosis, changes=tuple(made), ceiling=best, contends=None if bound else tried)
+
+
+def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
+    """How sure the diagnosis is. Where the program waits and no stage explains it, the wait may as well be
+    for a core."""
+    inside = sum(load.service_ps for load in diagnosis.loads if load.stage.lane == PROGRAM)
+    explained = (
+        not diagnosis.loads
+        or diagnosis.verdict == "not_input_bound"
+        or diagnosis.bottleneck is not None
+        or diagnosis.unseen is not None
+    )
+    if diagnosis.odd or not (explained or 2 * inside >= waited.wait_ps):
+        return "low"
+    sure = _confidence(waited, diagnosis.beside)
+    crowded = diagnosis.machine is not None and diagnosis.machine.crowded
+    return "medium" if sure == "high" and crowded else sure
 
 
 def gain_without(now: Model, loads: Sequence[Load], measured_ps: int) -> int:

@@ -14,7 +14,7 @@ Nothing depends on the order of sources, nor on clocks.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepscope.instruments.ranks.parts import Part
@@ -108,19 +108,31 @@ def _in_order(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[tu
     ranks: dict[str, list[int]] = defaultdict(list)
     for number in numbers:  # in the order of time, for each source
         ranks[parts[number].participant].append(number)
+    going = _countable(parts, numbers, ranks)
+    for who, own in ranks.items():
+        if who not in going:
+            yield from ([(number, place)] for place, number in enumerate(own))
+    yield from _rounds(parts, ranks, going)
+
+
+def _countable(parts: Sequence[Part], numbers: Sequence[int], ranks: Mapping[str, list[int]]) -> set[str]:
+    """The ranks whose collectives are assigned by their order."""
     of_sources = {who: {parts[number].source_id for number in own} for who, own in ranks.items()}
     # Two recordings of a rank that have the same step are of different rounds, and cannot be assigned.
     going = {who for who, sources in of_sources.items() if len(sources) == 1}
-    apart = [own for who, own in ranks.items() if who not in going]
     first = parts[numbers[0]]
     whole = first.step is not None and all(parts[number].whole_step for number in numbers)
     sizes = all(parts[number].told.elements_in is not None for number in numbers)
     other_than_next = first.told.kind == "permute" and first.told.group is None
-    if other_than_next or (not (whole and sizes) and len({len(ranks[who]) for who in going}) > 1):
-        apart += [ranks[who] for who in going]
-        going = set()
-    for own in apart:
-        yield from ([(number, place)] for place, number in enumerate(own))
+    uneven = len({len(ranks[who]) for who in going}) > 1
+    return set() if other_than_next or (uneven and not (whole and sizes)) else going
+
+
+def _rounds(
+    parts: Sequence[Part], ranks: Mapping[str, list[int]], going: set[str]
+) -> Iterator[list[tuple[int, int]]]:
+    """The first collective of each rank, then the second, and so on. Ranks whose collective is another than
+    that of most stop there: what they have left stands for itself."""
     place = 0
     while going:
         there = {who: ranks[who][place] for who in going if len(ranks[who]) > place}

@@ -12,10 +12,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stepscope import _core
-from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.instruments.xla import dumps, whole
-from stepscope.lake.rows import printable
+from stepscope import code_lines
+from stepscope.escapes import printable
 
 BY = ("instruction", "op", "scope", "line")
 COLUMNS = (
@@ -29,32 +27,6 @@ and line are of single instructions."""
 
 _CONTROL = ("while", "call", "conditional", "async-start")
 _PS = 10**12
-
-
-def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
-    """The program of a dump that runs most flops, or the first whose name contains `module`: as
-    _core.hlo_module() gives it, with `module` and `file`. NothingFound when there is none,
-    LimitReached when it is too large."""
-    found = dumps.finals(dumps.read(paths).rows)
-    wanted = [row for row in found if module is None or module in row["module"]]
-    if not wanted:
-        raise NothingFound(
-            f"There is no module like {module} in {', '.join(paths)}"
-            if module
-            else "No module could be read",
-            seen=", ".join(sorted({row["module"] for row in found})[:8]) or "no module",
-            todo="stepscope xla dumps lists the modules of a folder",
-            path=paths[0],
-        )
-    # A program that runs says more than one that is still to be compiled.
-    row = max(wanted, key=lambda row: (dumps.is_final(row), row["run_flops"], row["run_bytes"]))
-    try:
-        program = whole.module(row["path"])
-    except (OSError, _core.CoreError) as error:
-        raise UnreadableSource(
-            "The module can no longer be read", seen=str(error), todo="dump it again", path=row["path"]
-        ) from error
-    return {**program, "module": row["module"], "id": row["id"], "file": row["file"]}
 
 
 def rows(
@@ -84,17 +56,8 @@ def _key(program: Mapping[str, Any], one: Mapping[str, Any], number: int, by: st
         return one["op_name"] or one["opcode"], -1
     if by == "scope":
         return scope(one["op_name"]), -1
-    file, line = place_of(program, one)
+    file, line = code_lines.of_frame(program["frames"], one["frame"])
     return (f"{file}:{line}" if file else "unknown"), -1
-
-
-def place_of(program: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[str | None, int | None]:
-    """File and line of the source that an instruction was made from."""
-    frames = program["frames"]
-    if not 0 < one["frame"] <= len(frames):
-        return None, None
-    file, line = frames[one["frame"] - 1][:2]
-    return (printable(file) or None), (line or None)
 
 
 def _row(
@@ -114,7 +77,7 @@ def _row(
     row["flops_per_byte"] = sums["flops"] / sums["bytes"] if sums["bytes"] else None
     if len(members) == 1:
         (one, count) = members[0]
-        row["file"], row["line"] = place_of(program, one)
+        row["file"], row["line"] = code_lines.of_frame(program["frames"], one["frame"])
         row.update(opcode=one["opcode"], times=int(count), op_name=printable(one["op_name"]) or None)
     if peaks is not None:
         compute, memory = (sums["flops"] / peaks[0], sums["bytes"] / peaks[1])

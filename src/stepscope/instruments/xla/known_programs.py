@@ -1,25 +1,15 @@
-"""The compiled programs that a recording speaks of: those that XPlanes keep, those of dump folders beside
-them, and those of a lake. What joins times with costs asks here only, and so needs not know where a program
-was found."""
+"""The compiled programs that a recording speaks of, alike wherever they were found: in XPlanes, dump folders
+or the tables of a lake. What joins times with costs takes these."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepscope import _core, strict_json
-from stepscope.errors import LimitReached
-from stepscope.formats import _hlo
-from stepscope.formats import xplane as xplane_format
-from stepscope.instruments.xla import dumps, whole
-from stepscope.instruments.xla.programs import bytes_of
-from stepscope.lake.rows import printable
-from stepscope.sources.source import Source
-from stepscope.sources.spool import Spool
-
-_MOST_FILE_BYTES = 1 << 30
+from stepscope import code_lines, strict_json
+from stepscope.escapes import printable
 
 
 class Instruction(NamedTuple):
@@ -53,75 +43,6 @@ class Program(NamedTuple):
     instructions: tuple[Instruction, ...]
     computations: tuple[str, ...]
     file: str
-
-
-def find(
-    sources: Sequence[Any], folders: Sequence[str], modules: Collection[str] | None, ids: Collection[str]
-) -> tuple[list[Program], int]:
-    """The programs whose module or id is asked for (all, when modules is None), and how many could not be
-    read.
-
-    sources: those of a trace; those of a lake give none, see of_tables(). folders: paths that
-    may be dump folders.
-    """
-    found: list[Program] = []
-    damaged = 0
-    spool = Spool()
-    try:
-        for source, number, module, file in chain(
-            _of_sources(sources, modules, ids, spool), _of_folders(folders)
-        ):
-            if module is None:
-                damaged += 1
-            elif (
-                modules is None
-                or printable(module["name"]) in modules
-                or number in ids
-                or str(module["id"]) in ids
-            ):
-                found.append(_program(module, source, number, file))
-    finally:
-        spool.close()
-    return found, damaged
-
-
-Read = tuple[int | None, str | None, Mapping[str, Any] | None, str]
-"""Source, program number, module and file; the module is None when it is damaged."""
-
-
-def _of_sources(
-    sources: Sequence[Any], modules: Collection[str] | None, ids: Collection[str], spool: Spool
-) -> Iterator[Read]:
-    """The programs that XPlanes keep, others than those asked for left unread where their name says so."""
-    for at, source in enumerate(sources):
-        if not isinstance(source, Source) or source.format != xplane_format.NAME:
-            continue
-        for number, proto in _hlo.programs(bytes_of(source, spool)[0]):
-            name = printable(_hlo.module_of(proto))
-            if name and modules is not None and name not in modules and number not in ids:
-                continue
-            try:
-                yield at, number, _core.hlo_module(bytes(proto)), source.path
-            except _core.CoreError:
-                yield at, number, None, source.path
-
-
-def _of_folders(folders: Sequence[str]) -> Iterator[Read]:
-    """The programs of dump folders; where the proto of one is damaged, its text."""
-    for files in dumps.finished([path for path in folders if Path(path).exists()]):
-        for file in files:
-            if file.size > _MOST_FILE_BYTES:
-                continue
-            try:
-                module = whole.module(file.path)
-            except (OSError, _core.CoreError, LimitReached):
-                continue
-            if module["id"] is None and file.named is not None:
-                module["id"] = file.named.id  # a text does not say it
-            yield None, None, module, file.relative
-            break
-        else:
-            yield None, None, None, files[0].relative
 
 
 class _Row(NamedTuple):
@@ -208,21 +129,20 @@ def _of_rows(rows: Sequence[_Row]) -> Program:
 _CALLS = ("while", "call", "conditional", "async-start")
 
 
-def _program(module: Mapping[str, Any], source: int | None, number: str | None, file: str) -> Program:
-    frames = module["frames"]
+def of_module(module: Mapping[str, Any], source: int | None, number: str | None, file: str) -> Program:
+    """The program of what _core.hlo_module() gives."""
     return Program(
         source,
         printable(module["name"]),
         number if number is not None else None if module["id"] is None else str(module["id"]),
         module["entry_computation"],
-        tuple(_instruction(row, frames) for row in module["instruction_rows"]),
+        tuple(_instruction(row, module["frames"]) for row in module["instruction_rows"]),
         tuple(printable(row["name"]) for row in module["computation_rows"]),
         printable(Path(file).name),
     )
 
 
 def _instruction(row: Mapping[str, Any], frames: Sequence[Any]) -> Instruction:
-    file, line = frames[row["frame"] - 1][:2] if 0 < row["frame"] <= len(frames) else ("", 0)
     unknown = row["run_custom_calls"] > 0 or row["run_open_loops"] > 0
     flops, transcendentals, moved = (
         None if unknown else row[key] for key in ("run_flops", "run_transcendentals", "run_bytes")
@@ -239,6 +159,5 @@ def _instruction(row: Mapping[str, Any], frames: Sequence[Any]) -> Instruction:
         moved,
         row["trip_count"],
         printable(row["op_name"]) or None,
-        printable(file) or None,
-        line or None,
+        *code_lines.of_frame(frames, row["frame"]),
     )

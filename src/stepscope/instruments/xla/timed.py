@@ -143,20 +143,8 @@ class _Index:
 
     def candidates(self, one: Group) -> tuple[str | None, list[Program], str]:
         """Programs that a slice may be of, and what that rests on; a reason where there is none."""
-        module = one.module
-        known = self.by_module.get(module or "", [])
-        if module is not None:
-            exact = [program for program in known if program.id == one.program]
-            if exact and (one.numbered or one.place == "device"):
-                return None, _own(exact, one.source)[:1], one.by or "module and id"
-            if not known and one.program in self.by_id and (one.numbered or one.place == "device"):
-                return None, _own(self.by_id[one.program], one.source)[:1], "id"
-            if not known:
-                return "no_program", [], ""
-            found = _own(known, one.source)
-            if len(found) > 1 and one.numbered and exact:
-                found = exact
-            return None, found, "module and id" if len(found) == 1 and found == exact else "module"
+        if one.module is not None:
+            return self._of_module(one, self.by_module.get(one.module, []))
         if one.program is not None and one.program in self.by_id:
             return None, _own(self.by_id[one.program], one.source)[:1], "id"
         named = [program for name in _names_of(one) for program in self._by_name.get(name, [])]
@@ -164,6 +152,19 @@ class _Index:
         if len(named) == 1:
             return None, named, "name"
         return ("ambiguous" if named else "no_program"), [], ""
+
+    def _of_module(self, one: Group, known: Sequence[Program]) -> tuple[str | None, list[Program], str]:
+        """The same of a slice that names its module. known: programs of that name."""
+        sure = one.numbered or one.place == "device"
+        if not known:
+            if one.program in self.by_id and sure:
+                return None, _own(self.by_id[one.program], one.source)[:1], "id"
+            return "no_program", [], ""
+        exact = [program for program in known if program.id == one.program]
+        if exact and sure:
+            return None, _own(exact, one.source)[:1], one.by or "module and id"
+        found = _own(known, one.source)
+        return None, found, "module and id" if len(found) == 1 and found == exact else "module"
 
     def instruction(self, program: Program, one: Group) -> Instruction | None:
         """The instruction that a slice names; on a TPU the slice's name may be its whole text."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 from stepscope.xla_tools.replay import shapes, wire
 from stepscope.xla_tools.replay.lowering import cannot, lower
 from stepscope.xla_tools.replay.parts import (

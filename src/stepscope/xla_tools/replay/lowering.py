@@ -4,7 +4,7 @@ are, no layouts, no configuration of a backend."""
 from __future__ import annotations
 
 from stepscope.errors import StepscopeError
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 from stepscope.xla_tools.replay import shapes, wire
 from stepscope.xla_tools.replay.parts import (
     Computation,

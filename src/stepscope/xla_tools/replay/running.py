@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import StepscopeError, UsageError
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
 from stepscope.xla_tools.replay import cut, shapes
 from stepscope.xla_tools.replay.inputs import Argument
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepscope.errors import StepscopeError, UnreadableSource
-from stepscope.instruments.xla.diffs import Stage
+from stepscope.formats.xla.compiles import Stage
 from stepscope.xla_tools.replay import cut, inputs
 from stepscope.xla_tools.replay.running import PLAIN, Failed, Ran, Runner
 

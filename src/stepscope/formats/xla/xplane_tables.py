@@ -8,37 +8,30 @@ stage before it is kept, so that rows have no pass.
 
 from __future__ import annotations
 
-import mmap
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, units
-from stepscope.errors import LimitReached
-from stepscope.formats import _dump_names, _hlo
-from stepscope.instruments.xla import dump_tables, dumps
-from stepscope.lake.rows import printable
-from stepscope.sources.damage import reason
+from stepscope.escapes import printable
+from stepscope.formats.xla import dump_names, dump_tables, dumps, hlo_protos
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope._core import Input, Store
 
-_MOST_PACKED_BYTES = 1 << 30
-"""A packed XPlane is unpacked into memory for this."""
-
 
 def fill(store: Store, source: Source, spool: Spool) -> None:
     """Adds the tables to those of an XPlane. A program that is damaged has no rows, which a note says; its
     instructions stay in the scope of their module. CoreError when the store cannot be written."""
     known: list[tuple[str, str]] = []
-    data, unread = bytes_of(source, spool)
+    data, unread = hlo_protos.bytes_of(source, spool)
 
     def given() -> Iterator[tuple[Input, int, None, str, str, None]]:
-        for number, proto in _hlo.programs(data):
-            known.append((number, printable(_hlo.module_of(proto))))
+        for number, proto in hlo_protos.programs(data):
+            known.append((number, printable(hlo_protos.module_of(proto))))
             yield _core.Input.bytes(bytes(proto)), len(known) - 1, None, *known[-1], None
 
     found = _core.hlo_tables(store, given())
@@ -49,7 +42,7 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
         if not isinstance(said, dict):
             damaged.append((f"{module}({number})", said[1] if said else ""))
             continue
-        function = printable(_dump_names.function(module))
+        function = printable(dump_names.function(module))
         compiles[function] += 1
         rows.append(
             {
@@ -82,19 +75,3 @@ def _unread(why: str, found: int) -> dict[str, Any]:
     detail = printable(f"programs that XLA compiled were read as far as the file goes, {read}: {why}")
     told = {"slug": "programs-unread", "effect": "missing", "events": 0, "first_offset": None}
     return {**told, "detail": detail}
-
-
-def bytes_of(source: Source, spool: Spool) -> tuple[memoryview, str | None]:
-    """The bytes of a source as far as they can be read, and why they go no further; None at their end."""
-    try:
-        place = source.spooled or spool.reach(source.bytes, source.path)
-        if place.codec != "plain":
-            data, why = spool.read_good(place, source.path, _MOST_PACKED_BYTES)
-            return memoryview(data), why
-        with Path(place.path).open("rb") as file:
-            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        return mapped[place.offset : None if place.length is None else place.offset + place.length], None
-    except LimitReached as error:
-        return memoryview(b""), error.seen
-    except (OSError, KeyError, ValueError) as error:
-        return memoryview(b""), reason(error)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from stepscope.cli import main
-from stepscope.instruments.xla import program_log
+from stepscope.formats.xla import program_log
 from tests.later import installed
 
 _PTXAS = (

@@ -17,11 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from stepscope import _core
-from stepscope.instruments.xla import costs
-from stepscope.instruments.xla.dumps import is_final
-from stepscope.instruments.xla.program_log import Said, kernel
-from stepscope.lake.rows import printable
+from stepscope import _core, code_lines
+from stepscope.escapes import printable
+from stepscope.formats.xla.dumps import is_final
+from stepscope.formats.xla.program_log import Said, kernel
 
 Row = Mapping[str, Any]
 Program = Mapping[str, Any]
@@ -102,7 +101,7 @@ def _case(
 
 def _at(program: Program, one: Row, kind: str, what: str, value: float, share: float | None = None) -> Case:
     """A case of an instruction."""
-    file, line = costs.place_of(program, one)
+    file, line = code_lines.of_frame(program["frames"], one["frame"])
     return _case(kind, what, value, share, one["name"], op_name=one["op_name"] or None, file=file, line=line)
 
 

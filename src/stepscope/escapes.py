@@ -2,7 +2,7 @@
 
 Control characters move the cursor or set the title of a terminal; bidirectional marks make a name read as
 another one; some characters cannot be seen at all. Files and pipes get them as they are, since data must
-survive a round trip. A terminal gets escapes.
+survive a round trip. A terminal gets escapes. What no encoder takes is replaced (`printable`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,15 @@ _CHARACTERS = (
 _HIDDEN = re.compile(f"[{_CHARACTERS}]")
 _LINES = re.compile(f"(?:\n|\r\n|\t)|([{_CHARACTERS}])")
 _STYLED = re.compile(f"(?:\n|\r\n|\t|\x1b\\[[0-9;]*m)|([{_CHARACTERS}])")
+
+
+def printable(text: str) -> str:
+    """Text that any encoder takes: names of files may hold bytes that are not UTF-8."""
+    return (
+        text.encode("utf-8", "surrogateescape")
+        .decode("utf-8", "replace")
+        .replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    )
 
 
 def escaped(text: str) -> str:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import NothingFound
-from stepscope.formats import _dump_names
-from stepscope.instruments.xla import dumps
+from stepscope.formats.xla import dump_names, dumps
 from tests.corpus import SAMPLES, files
 from tests.each import each
 from tests.formats.test_hlo import truths, unpacked
@@ -54,14 +53,14 @@ TF = "a_inference_step_196__XlaMustCompile_true_config_proto_13_executor_type_11
     ],
 )
 def test_names_say_what_a_file_is(name: str, expected: tuple[object, ...]) -> None:
-    found = _dump_names.named(name)
+    found = dump_names.named(name)
     assert found is not None
     assert (found.module, found.id, found.place, found.stage, found.passed, found.number) == expected
 
 
 @each("name", ["mark_for_compilation.pbtxt", "graph.pb", "module.py", "x.xplane.pb", ""])
 def test_other_names_are_not_of_a_dump(name: str) -> None:
-    assert _dump_names.named(name) is None
+    assert dump_names.named(name) is None
 
 
 @pytest.mark.repeats("reads recordings that do not ship")
@@ -75,7 +74,7 @@ def test_every_file_of_the_corpus_has_its_place() -> None:
     ]
     assert other == []
     older = [*files("xla/dump_*/*"), *files("jax/xla_dump/module*")]
-    assert [path.name for path in older if _dump_names.named(path.name) is None] == []
+    assert [path.name for path in older if dump_names.named(path.name) is None] == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +87,7 @@ def test_every_file_of_the_corpus_has_its_place() -> None:
     ],
 )
 def test_modules_of_a_function_have_one_name(module: str, function: str) -> None:
-    assert _dump_names.function(module) == function
+    assert dump_names.function(module) == function
 
 
 @pytest.mark.repeats("reads recordings that do not ship")

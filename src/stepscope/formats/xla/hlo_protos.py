@@ -7,15 +7,39 @@ HloProto as bytes (6).
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+from stepscope.errors import LimitReached
 from stepscope.protobuf import fields
+from stepscope.sources.damage import reason
+from stepscope.sources.source import Source
+from stepscope.sources.spool import Spool
 
 PLANE = b"/host:metadata"
 _NUMBER = re.compile(rb"\((\d{1,20})\)$")
 _LEAST_BYTES = 8
 """Fewer bytes are not a program."""
+_MOST_PACKED_BYTES = 1 << 30
+"""A packed XPlane is unpacked into memory for this."""
+
+
+def bytes_of(source: Source, spool: Spool) -> tuple[memoryview, str | None]:
+    """The bytes of a source as far as they can be read, and why they go no further; None at their end."""
+    try:
+        place = source.spooled or spool.reach(source.bytes, source.path)
+        if place.codec != "plain":
+            data, why = spool.read_good(place, source.path, _MOST_PACKED_BYTES)
+            return memoryview(data), why
+        with Path(place.path).open("rb") as file:
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return mapped[place.offset : None if place.length is None else place.offset + place.length], None
+    except LimitReached as error:
+        return memoryview(b""), error.seen
+    except (OSError, KeyError, ValueError) as error:
+        return memoryview(b""), reason(error)
 
 
 def programs(data: memoryview) -> Iterator[tuple[str, memoryview]]:

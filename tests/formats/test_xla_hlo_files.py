@@ -8,7 +8,7 @@ import pytest
 
 from stepscope import _core
 from stepscope.cli import main
-from stepscope.instruments.xla import whole
+from stepscope.formats.xla import hlo_files
 from tests.corpus import SAMPLES
 
 SAMPLE = SAMPLES / "xla_dump"
@@ -16,8 +16,8 @@ SAMPLE = SAMPLES / "xla_dump"
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole, "_LARGE_BYTES", 1 << 10)
-    monkeypatch.setattr(whole, "MOST_INSTRUCTIONS", 20)
+    monkeypatch.setattr(hlo_files, "_LARGE_BYTES", 1 << 10)
+    monkeypatch.setattr(hlo_files, "MOST_INSTRUCTIONS", 20)
 
 
 @pytest.mark.parametrize("verb", [["xla", "cost"], ["graph"]], ids=" ".join)
@@ -38,8 +38,8 @@ def test_a_large_file_of_few_instructions_is_read(small: None, tmp_path: Path) -
     (path := tmp_path / "a.txt").write_text(
         "HloModule m\n\nENTRY e {\n  ROOT c = f32[999]{0} constant({" + "1, " * 998 + "1})\n}\n"
     )
-    assert path.stat().st_size > whole._LARGE_BYTES
-    assert whole.module(str(path))["instructions"] == 1
+    assert path.stat().st_size > hlo_files._LARGE_BYTES
+    assert hlo_files.module(str(path))["instructions"] == 1
     path.write_text("no program" * 1000)
     with pytest.raises(_core.CoreError, match="neither HloProto"):
-        whole.module(str(path))
+        hlo_files.module(str(path))

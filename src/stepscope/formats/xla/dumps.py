@@ -7,21 +7,17 @@ core: the proto where there is one, else the text, and the text where the proto 
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stepscope import _core, units
 from stepscope.errors import NothingFound
-from stepscope.formats import _dump_names
-from stepscope.formats._dump_names import CHAIN, MODULES, Named
-from stepscope.lake.rows import printable
-
-if TYPE_CHECKING:
-    from stepscope._core import Input
-    from stepscope.sources.source import Bytes
+from stepscope.escapes import printable
+from stepscope.formats.xla import dump_files, dump_names
+from stepscope.formats.xla.dump_files import File
+from stepscope.formats.xla.dump_names import Named
 
 COLUMNS = (
     *("module", "id", "stage", "pass", "file", "computations", "instructions", "fusions"),
@@ -43,31 +39,11 @@ transposes. replicas: how often the program runs side by side on other data; par
 it is split, and per_device whether the figures are of one of them already (None where there is one only).
 donors: numbers of parameters whose memory it was given and that no output has taken. problem: why figures are
 missing or doubtful."""
+Row = Mapping[str, Any]
+Summary = Mapping[str, Any]
 NOT_COLUMNS = ("path", "read", "equals_before", "hash", "donated")
 """What rows have beside COLUMNS: where the File was, itself, whether its bytes equal those of the row before,
 and their hash; of each donor its number, which part of it, and bytes (None if the shape has no such part)."""
-
-FILE_COLUMNS = ("module", "id", "place", "kind", "stage", "pass", "pass_number", "what", "file", "file_bytes")
-"""A row is a file. place: input, options, sharding, before, pass, after, memory, kernel, object or other."""
-
-_MOST_FILES = 1_000_000
-
-
-class File(NamedTuple):
-    """A file of a folder. base: the folder of the dump, relative to what was asked for. packed: its bytes,
-    where they do not lie at the path as they are."""
-
-    path: str
-    relative: str
-    base: str
-    size: int
-    named: Named | None
-    packed: Bytes | None = None
-
-    @property
-    def given(self) -> str | Input:
-        """What the core is given to read it."""
-        return self.path if self.packed is None else self.packed.input()
 
 
 class Dumps(NamedTuple):
@@ -82,7 +58,7 @@ class Dumps(NamedTuple):
 
 def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
     """Reads dump folders, or single files. NothingFound when no file is of a dump."""
-    files = [file for path in paths for file in _files(path)]
+    files = list(dump_files.under(paths))
     if not any(file.named for file in files):
         raise NothingFound(
             f"There is no dump of XLA in {', '.join(paths)}",
@@ -95,16 +71,13 @@ def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
 
 def of_files(files: Sequence[File], *, fold: bool = True) -> Dumps:
     """The same of files that were found elsewhere."""
-    groups: dict[Any, list[File]] = defaultdict(list)
-    for file in files:
-        if file.named is not None and _holds_module(file):
-            groups[_step(file)].append(file)
-    best = {step: min(group, key=_preference) for step, group in groups.items()}
-    found = _summaries(best, groups)
+    groups = dump_files.by_stage(files)
+    best = {step: group[0] for step, group in groups.items()}
+    found = _summaries(groups)
     rows, folded = _rows(best, found, fold)
     return Dumps(
         rows,
-        sorted(map(_file_row, files), key=_order_of_files),
+        dump_files.rows(files),
         folded,
         sum(row["problem"] is not None and row["instructions"] is None for row in rows),
     )
@@ -119,92 +92,43 @@ def finals(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list(last.values())
 
 
+def of_module(rows: Sequence[Row], module: str | None, paths: Sequence[str]) -> list[Row]:
+    """The rows of modules whose name contains `module`, or all; NothingFound when there is none."""
+    wanted = [row for row in rows if module is None or module in (row["module"] or "")]
+    if not wanted:
+        raise NothingFound(
+            f"There is no module like {module} in {', '.join(paths)}"
+            if module
+            else "No module could be read",
+            seen=", ".join(sorted({row["module"] for row in rows})[:8]) or "no module",
+            todo="stepscope xla dumps lists the modules of a folder",
+            path=paths[0],
+        )
+    return wanted
+
+
 def is_final(row: Mapping[str, Any]) -> bool:
     """Whether a row is of the stage that runs."""
     return row["pass"] is None and "after_optimizations" in (row["stage"] or "")
 
 
-def finished(paths: Sequence[str]) -> list[list[File]]:
-    """The files of each module after optimization, unopened, the best first; none where nothing is dumped."""
-    groups: dict[Any, list[File]] = defaultdict(list)
-    for file in (file for path in paths for file in _files(path)):
-        if file.named is not None and file.named.place == "after" and _holds_module(file):
-            groups[_step(file)].append(file)
-    return [sorted(files, key=_preference) for files in groups.values()]
-
-
-def _files(path: str) -> Iterable[File]:
-    """Every file under a folder with what its name says, links to folders not followed."""
-    root = Path(path)
-    if root.is_file():
-        yield File(path, root.name, "", root.stat().st_size, _dump_names.said_by(root.name))
-        return
-    number = 0
-    for folder, inner, names in os.walk(root):
-        inner.sort()
-        parents = Path(folder).relative_to(root).parts
-        base = _base(parents)
-        for name in sorted(names):
-            number += 1
-            if number > _MOST_FILES:
-                return
-            full = os.path.join(folder, name)  # noqa: PTH118 - a Path for each of thousands takes half the time
-            try:
-                size = os.stat(full).st_size  # noqa: PTH116
-            except OSError:
-                continue
-            named = _dump_names.in_folder(name, parents) or _dump_names.named(name)
-            yield File(full, "/".join((*parents, name)), base, size, named)
-
-
-def _base(parents: tuple[str, ...]) -> str:
-    """The dump's folder: that around the folders that JAX makes for modules and shardings."""
-    kept = []
-    for parent in parents:
-        if parent == "shardy" or _dump_names.folder(parent):
-            break
-        kept.append(parent)
-    return "/".join(kept)
-
-
-def _holds_module(file: File) -> bool:
-    named = file.named
-    return (
-        named is not None and named.place in ("before", "pass", "after", "other") and named.suffix in MODULES
-    )
-
-
-def _step(file: File) -> tuple[Any, ...]:
-    """What files of one stage or pass have in common."""
-    named = file.named
-    assert named is not None
-    snapshot = file.relative if named.stage in ("snapshot", None) else ""
-    return (file.base, named.clock, named.id, named.module, named.stage, named.number, named.passed, snapshot)
-
-
-def _preference(file: File) -> tuple[int, str]:
-    assert file.named is not None
-    return MODULES.index(file.named.suffix), file.relative
-
-
-Summary = Mapping[str, Any]
-
-
-def _summaries(best: Mapping[Any, File], groups: Mapping[Any, list[File]]) -> dict[Any, tuple[File, Any]]:
+def _summaries(groups: Mapping[Any, list[File]]) -> dict[Any, tuple[File, Any]]:
     """What the core says of each stage and pass: a dict, or (offset, what was seen); with its file."""
-    steps = list(best)
-    said = dict(zip(steps, _core.hlo_summaries([best[step].given for step in steps]), strict=True))
-    found = {step: (best[step], said[step]) for step in steps}
+    summed = _core.hlo_summaries([files[0].given for files in groups.values()])
+    found: dict[Any, tuple[File, Any]] = {
+        step: (files[0], said) for (step, files), said in zip(groups.items(), summed, strict=True)
+    }
     second = {
-        step: others[1]
-        for step, others in ((step, sorted(groups[step], key=_preference)) for step in steps)
-        if isinstance(said[step], tuple) and len(others) > 1
+        step: files[1]
+        for step, files in groups.items()
+        if isinstance(found[step][1], tuple) and len(files) > 1
     }
     for step, again in zip(
         second, _core.hlo_summaries([file.given for file in second.values()]), strict=True
     ):
         if isinstance(again, dict):
-            again["instead_of"] = f"{Path(best[step].path).name}: {_sentence(said[step])}"
+            damaged, error = found[step]
+            again["instead_of"] = f"{Path(damaged.path).name}: {_sentence(error)}"
             found[step] = (second[step], again)
     return found
 
@@ -278,10 +202,6 @@ def _order(step: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _whole(number: float) -> int | float:
-    return int(number) if number.is_integer() else number
-
-
 _COSTS = ("flops", "transcendentals", "bytes", "run_flops", "run_transcendentals", "run_bytes")
 _MEMORY = ("temp", "parameter", "output", "alias", "constant", "thread_local", "allocated")
 
@@ -299,7 +219,7 @@ def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
             "stage": named.stage,
             "pass": named.passed,
             "file": printable(Path(file.path).name),
-            "function": printable(_dump_names.function(name or named.module)),
+            "function": printable(dump_names.function(name or named.module)),
             "compile": compiled,
             "pass_number": named.number,
             "before": named.before,
@@ -326,7 +246,7 @@ def _donor(parameter: int, index: Sequence[int]) -> str:
 def figures(said: Summary) -> dict[str, Any]:
     """Columns of rows about a module, from the core's summary: size, cost, memory, and what is doubtful."""
     row = {key: said[key] for key in ("computations", "instructions")}
-    row.update({key: _whole(said[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")})
+    row.update({key: units.whole(said[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")})
     if said["memory"] is not None:
         row.update({f"{key}_bytes": said["memory"][f"{key}_bytes"] for key in _MEMORY})
         row["heap_needed_bytes"] = sum(said["heap_needed_bytes"])
@@ -374,35 +294,14 @@ def _compiles(files: Iterable[File]) -> dict[tuple[Any, ...], int]:
     places: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for file in files:
         if file.named is not None:
-            places[_step(file)[:4]].add(file.named.place)
+            places[dump_files.stage(file)[:4]].add(file.named.place)
     number: dict[tuple[Any, ...], int] = {}
     last: dict[tuple[Any, ...], tuple[int, set[str]]] = {}
     for module in sorted(places, key=lambda key: (key[0], key[1], key[2] is None, key[2] or 0, key[3])):
         base, _, _, name = module
-        function = (base, _dump_names.function(name))
+        function = (base, dump_names.function(name))
         count, seen = last.get(function, (0, {"after"}))
         joined = "after" not in seen and "before" not in places[module] and "after" in places[module]
         number[module] = count if joined else count + 1
         last[function] = (number[module], places[module])
     return number
-
-
-def _file_row(file: File) -> dict[str, Any]:
-    named = file.named or Named("", None, "other", "not of a dump")
-    return {
-        "module": printable(named.module) or None,
-        "id": named.id,
-        "place": named.place,
-        "kind": named.kind,
-        "stage": named.stage,
-        "pass": named.passed,
-        "pass_number": named.number,
-        "what": printable(named.what) if named.what else None,
-        "file": printable(file.relative),
-        "file_bytes": file.size,
-    }
-
-
-def _order_of_files(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    number = row["id"]
-    return (number is None, number or 0, row["module"] or "", CHAIN.index(row["place"]), row["file"])

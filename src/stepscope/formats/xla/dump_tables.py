@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, units
 from stepscope.errors import LimitReached
-from stepscope.formats import Damaged, _dump_names
-from stepscope.instruments.xla import cases, dumps, program_log
-from stepscope.lake.rows import printable
+from stepscope.escapes import printable
+from stepscope.formats import Damaged
+from stepscope.formats.xla import cases, dump_files, dump_names, dumps, program_log
 from stepscope.sources import damage
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _logs(source: Source, beside: Sequence[Path]) -> list[str]:
 
 def _bytes(spool: Spool, row: Row) -> bytes:
     """The file of a row once more; OSError when it is gone."""
-    file: dumps.File = row["read"]
+    file: dump_files.File = row["read"]
     if file.packed is None:
         return Path(file.path).read_bytes()
     data, why = spool.read_good(file.packed, file.relative, _MOST_PACKED_BYTES)
@@ -113,7 +113,7 @@ def _not_seen(
     known = {(members[0]["id"], members[0]["module"]) for members in modules}
     known |= {(None, module) for _, module in known}  # JAX's own files have no number of the module
     named = [
-        _dump_names.in_folder(path.name, path.parts[:-1]) or _dump_names.named(path.name) for path in beside
+        dump_names.in_folder(path.name, path.parts[:-1]) or dump_names.named(path.name) for path in beside
     ]
     inputs = {(one.id, printable(one.module)) for one in named if one is not None and one.place == "input"}
     only = sorted(module for number, module in inputs - known)
@@ -133,12 +133,12 @@ def _not_seen(
     return [one for one in notes if one is not None]
 
 
-def _files(source: Source, spool: Spool) -> tuple[list[dumps.File], list[tuple[str, str]]]:
+def _files(source: Source, spool: Spool) -> tuple[list[dump_files.File], list[tuple[str, str]]]:
     """The files of a source, and names and reasons of those that cannot be reached."""
-    found: list[dumps.File] = []
+    found: list[dump_files.File] = []
     gone: list[tuple[str, str]] = []
     for piece in source.pieces:
-        named = _dump_names.said_by(piece.name)
+        named = dump_names.said_by(piece.name)
         try:
             place = piece.spooled or spool.reach(piece.bytes, piece.name)
         except LimitReached as error:
@@ -150,7 +150,7 @@ def _files(source: Source, spool: Spool) -> tuple[list[dumps.File], list[tuple[s
             )
             continue
         plain = place.codec == "plain" and not place.offset and place.length is None and place.crc is None
-        found.append(dumps.File(place.path, piece.name, "", piece.size, named, None if plain else place))
+        found.append(dump_files.File(place.path, piece.name, "", piece.size, named, None if plain else place))
     return found, gone
 
 

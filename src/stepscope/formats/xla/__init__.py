@@ -1,0 +1,1 @@
+"""Programs that XLA compiled: dump folders, what XPlanes keep, and what logs of programs say of them."""

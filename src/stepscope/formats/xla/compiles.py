@@ -1,0 +1,130 @@
+"""The stages and passes of each compile in a dump, and two or more of them compared.
+
+The core matches instructions by structure (names never count), and says for each without partner what became
+of it. Stages that lie far apart are compared by way of the passes between them, where the folder has them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepscope import _core
+from stepscope.errors import NothingFound, UnreadableSource
+from stepscope.formats.xla import dumps
+
+Row = Mapping[str, Any]
+
+
+class Stage(NamedTuple):
+    """One side: a row of the dump, and the file that it was read from."""
+
+    path: str
+    row: Row
+
+    @property
+    def name(self) -> str:
+        """What people call it: the pass, or the stage."""
+        return str(self.row["pass"] or self.row["stage"] or self.row["file"])
+
+
+class Comparison(NamedTuple):
+    """Two sides, and the files from the one to the other."""
+
+    a: Stage
+    b: Stage
+    paths: list[str]
+    said: dict[str, Any]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed."""
+        said = self.said
+        return not (said["removed"] or said["added"] or any(pair[4] for pair in said["pairs"]))
+
+
+Compile = list[Stage]
+
+
+def read(paths: Sequence[str], module: str | None = None) -> list[Compile]:
+    """The stages and passes of each compile, in their order. NothingFound when there is none."""
+    rows = [row for row in dumps.read(paths, fold=False).rows if row["instructions"] is not None]
+    found: dict[tuple[Any, ...], Compile] = defaultdict(list)
+    for row in dumps.of_module(rows, module, paths):
+        found[row["folder"], row["function"], row["compile"]].append(Stage(row["path"], row))
+    # Stages of two module numbers that are one compile come one behind the other.
+    return list(found.values())
+
+
+def largest(found: Sequence[Compile]) -> Compile:
+    """The compile to look at where none is named: that with the most instructions, if it has stages."""
+    return max(found, key=lambda one: (len(one) > 1, max(stage.row["instructions"] for stage in one)))
+
+
+def place(stages: Compile, wanted: str) -> int:
+    """Which stage is meant: before, after, the number of a pass, or a part of a name; the first that fits.
+    NothingFound when none does."""
+    exact = [at for at, one in enumerate(stages) if wanted in (one.row["pass"], one.row["stage"])]
+    if exact:
+        return exact[0]
+    if wanted.isdigit():
+        numbered = [at for at, one in enumerate(stages) if one.row["pass_number"] == int(wanted)]
+        if numbered:
+            return numbered[0]
+    elif wanted in ("before", "after"):
+        ends = [
+            at for at, one in enumerate(stages) if not one.row["pass"] and wanted in (one.row["stage"] or "")
+        ]
+        if ends:
+            return ends[0]
+    else:
+        named = [at for at, one in enumerate(stages) if wanted in one.name]
+        if named:
+            return named[0]
+    raise NothingFound(
+        f"There is no stage {wanted}",
+        seen=", ".join(list(dict.fromkeys(one.name for one in stages))[:12]),
+        todo="give before, after, a pass or its number; stepscope xla dumps --all lists them",
+    )
+
+
+def compare(stages: Sequence[Stage], *, named: bool = True) -> Comparison:
+    """The first and the last, by way of those between. UnreadableSource when a file has gone."""
+    paths = [stage.path for stage in stages]
+    try:
+        said = _core.hlo_diff(_different(stages), named)
+    except (OSError, _core.CoreError) as error:
+        raise UnreadableSource(
+            "A module can no longer be read", seen=str(error), todo="dump it again", path=paths[0]
+        ) from error
+    return Comparison(stages[0], stages[-1], paths, said)
+
+
+def _different(stages: Sequence[Stage]) -> list[str]:
+    """Files without those between that are known to change nothing: about half of all passes."""
+    kept = [stages[0]]
+    for before, stage in itertools.pairwise(stages):
+        if Path(before.path).read_bytes() != Path(stage.path).read_bytes():
+            kept.append(stage)
+    return [stage.path for stage in (*kept, stages[-1])]
+
+
+def passes(stages: Compile, *, named: bool = True) -> Iterator[Comparison]:
+    """Each with the one before it, with what changed nothing."""
+    for pair in itertools.pairwise(stages):
+        yield compare(pair, named=named)
+
+
+def paired(a: Sequence[Compile], b: Sequence[Compile]) -> tuple[list[tuple[Compile, Compile]], list[str]]:
+    """Compiles of two folders by function and number, and the modules that only one of them has."""
+    left, right = ({_of(one): one for one in side} for side in (a, b))
+    both = [(left[name], right[name]) for name in left if name in right]
+    alone = sorted(str(name[0]) for name in left.keys() ^ right.keys())
+    return both, alone
+
+
+def _of(one: Compile) -> tuple[str, int]:
+    return one[0].row["function"], one[0].row["compile"]
