@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,12 @@ from tests.corpus import SAMPLES
 from tests.library import needs
 
 
-def test_the_file_says_what_the_sql_does() -> None:
-    assert needs.PATH.read_text(encoding="utf-8") == needs.text(), "python -m tests.library.needs"
+def test_the_file_says_nothing_that_the_sql_does_not() -> None:
+    """What it lacks costs time only: a new entry may come without."""
+    told, found = json.loads(needs.PATH.read_text(encoding="utf-8")), needs.found()
+    wrong = {name: tables for name, tables in told.items() if not set(tables) <= set(found.get(name, ()))}
+    assert wrong == {}, "python -m tests.library.needs"
+    assert len(told) > 0.9 * len(found), "python -m tests.library.needs"
 
 
 @pytest.mark.parametrize("sample", ["chrome/kineto_cuda.json", "run_metadata/two_servers.pb"])
