@@ -286,6 +286,30 @@ def test_views_that_could_not_be_kept_are_kept_anew(engine: DuckDB) -> None:
     assert engine.query("SELECT a FROM outer_").rows() == [(7,)]
 
 
+def test_what_lacks_a_table_is_not_asked(engine: DuckDB) -> None:
+    """Not even whether it could be; a table that may have rows, or a damaged one, is asked."""
+    damaged = Stream("store", lambda *_: Arrow(pa.table({"a": [1]})), ("a",), {}, ValueError("cut"), rows=0)
+    engine.attach(table("empty", NUMBERS, []))
+    engine.attach(table("filled", NUMBERS, [(1,)]))
+    engine.attach(Relation("cut", NUMBERS, lambda: [damaged]))
+    heard: list[tuple[int, int]] = []
+
+    def statement(sql: str, *needs: str) -> Statement:
+        return Statement(sql, Reads(frozenset(needs), frozenset("a"), False), "", frozenset(needs))
+
+    refused = statement("SELECT no_such_function(a) FROM empty", "empty", "filled")
+    asked = [
+        refused,
+        statement("SELECT a FROM filled", "filled"),
+        statement("SELECT count(*) FROM cut", "cut"),
+    ]
+    assert engine.answers(asked, (), lambda *said: heard.append(said)) == [[], [(1,)], [(1,)]]
+    assert [done for _, done in heard] == [1, 2, 3]
+    assert {number for number, _ in heard} == {0, 1, 2}
+    with pytest.raises(QueryError):
+        engine.answers([refused._replace(needs=frozenset(["filled"]))])
+
+
 @pytest.mark.parametrize(
     "asked",
     [

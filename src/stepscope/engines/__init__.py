@@ -38,6 +38,8 @@ class Statement(NamedTuple):
     reads: Reads | None = None
     name: str = ""
     """What the library calls it."""
+    needs: frozenset[str] = frozenset()
+    """Tables without rows of which it has none either, as far as that is known."""
 
 
 class Arrow(Protocol):

@@ -32,6 +32,7 @@ statements but views have a total one.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
@@ -112,6 +113,8 @@ class Entry(NamedTuple):
     parameters: tuple[Field, ...] = ()
     unordered: str = ""
     """Why the rows have no order; empty for those that have one."""
+    needs: frozenset[str] = frozenset()
+    """Tables without rows of which it has none, as far as is known."""
 
     @property
     def private(self) -> bool:
@@ -123,7 +126,7 @@ class Entry(NamedTuple):
         """The SELECT with what it reads: tables and views by its header, and columns among its words. A
         linter holds the library to both, and to no star, so that no engine needs to parse it."""
         reads = Reads(frozenset(self.reads), frozenset(_WORD.findall(self.sql)), False)
-        return Statement(self.sql, reads, self.name)
+        return Statement(self.sql, reads, self.name, self.needs)
 
     @property
     def slug(self) -> str:
@@ -196,8 +199,16 @@ def _files() -> dict[str, tuple[Kind, Path]]:
 
 
 @cache
+def _needs() -> dict[str, frozenset[str]]:
+    """Of each entry: tables without rows of which it has none. tests/library/needs.py finds them."""
+    text = Path(__file__).with_name("needs.json").read_text(encoding="utf-8")
+    return {name: frozenset(tables) for name, tables in json.loads(text).items()}
+
+
+@cache
 def _read(kind: Kind, path: Path) -> Entry:
-    return parse(kind, path.stem, path.read_text(encoding="utf-8"))
+    found = parse(kind, path.stem, path.read_text(encoding="utf-8"))
+    return found._replace(needs=_needs().get(path.stem, frozenset()))
 
 
 def parse(kind: Kind, name: str, text: str) -> Entry:

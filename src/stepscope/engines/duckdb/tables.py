@@ -64,6 +64,10 @@ class Tables:
                 raise self._engine.refused(error, statement) from error
             self._loaded[name] = loaded
 
+    def lacks(self, tables: Iterable[str]) -> bool:
+        """True where one of some tables is known to have no rows. Of those that are attached."""
+        return any(name in self._parts and not any(map(_may_have_rows, self._parts[name])) for name in tables)
+
     def close(self) -> None:
         """Releases the streams."""
         for alias in self.streams:
@@ -144,6 +148,14 @@ class Tables:
         except duckdb.Error:
             return False
         return True
+
+
+def _may_have_rows(part: Part) -> bool:
+    if isinstance(part, Files):
+        return True
+    if isinstance(part, Rows):
+        return bool(part.rows)
+    return part.damaged is not None or part.rows > 0
 
 
 def quote(name: str) -> str:
