@@ -62,7 +62,15 @@ def test_every_file_of_the_library_gives_equal_rows(
 
 @pytest.fixture(scope="module")
 def known(duckdb: Trace) -> list[dict[str, statements.Value]]:
-    """Values for every parameter of a statement, of each source, that with the most slices first."""
+    """Values for every parameter of a statement, of the two sources with the most rows of each table, that
+    with the most slices first. What has no rows in any of them has hardly any in the others, and asking all
+    of them took an hour."""
+    largest: set[int] = set()
+    for table in duckdb.schema.tables:
+        if "source_id" in {column.name for column in table.columns}:
+            by_source = f"SELECT source_id, COUNT(*) AS n FROM {table.name} GROUP BY source_id"
+            most = duckdb.query(f"{by_source} ORDER BY n DESC, source_id LIMIT 2")
+            largest |= {source_id for source_id, _ in most.rows()}
     counted = duckdb.query("SELECT source_id, COUNT(*) AS n FROM slice GROUP BY source_id ORDER BY n DESC")
     place = {source_id: number for number, (source_id, _) in enumerate(counted.rows())}
     modules: dict[int, set[str]] = {}
@@ -73,6 +81,7 @@ def known(duckdb: Trace) -> list[dict[str, statements.Value]]:
     return [
         _of_source(duckdb, row[0], row[1], row[2], sorted(modules.get(row[0], ())))
         for row in sorted(sources, key=lambda row: (place.get(row[0], len(sources)), row[0]))
+        if row[0] in largest
     ]
 
 
@@ -124,18 +133,19 @@ def _values(
 def test_every_statement_gives_equal_rows(
     one: library.Entry, known: list[dict[str, statements.Value]], duckdb: Trace, second: Trace
 ) -> None:
-    """On the two largest sources for which it has rows."""
-    compared = 0
+    """On the two largest sources for which it has rows, and on the first where it has none."""
+    compared, empty = 0, False
     for values in _values(one, known):
         sql = statements.statement(one.name, **values)
         rows = duckdb.query(sql).rows()
-        if not rows and compared:
+        if not rows and (compared or empty):
             continue
         others = second.query(sql).rows()
         if one.unordered:
             rows, others = sorted(rows), sorted(others)
         assert others == rows
         compared += 1 if rows else 0
+        empty = empty or not rows
         if compared == 2:
             return
 
