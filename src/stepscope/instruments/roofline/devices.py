@@ -163,4 +163,8 @@ def _told_memory(about: Mapping[str, Any], one: Device | None) -> float | None:
 
 def _number(about: Mapping[str, Any], key: str) -> float | None:
     value = about.get(key)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 else None
+    return (
+        float(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+        else None
+    )

@@ -10,10 +10,11 @@ from stepscope.instruments.roofline.table import Counted
 from stepscope.instruments.roofline.torch_ops import Cost, cost
 from stepscope.library.statements import Query, statement
 
-NO_OP = "which op launched the kernel is not recorded"
+NO_OP = "the launch of the kernel is not recorded"
 NO_SHAPES = "shapes of inputs are not recorded: profile with record_shapes=True"
 NO_FORMULA = "no formula for this op"
 _LONGEST = 200
+_TOLD = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 
 def counted(query: Query) -> list[Counted]:
@@ -39,7 +40,7 @@ def _shaped(op: str | None, args_json: str | None) -> tuple[str, dict[str, Any]]
     if op is None or not args_json or '"Input Dims"' not in args_json:
         return "", {}
     args = strict_json.members(args_json)
-    told = {key: args[key] for key in ("Input Dims", "Input type", "Input Strides", "Concrete Inputs") if key in args}
+    told: dict[str, Any] = {key: args[key] for key in _TOLD if key in args}
     return json.dumps(told), told
 
 

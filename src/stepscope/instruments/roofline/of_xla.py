@@ -42,7 +42,7 @@ Shapes = Mapping[tuple[int, str, str | None], Mapping[str, Made]]
 
 def counted(query: Query) -> list[Counted]:
     """An instruction on a device is one row."""
-    groups = query(statement("costed_instructions")).rows()
+    groups: list[Sequence[Any]] = [*query(statement("costed_instructions")).rows()]
     if not groups:
         return []
     hosts = {row[0]: (row[1], row[2]) for row in query(statement("sources_seen")).rows()}
@@ -76,9 +76,8 @@ def _row(
     made = own.get(name)
     if (told := by_profiler.get((at, row["device"], name))) is not None:
         (flops, moved), by = told, "profiler"
-    elif flops is None and made is not None and made.target.startswith(_PRODUCTS):
-        if (product := _product(made, own)) is not None:
-            flops, moved = (number * row["executions"] for number in product)
+    elif flops is None and made is not None and (product := _product(made, own)) is not None:
+        flops, moved = (number * row["executions"] for number in product)
     unknown = flops is None or moved is None
     return Counted(
         *place,
@@ -103,7 +102,11 @@ def _lost(
     groups: Sequence[Sequence[Any]], rows: timed.Timed, hosts: Mapping[int, tuple[str, str]]
 ) -> list[Counted]:
     """Instructions whose program is not known: their time counts, their cost is unknown."""
-    gone = {(one.module, one.instruction) for one in rows.lost if one.reason in ("no_program", "no_instruction", "ambiguous")}
+    gone = {
+        (one.module, one.instruction)
+        for one in rows.lost
+        if one.reason in ("no_program", "no_instruction", "ambiguous")
+    }
     sums: dict[tuple[int, str, str], list[int]] = {}
     for group in (timed.Group(*one) for one in groups):
         if group.place != "launch" and (group.module or "", group.op) in gone:
@@ -111,7 +114,9 @@ def _lost(
             both[0] += group.slices
             both[1] += group.self_ps
     return [
-        Counted(*hosts[at], at, device, op, op, None, None, None, number, took, None, None, None, None, NO_PROGRAM)
+        Counted(
+            *hosts[at], at, device, op, op, None, None, None, number, took, None, None, None, None, NO_PROGRAM
+        )
         for (at, device, op), (number, took) in sums.items()
         if took > 0
     ]
@@ -188,7 +193,7 @@ def _arrays(shape: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _number_type(made: Made, own: Mapping[str, Made]) -> str | None:
-    """The narrowest type of the numbers that an instruction reads, those of its result where none is known."""
+    """The narrowest type of the numbers that an instruction reads; where none is known, that it makes."""
     read = [
         kind
         for name in made.operands
@@ -206,6 +211,8 @@ def _number_type(made: Made, own: Mapping[str, Made]) -> str | None:
 def _product(made: Made, own: Mapping[str, Made]) -> tuple[float, float] | None:
     """Operations and bytes of a product of matrices that a library makes. Of sizes m, k and n, the operands
     and the result have mk, kn and mn numbers, of which the product is the square of mkn."""
+    if not made.target.startswith(_PRODUCTS):
+        return None
     results = _arrays(made.shape)
     operands = [own.get(name) for name in made.operands[:_MATRIX]]
     arrays = [one for operand in operands if operand is not None for one in _arrays(operand.shape)[:1]]
@@ -219,7 +226,9 @@ def _product(made: Made, own: Mapping[str, Made]) -> tuple[float, float] | None:
     batch = math.prod(batches.pop())
     numbers = [math.prod(sizes) for _, sizes in three]
     work = math.isqrt(math.prod(numbers) // max(batch, 1)) if batch else 0
-    return 2.0 * work, float(sum(number * _bytes(kind) for number, (kind, _) in zip(numbers, three, strict=True)))
+    return 2.0 * work, float(
+        sum(number * _bytes(kind) for number, (kind, _) in zip(numbers, three, strict=True))
+    )
 
 
 def _bytes(kind: str) -> int:

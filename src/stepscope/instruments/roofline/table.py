@@ -48,7 +48,9 @@ def rows(query: Query, counted: Iterable[Counted]) -> list[dict[str, Any]]:
     }
     numbers: dict[int, int] = {}
     found = []
-    for one in sorted(counted, key=lambda one: (one.source_id, one.device, -one.self_ps, one.op_name, one.shapes or "")):
+    for one in sorted(
+        counted, key=lambda one: (one.source_id, one.device, -one.self_ps, one.op_name, one.shapes or "")
+    ):
         number = numbers[one.source_id] = numbers.get(one.source_id, -1) + 1
         found.append(
             {
@@ -76,7 +78,9 @@ def against(one: Mapping[str, Any], peaks: devices.Peaks | None) -> dict[str, An
     if flops is None or moved is None or not (flops or moved):
         return made
     if kind == "f32" and made["peak_flops"] and flops * _PS > took * made["peak_flops"]:
-        made.update(number_type="tf32", peak_flops=peaks.of("tf32"))  # what is faster than 32-bit floats was shortened
+        made.update(
+            number_type="tf32", peak_flops=peaks.of("tf32")
+        )  # what is faster than 32-bit floats was shortened
     if made["peak_bytes"] is None or (flops and made["peak_flops"] is None):
         made["problem"] = NO_PEAKS
         return made

@@ -7,21 +7,28 @@ import math
 
 from stepscope.instruments.roofline.torch_shapes import Tensors, broadcast
 
-_MAPS = frozenset(
-    "abs acos add addcdiv addcmul asin atan atan2 bitwise_and bitwise_not bitwise_or bitwise_xor ceil clamp "
-    "clamp_max clamp_min cos cosh div elu erf erfc exp exp2 expm1 floor floor_divide fmod gelu gelu_backward "
-    "hardsigmoid hardsigmoid_backward hardswish hardswish_backward hardtanh hardtanh_backward leaky_relu "
-    "leaky_relu_backward lerp log log10 log1p log2 masked_fill maximum minimum mish mul nan_to_num neg pow "
-    "reciprocal relu relu6 remainder round rsqrt rsub sigmoid sigmoid_backward sign silu silu_backward sin sinh "
-    "softplus softplus_backward sqrt square sub tan tanh tanh_backward threshold threshold_backward tril triu "
-    "trunc where _softmax _log_softmax".split()
-)
-"""A number of the result for each of the inputs together, which broadcast; also with _ at the end, in place."""
-_COMPARES = frozenset(
-    "eq ne lt le gt ge isnan isinf logical_and logical_or logical_not logical_xor signbit".split()
-)
+_MAPS = frozenset((
+    "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "atan2", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "ceil", "clamp", "clamp_max", "clamp_min", "cos", "cosh", "div", "elu",
+    "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmod", "gelu", "gelu_backward",
+    "hardsigmoid", "hardsigmoid_backward", "hardswish", "hardswish_backward", "hardtanh",
+    "hardtanh_backward", "leaky_relu", "leaky_relu_backward", "lerp", "log", "log10", "log1p", "log2",
+    "masked_fill", "maximum", "minimum", "mish", "mul", "nan_to_num", "neg", "pow", "reciprocal",
+    "relu", "relu6", "remainder", "round", "rsqrt", "rsub", "sigmoid", "sigmoid_backward", "sign",
+    "silu", "silu_backward", "sin", "sinh", "softplus", "softplus_backward", "sqrt", "square", "sub",
+    "tan", "tanh", "tanh_backward", "threshold", "threshold_backward", "tril", "triu", "trunc", "where",
+    "_softmax", "_log_softmax",
+))  # fmt: skip
+"""A number of the result for each of the inputs together, which broadcast; with _ at the end, in place."""
+_COMPARES = frozenset((
+    "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "logical_and", "logical_or", "logical_not",
+    "logical_xor", "signbit",
+))  # fmt: skip
 """The same with truth values as a result."""
-_READS = frozenset("sum mean amax amin max min prod norm linalg_vector_norm any all argmax argmin var std".split())
+_READS = frozenset((
+    "sum", "mean", "amax", "amin", "max", "min", "prod", "norm", "linalg_vector_norm", "any", "all",
+    "argmax", "argmin", "var", "std",
+))  # fmt: skip
 """Inputs are read; the result is small beside them."""
 _BACKWARD = frozenset(("_softmax_backward_data", "_log_softmax_backward_data"))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepscope.instruments.roofline import torch_elementwise, torch_shapes
-from stepscope.instruments.roofline.torch_shapes import Shape, Tensors
+from stepscope.instruments.roofline.torch_shapes import Tensors
 
 _HALF = 2
 
@@ -54,7 +54,9 @@ def _product(given: Tensors, a: int, b: int, *more: int) -> Cost:
     batch = torch_shapes.broadcast([left[:-2], right[:-2]])
     made = math.prod(batch) * left[-2] * right[-1]
     size = given.size(a)
-    moved = given.bytes(a) + given.bytes(b) + made * size + sum(given.bytes(at) for at in more if given.has(at))
+    moved = (
+        given.bytes(a) + given.bytes(b) + made * size + sum(given.bytes(at) for at in more if given.has(at))
+    )
     return Cost(2.0 * made * left[-1], moved, given.dtype(a))
 
 
@@ -78,13 +80,14 @@ def _convolution(stride: int, padding: int, dilation: int, swapped: int | None =
             raise ValueError("no convolution")
         per_output = math.prod(weight[1:])
         if swapped is not None and given.flag(swapped):
-            # Each number of the input meets all of its row of the weight; the size of what is made is not told.
+            # Each number of the input meets all of its row of the weight. What is made has no known size.
             return Cost(2.0 * math.prod(data) * per_output, given.bytes(0) + given.bytes(1), given.dtype(0))
         steps, around = given.numbers(stride), given.numbers(padding)
         far = given.numbers(dilation) if dilation >= 0 else (1,)
         sides = len(data) - 2
         out = [
-            (data[2 + at] + 2 * _of(around, at) - _of(far, at) * (weight[2 + at] - 1) - 1) // _of(steps, at) + 1
+            (data[2 + at] + 2 * _of(around, at) - _of(far, at) * (weight[2 + at] - 1) - 1) // _of(steps, at)
+            + 1
             for at in range(sides)
         ]
         made = data[0] * weight[0] * math.prod(out)
@@ -116,7 +119,9 @@ def _convolution_backward(given: Tensors) -> Cost:
     return Cost(flops, moved, given.dtype(0))
 
 
-def _attention(heads_first: bool, causal: int, *lengths: int, first: int = 0, passes: float = 1) -> Callable[..., Cost]:
+def _attention(
+    heads_first: bool, causal: int, *lengths: int, first: int = 0, passes: float = 1
+) -> Callable[..., Cost]:
     """Of query, key and value, which begin at input `first`: [batch, heads, length, size], or with length
     before heads. causal: place of what says that no query sees what follows it, which halves the work.
     lengths: inputs that give sequences of different lengths, whose number is not told. passes: products of
@@ -137,9 +142,9 @@ def _attention(heads_first: bool, causal: int, *lengths: int, first: int = 0, pa
             seen = rows * (rows + 1) / 2 if rows <= columns else columns * (columns + 1) / 2
         flops = 2.0 * batch * heads * seen * (size + value[3]) * passes
         inputs = sum(given.bytes(at) for at in range(first + 3))
-        made = batch * heads * rows * value[3] * given.size(first)
+        made = float(batch * heads * rows * value[3] * given.size(first))
         if first:  # gradients of all three
-            made += sum(given.bytes(first + at) for at in range(3))
+            made = sum(given.bytes(first + at) for at in range(3))
         return Cost(flops, inputs + made, given.dtype(first))
 
     return counted
@@ -165,7 +170,9 @@ def _embedding_backward(given: Tensors) -> Cost:
 
 
 _MATRICES: Mapping[str, Callable[[Tensors], Cost]] = {
-    **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot", "matmul", "_int_mm"), lambda given: _product(given, 0, 1)),
+    **dict.fromkeys(
+        ("mm", "bmm", "mv", "dot", "vdot", "matmul", "_int_mm"), lambda given: _product(given, 0, 1)
+    ),
     **dict.fromkeys(
         ("addmm", "baddbmm", "addmv", "_addmm_activation", "addmm_", "baddbmm_"),
         lambda given: _product(given, 1, 2, 0),

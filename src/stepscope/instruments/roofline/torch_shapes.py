@@ -19,8 +19,8 @@ _SIZES = {
 
 
 class Input(NamedTuple):
-    """A tensor, or the tensors of a list. kept: numbers that lie in memory; a dimension that is broadcast lies
-    there once."""
+    """A tensor, or the tensors of a list. kept: numbers that lie in memory; a dimension that is broadcast
+    lies there once."""
 
     shapes: tuple[Shape, ...]
     kept: float
@@ -91,13 +91,17 @@ def read(args: Mapping[str, Any]) -> Tensors | None:
         return None
     strides, concrete = args.get("Input Strides"), args.get("Concrete Inputs")
     steps = strides if isinstance(strides, list) and len(strides) == len(dims) else [None] * len(dims)
-    found = [_input(*one) for one in zip(dims, types, steps, strict=True)]
+    try:
+        found = [_input(*one) for one in zip(dims, types, steps, strict=True)]
+    except ValueError:
+        return None
     return Tensors(tuple(found), tuple(concrete) if isinstance(concrete, list) else ())
 
 
 def _input(dims: Any, kind: Any, steps: Any) -> Input | None:
+    """An input; None where it is no tensor. ValueError for what no profiler writes."""
     if not isinstance(dims, list) or not isinstance(kind, str):
-        return None
+        raise ValueError("no shape")
     is_list = bool(dims) and all(isinstance(one, list) for one in dims)
     size, dtype = _SIZES.get(kind, (0, ""))
     if kind == "TensorList" or (is_list and not size):
@@ -107,7 +111,7 @@ def _input(dims: Any, kind: Any, steps: Any) -> Input | None:
     shapes = dims if is_list else [dims]
     each = steps if is_list and isinstance(steps, list) and len(steps) == len(dims) else [steps] * len(shapes)
     if not all(type(number) is int and number >= 0 for one in shapes for number in one):
-        return None
+        raise ValueError("no sizes")
     kept = sum(_kept(one, by) for one, by in zip(shapes, each, strict=True))
     return Input(tuple(tuple(one) for one in shapes), kept, size, dtype)
 
@@ -115,7 +119,9 @@ def _input(dims: Any, kind: Any, steps: Any) -> Input | None:
 def _kept(dims: Sequence[int], steps: Any) -> float:
     if not isinstance(steps, list) or len(steps) != len(dims):
         return float(math.prod(dims))
-    return float(math.prod(number for number, step in zip(dims, steps, strict=True) if step != 0 or not number))
+    return float(
+        math.prod(number for number, step in zip(dims, steps, strict=True) if step != 0 or not number)
+    )
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
