@@ -232,11 +232,14 @@ def _devices() -> str:
             *(f"{one.flops[kind] / 1e12:,g}" if kind in one.flops else "" for kind in TYPES),
             f"{one.memory / 1e9:,g}",
             f"{one.link / 1e9:,g}",
-            f"[source]({one.source})",
         )
         for one in devices()
     )
-    return _markdown_table(("device", *TYPES, "memory", "link", "from"), rows)
+    told: dict[str, list[str]] = {}
+    for one in devices():
+        told.setdefault(one.source, []).append(one.name)
+    sources = "\n".join(f"- {', '.join(names)}: {source}" for source, names in told.items())
+    return f"{_markdown_table(('device', *TYPES, 'memory', 'link'), rows)}\n\nAs told by:\n\n{sources}"
 
 
 def _device(one: Device, source: str = "") -> str:

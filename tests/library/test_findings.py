@@ -386,7 +386,7 @@ def test_far_from_peak():
     assert row["severity"] == "medium"
     assert row["impact_ps"] == 18 * UNIT_PS
     assert row["roof_share"] == 0.25
-    assert (row["what"], row["bound"], row["executions"]) == ("aten::mm", "the arithmetic", 1)
+    assert (row["what"], row["limited_by"], row["executions"]) == ("aten::mm", "the arithmetic", 1)
     tables.rows["op_cost"][0].update(file="train.py", line=48)
     assert found(tables, ("far_from_peak",))["far_from_peak"][0]["what"] == "train.py:48"
     tables.add("broken_law", law="one_after_another", number=1, of_number=2, said="they overlap")

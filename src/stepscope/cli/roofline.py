@@ -17,7 +17,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
-from stepscope.cli.xla.cost import PEAK_HELP, known, peaks
+from stepscope.cli.peak import PEAK_HELP, known, peaks
 
 ABOUT = "ops against what their device could do: least time, share of peak, MFU"
 EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the shapes

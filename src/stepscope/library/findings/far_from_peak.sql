@@ -3,7 +3,7 @@
 -- question: Which ops take a large part of the steps and run far below what their device can do?
 -- reads: op_cost, step_window, broken_law
 -- severity: medium from a fifth of the window that the device could be done earlier, low from a twentieth
--- impact: {what} runs at {roof_share} of what {bound} of {device} allows: {took_ps} in {executions}
+-- impact: {what} runs at {roof_share} of what {limited_by} of {device} allows: {took_ps} in {executions}
 --   {executions:execution|executions}, for which it needs {needed_ps} at least.
 -- action: `stepscope roofline` has all ops with their shapes. Small or odd shapes, layouts that are copied
 --   and 32-bit floats are what keeps ops from their peaks: pad sizes to multiples of 64, batch more, use
@@ -27,7 +27,7 @@
 --   device | text | Device | device that runs it
 --   what | text | Op | line of the program, or op
 --   op | text | Name | name of the op
---   bound | text | Bound | the operations or the memory
+--   limited_by | text | Limit | the arithmetic or the memory
 --   roof_share | ratio | Of peak | least time as part of the time
 --   took_ps | ps | Time | time on the device
 --   needed_ps | ps | Least | least time that the device needs
@@ -68,7 +68,7 @@ SELECT
   s.device,
   COALESCE(s.file || ':' || CAST(s.line AS VARCHAR), s.op_name) AS what,
   s.op_name AS op,
-  CASE WHEN s.bound = 'compute' THEN 'the arithmetic' ELSE 'the memory' END AS bound,
+  CASE WHEN s.bound = 'compute' THEN 'the arithmetic' ELSE 'the memory' END AS limited_by,
   CAST(s.least_sum AS DOUBLE) / NULLIF(s.sum_ps, 0) AS roof_share,
   CAST(s.sum_ps AS BIGINT) AS took_ps,
   CAST(s.least_sum AS BIGINT) AS needed_ps,
