@@ -57,9 +57,10 @@ def section(lost: Sequence[tuple[str, float]], at: Price) -> Section:
 def priced(report: Report, at: Price) -> Report:
     """The report with the price of what limits the steps, where it says how long one takes without that.
     Computing is what steps are for: nothing of it is lost."""
+    answers = report.document.get("answers", ())
     found = [
-        (_what(one), 1 - one["step_if_removed_ps"] / one["step_ps"])
-        for one in report.document.get("answers", ())
+        (_what(one, len(answers) > 1), 1 - one["step_if_removed_ps"] / one["step_ps"])
+        for one in answers
         if one["step_if_removed_ps"] is not None and one["step_ps"] and one["cause"] != "compute"
     ]
     made = section(found, at)
@@ -77,6 +78,6 @@ def priced(report: Report, at: Price) -> Report:
     )
 
 
-def _what(one: dict[str, Any]) -> str:
-    where = f" on {one['host']}" if one.get("host") else ""
-    return f"{str(one['cause']).capitalize()}{where}"
+def _what(one: dict[str, Any], several: bool) -> str:
+    where = f" on {one['host']}" if several else ""
+    return f"What limits the steps{where} ({one['cause']})"

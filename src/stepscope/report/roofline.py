@@ -22,9 +22,6 @@ TODO = (
 )
 _MOST = 15
 """Rows of a report that is one page; --all shows the rest."""
-_LONGEST = 34
-_LONGEST_BESIDE = 26
-"""Letters of an op on one page: alone, and beside the device."""
 _NO_ROOM = 0.01
 _OPS = (
     Column("op", "text", "Op", "op, or the line that made it"),
@@ -81,7 +78,10 @@ def build(
 def _said(one: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     steps = units.count(one.steps, "step") if one.steps else "the recording"
     said = []
-    if one.mfu is None:
+    if one.unknown_ps == one.computing_ps:
+        why = next((row["problem"] for row in _of(ops, one) if row["problem"]), "nothing tells it")
+        said.append(f"What ops of {one.device} compute is not known: {why}.")
+    elif one.mfu is None:
         said.append(
             f"The peaks of {one.device} are not known: say what it does in a second, as --peak 100T,1T."
         )
@@ -92,13 +92,10 @@ def _said(one: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
             f"and moves {least}{_share(one.memory_share or 0.0)} of the bytes."
         )
     if one.computing_ps and one.window_ps:
+        some = 0 < one.unknown_ps < one.computing_ps
         said.append(
             f"Ops compute for {_share(one.computing_ps / one.window_ps)} of that time"
-            + (
-                f", {_share(one.unknown_ps / one.computing_ps)} of it with unknown cost."
-                if one.unknown_ps
-                else "."
-            )
+            + (f", {_share(one.unknown_ps / one.computing_ps)} of it with unknown cost." if some else ".")
         )
     far = next((row for row in _of(ops, one) if row["roof_share"] is not None), None)
     if far is not None:
@@ -146,10 +143,8 @@ def _devices(used: Sequence[Use]) -> Section:
 
 def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
     several = len({row["device"] for row in ops}) > 1
-    longest = _LONGEST if not several else _LONGEST_BESIDE
     told = [
-        {**row, "op": _name(row) if all else _short(_line(row) if by == "line" else _name(row), longest)}
-        for row in (ops if all else ops[:_MOST])
+        {**row, "op": _line(row) if by == "line" else _name(row)} for row in (ops if all else ops[:_MOST])
     ]
     names = [one.name for one in _OPS] if all else [*_PAGE, *(("device",) if several else ("executions",))]
     if by == "shape" and not all:
@@ -165,11 +160,7 @@ def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
 
 
 def _line(row: dict[str, Any]) -> str:
-    return f"{row['file'].rpartition('/')[2]}:{row['line']} ({row['op']})" if row["file"] else row["op"]
-
-
-def _short(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 12]}…{text[-11:]}"
+    return f"{row['file'].rpartition('/')[2]}:{row['line']}" if row["file"] else str(row["op"])
 
 
 def _priced(used: Sequence[Use]) -> list[tuple[str, float]]:
