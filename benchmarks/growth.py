@@ -54,6 +54,7 @@ def words_of(path: str, out: Path) -> dict[str, Words]:
         "summary": {"summary": [path]},
         "pipeline": {"pipeline": ["pipeline", path]},
         "whatif": {"whatif": ["whatif", path]},
+        "roofline": {"roofline": ["roofline", path]},
         "memory": {"memory": ["memory", path], "memory --all": ["memory", path, "--all"]},
         "diff": {"diff": ["diff", path, path]},
         "check": {"check --counts": ["check", "--counts", "--baseline", path, "--candidate", path]},

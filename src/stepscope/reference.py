@@ -15,11 +15,12 @@ from stepscope import _core, library
 from stepscope.errors import UsageError
 from stepscope.instruments.causes import catalogue
 from stepscope.instruments.laws import Law, all_laws
+from stepscope.instruments.roofline.devices import TYPES, Device, devices
 from stepscope.lake.schema import Table, schema
 from stepscope.messages import ERRORS, NOTES, Message
 from stepscope.step_labels import LOOKS
 
-CHAPTERS = ("tables", "views", "analyses", "findings", "causes", "classes", "laws", "messages")
+CHAPTERS = ("tables", "views", "analyses", "findings", "causes", "classes", "laws", "devices", "messages")
 """Each is a page."""
 PAGES = ("findings",)
 """Chapters of which each entry has a page of its own, in a folder called like the chapter."""
@@ -45,6 +46,7 @@ def entries() -> tuple[Entry, ...]:
         *(Entry("causes", cause.name, cause.about, _cause(cause)) for cause in catalogue.causes()),
         *_classes(),
         *(Entry("laws", name, law.HOLDS, _law(law)) for name, law in all_laws().items()),
+        *(Entry("devices", one.name, _device(one), _device(one, one.source)) for one in devices()),
         *(Entry("messages", slug, m.title, _message(m, "error")) for slug, m in sorted(ERRORS.items())),
         *(Entry("messages", slug, m.title, _message(m, "note")) for slug, m in sorted(NOTES.items())),
     )
@@ -57,6 +59,8 @@ def chapter(name: str) -> str:
     found = [entry for entry in entries() if entry.chapter == name]
     if name in PAGES:
         parts.append(_lines(found))
+    elif name == "devices":
+        parts.append(_devices())
     else:
         parts += [f"## {entry.name}\n\n{entry.text}" for entry in found]
     return "\n\n".join(parts) + "\n"
@@ -146,6 +150,13 @@ _ABOUT = {
         "than what "
         "remains true.",
     ),
+    "devices": (
+        "Devices",
+        "What devices do in a second at most, as their makers tell it, without sparsity: tera-operations of "
+        "products of matrices by type of number, gigabytes of the memory and of the link to the host in one "
+        "direction. What a recording tells of its own device comes first, and `--peak` before both. Devices "
+        "are known by their names, else by compute capability, multiprocessors and memory.",
+    ),
     "messages": (
         "Messages",
         "Errors stop a command; notes belong to a source of which something was lost, repaired, capped or "
@@ -211,6 +222,31 @@ _SAID = {
     "rate": "bytes of a second",
     "place": "what is waited for, or where",
 }
+
+
+def _devices() -> str:
+    """The table of devices."""
+    rows = (
+        (
+            one.name,
+            *(f"{one.flops[kind] / 1e12:,g}" if kind in one.flops else "" for kind in TYPES),
+            f"{one.memory / 1e9:,g}",
+            f"{one.link / 1e9:,g}",
+        )
+        for one in devices()
+    )
+    told: dict[str, list[str]] = {}
+    for one in devices():
+        told.setdefault(one.source, []).append(one.name)
+    sources = "\n".join(f"- {', '.join(names)}: {source}" for source, names in told.items())
+    return f"{_markdown_table(('device', *TYPES, 'memory', 'link'), rows)}\n\nAs told by:\n\n{sources}"
+
+
+def _device(one: Device, source: str = "") -> str:
+    """A device in a line, with what tells it."""
+    peaks = ", ".join(f"{kind} {value / 1e12:g}" for kind, value in one.flops.items())
+    told = f"{peaks} Tflop/s; memory {one.memory / 1e9:g} GB/s, link {one.link / 1e9:g} GB/s."
+    return f"{told} From {source}" if source else told
 
 
 def _library(title: str, kind: library.Kind) -> list[Entry]:

@@ -22,6 +22,7 @@ from tests.tiers import some
 TF_DATA = str(SAMPLES / "tf_data" / "map_py_function.xplane.pb")
 STEPS = str(SAMPLES / "run_metadata" / "two_servers.pb")
 JAX = str(SAMPLES / "xplane" / "jax.xplane.pb.gz")
+GPU = str(SAMPLES / "gpu" / "jax_graph.xplane.pb.gz")
 GRAPH = str(SAMPLES / "graph" / "small.pb")
 DUMP = str(SAMPLES / "xla_dump")
 MODULE = str(next((SAMPLES / "xla_dump").glob("module_0000.*cpu_after_optimizations.hlo.pb")))
@@ -32,6 +33,7 @@ WORDS = {
     "pipeline": [TF_DATA],
     "memory": [STEPS],
     "whatif": [TF_DATA],
+    "roofline": [GPU],
     "diff": [TF_DATA, TF_DATA],
     "check": ["--baseline", TF_DATA, "--candidate", TF_DATA],
     "query": [TF_DATA, "SELECT name FROM slice LIMIT 3"],

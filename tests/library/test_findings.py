@@ -12,6 +12,7 @@ from stepscope import library
 from tests.draw import UNIT_PS, Row, Tables, draw
 from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
+from tests.report import made_recordings
 from tests.tiers import cases
 
 FINDINGS = library.names("finding")
@@ -377,6 +378,19 @@ def test_no_share_is_more_than_the_whole(tables, crowd):
         for row in rows:
             for share in shares:
                 assert row[share] is None or 0 <= row[share] <= 1, (name, share, row[share])
+
+
+def test_far_from_peak():
+    tables = made_recordings.an_op_far_from_its_peak()
+    (row,) = found(tables, ("far_from_peak",))["far_from_peak"]
+    assert row["severity"] == "medium"
+    assert row["impact_ps"] == 18 * UNIT_PS
+    assert row["roof_share"] == 0.25
+    assert (row["what"], row["limited_by"], row["executions"]) == ("aten::mm", "the arithmetic", 1)
+    tables.rows["op_cost"][0].update(file="train.py", line=48)
+    assert found(tables, ("far_from_peak",))["far_from_peak"][0]["what"] == "train.py:48"
+    tables.add("broken_law", law="one_after_another", number=1, of_number=2, said="they overlap")
+    assert found(tables, ("far_from_peak",)) == {}
 
 
 def test_every_finding_was_made_to_speak():

@@ -482,7 +482,21 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     pipelines_of_many_hosts, a_memory_timeline, memory_of_devices, *made_laws.WHOLE,
 )  # fmt: skip
+
+
+def an_op_far_from_its_peak(times: int = 1) -> Tables:
+    """Steps of 36 µs, of which an op takes 24 that the device needs 6 for."""
+    tables = draw(STEPS + "gpu/s7 device_stream :  [k:MatMul...............]")
+    own = {"device": "gpu", "op_name": "aten::mm", "executions": times, "self_ps": 24 * UNIT_PS * times}
+    peaks = {"peak_flops": 1e12, "peak_bytes": 1e9, "peaks_by": "devices.csv: one"}
+    cost = {"counted_by": "shapes", "flops": 6e6 * times, "bytes": 6.0 * times, "number_type": "f32"}
+    tables.add("op_cost", **own, **peaks, **cost, bound="compute", least_ps=6 * UNIT_PS * times)
+    return tables
+
+
 PROBLEMS: dict[str, Callable[[], Tables]] = {
+    "far_from_peak": an_op_far_from_its_peak,
+    "far_from_peak, two": lambda: an_op_far_from_its_peak(2),
     "slow_host": _slow_host,
     "incomplete_source": damage_and_caps,
     "incomplete_source, one": one_event_lost,

@@ -32,6 +32,7 @@ VERBS = (
         "pipeline",
         "whatif",
         "memory",
+        "roofline",
         "diff",
         "check",
         "query",

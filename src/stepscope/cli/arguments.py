@@ -6,11 +6,14 @@ import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.cli.console import screen
 from stepscope.errors import UsageError
 from stepscope.presenters.plain import shorten
+
+if TYPE_CHECKING:
+    from stepscope.report.pricing import Price
 
 FORMATS = ("table", "json", "csv", "md")
 WITH_VALUE = (
@@ -24,6 +27,7 @@ WITH_VALUE = (
     "--run",
     "--host",
     "--fail-on",
+    "--price",
     "--engine",
     "--runner",
     "--remote",
@@ -188,6 +192,25 @@ def add_part(parser: Parser) -> None:
     for name in ("run", "host"):
         told = f"read only this {name} of a lake; may be repeated"
         parser.add_argument(f"--{name}", metavar="ID", action="append", help=told)
+
+
+def add_price(parser: Parser) -> None:
+    """What lost time costs."""
+    parser.add_argument(
+        "--price",
+        metavar="P",
+        type=_price,
+        help="what time costs, such as 2.10/hx8: lost time in money a day",
+    )
+
+
+def _price(text: str) -> Price:
+    from stepscope.report import pricing
+
+    try:
+        return pricing.price(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_showing(parser: Parser, formats: Sequence[str] = FORMATS, aside: bool = False) -> None:

@@ -13,6 +13,7 @@ from stepscope.cli.arguments import (
     add_output,
     add_part,
     add_paths,
+    add_price,
     add_reading,
     add_showing,
     add_spreadsheet,
@@ -38,6 +39,7 @@ def parser() -> Parser:
     add_reading(parser)
     add_part(parser)
     add_engine(parser)
+    add_price(parser)
     parser.add_argument(
         "--format",
         choices=FORMATS,
@@ -56,12 +58,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, form == "csv")
     from stepscope.cli.reading import opened
     from stepscope.exporters.staging import staged
-    from stepscope.report import build
+    from stepscope.report import build, pricing
 
     def text() -> str:
         # Sections of all slices took 12.7 GB for 100 million of them, because the engine was free to take it.
         with opened(options, console, memory_bytes=config.report_bytes()) as (trace, _):
-            return _rendered(build(trace, all=True), form, options)
+            built = build(trace, all=True)
+            priced = built if options.price is None else pricing.priced(built, options.price)
+            return _rendered(priced, form, options)
 
     if name == "-":
         console.data.write(text())

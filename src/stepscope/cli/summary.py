@@ -11,6 +11,7 @@ from stepscope.cli.arguments import (
     Parser,
     add_part,
     add_paths,
+    add_price,
     add_reading,
     add_showing,
     need_csv,
@@ -35,6 +36,7 @@ def parser() -> Parser:
     add_reading(parser)
     add_part(parser)
     add_engine(parser)
+    add_price(parser)
     add_showing(parser)
     parser.add_argument("--all", action="store_true", help="everything, not just a screenful")
     parser.add_argument(
@@ -87,10 +89,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.engine == "duckdb":
         ahead.begin()  # making the engine takes longer than reading most recordings
     from stepscope.cli.reading import opened
-    from stepscope.report import build
+    from stepscope.report import build, pricing
 
     with opened(options, console) as (trace, _):
         report = build(trace, all=options.all)
+    if options.price is not None:
+        report = pricing.priced(report, options.price)
     if options.format != "table":
         from stepscope.cli.showing import as_text
 

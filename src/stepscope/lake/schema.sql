@@ -540,6 +540,34 @@ CREATE TABLE broken_law (
   said VARCHAR NOT NULL             -- one sentence about it
 );
 
+-- What ops compute and move while steps run, and what their device could do in that time: executions of an op with
+-- inputs of the same shapes on one device, copies and communication aside. Made from slices, their shapes and compiled
+-- programs: at ingest, or when first asked for.
+CREATE TABLE op_cost (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  device VARCHAR NOT NULL,          -- device that ran them
+  op_name VARCHAR NOT NULL,         -- op; kernel or instruction where no op is known
+  op_type VARCHAR,                  -- instruction that XLA made of it, or the op
+  shapes VARCHAR,                   -- shapes of its inputs as JSON; of an instruction, what it makes
+  file VARCHAR,                     -- file of the line that made it
+  line INTEGER,                     -- that line
+  executions BIGINT NOT NULL,       -- how often it ran
+  self_ps BIGINT NOT NULL,          -- time on the device, added up
+  counted_by VARCHAR,               -- shapes, program or profiler: what operations and bytes are from; NULL where they are unknown
+  flops DOUBLE,                     -- operations of all executions
+  bytes DOUBLE,                     -- bytes that all executions read and write at least
+  number_type VARCHAR,              -- type of the numbers that it multiplies: f64, f32, tf32, f16, bf16, f8 or i8
+  peak_flops DOUBLE,                -- operations on such numbers that the device does in a second at most
+  peak_bytes DOUBLE,                -- bytes that its memory moves in a second at most
+  peaks_by VARCHAR,                 -- what tells the peaks: the recording, or a line of `stepscope docs devices`
+  bound VARCHAR,                    -- compute or memory, whichever takes longer at the peaks; NULL where that is not known
+  least_ps BIGINT,                  -- least time that the device needs for all executions; NULL where that is not known
+  problem VARCHAR                   -- why something is unknown
+);
+
 -- A rank's part in a collective: a communication that several processes or devices make together, such as an
 -- all-reduce. Made from slices of all sources of a run: at ingest, or when first asked for.
 CREATE TABLE collective (

@@ -53,6 +53,7 @@ _SECTIONS: tuple[
     ("step_part_lines", "Python lines", 40, False),
     ("op_types", "Op types", 12, True),
     ("ops", "Ops", 12, True),
+    ("roofline", "Roofline", 40, False),
     ("busy_by_device", "Devices", 12, True),
     ("busy_by_track", "Threads and streams", 40, False),
     ("waits", "Waits", 8, True),

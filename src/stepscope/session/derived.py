@@ -17,6 +17,8 @@ from stepscope.instruments import laws
 from stepscope.instruments.memory import allocators
 from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.ranks import table as ranks_table
+from stepscope.instruments.roofline import of_torch, of_xla
+from stepscope.instruments.roofline import table as cost_table
 from stepscope.instruments.step_breakdown import part_tables
 from stepscope.instruments.tfprof import table as tfprof_table
 from stepscope.lake.numbers import first_id
@@ -32,11 +34,11 @@ if TYPE_CHECKING:
 
 VERSIONS = {
     "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 3, "stack_part": 3,
-    "collective": 1, "clock_offset": 1, "broken_law": 1,
+    "collective": 1, "clock_offset": 1, "broken_law": 1, "op_cost": 1,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
 tables give other rows than in the release before, so that what was stored is made anew."""
-OF_HOSTS = frozenset({"step_part", "stack_part", "broken_law"})
+OF_HOSTS = frozenset({"step_part", "stack_part", "broken_law", "op_cost"})
 """Those whose rows about a host are made of that host's alone."""
 TOGETHER = {
     "iterator": ("iterator", "iterator_call"),
@@ -47,6 +49,7 @@ TOGETHER = {
     "collective": ("collective", "clock_offset"),
     "clock_offset": ("collective", "clock_offset"),
     "broken_law": ("broken_law",),
+    "op_cost": ("op_cost",),
 }
 """Tables that are made along with one."""
 
@@ -193,5 +196,8 @@ def _rows_of(name: str, engine: Engine) -> Tables:
         return ranks_table.rows(engine.query)._asdict()
     if name == "broken_law":
         return {name: laws.rows(engine.query)}
+    if name == "op_cost":
+        counted = [*of_torch.counted(engine.query), *of_xla.counted(engine.query)]
+        return {name: cost_table.rows(engine.query, counted)}
     found = diagnoses.find(engine.query)
     return {"iterator": diagnoses.iterator_rows(found), "iterator_call": diagnoses.call_rows(found)}

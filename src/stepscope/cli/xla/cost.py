@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 
 from stepscope import units
 from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
 from stepscope.cli.console import Console
+from stepscope.cli.peak import PEAK_HELP, known, peaks
 from stepscope.cli.progress import working
-from stepscope.report import xla_costs, xla_ops
+from stepscope.report import xla_costs
 from stepscope.sources.given import look_up
-from stepscope.xla_tools import peaks as machine
 
 ABOUT = "flops and bytes of a program by instruction, op, scope or line, and what binds"
 EPILOG = """Loops count as often as they go round. A fusion is one instruction. With --peak, bound says
@@ -24,10 +23,6 @@ _SHOWN = (
     *("name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share"),
     *("bound", "bound_ps", "instructions", "file", "line"),
 )
-PEAK_HELP = "flops and bytes a second that the machine does, such as 2T,90G, or measured: of this machine"
-MEASURED = (0.0, 0.0)
-"""What --peak measured stands for until it is measured."""
-_SUFFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _MOST = 25
 """Rows of a table for people; --all shows the rest."""
 
@@ -52,27 +47,6 @@ def parser() -> Parser:
     parser.add_argument("--all", action="store_true", help=f"all rows, not the first {_MOST}")
     add_showing(parser)
     return parser
-
-
-def peaks(text: str) -> tuple[float, float]:
-    """What --peak takes: flops and bytes a second, such as 2T,90G, or MEASURED."""
-    if text == "measured":
-        return MEASURED
-    found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in text.split(",")]
-    numbers = [float(one[1]) * _SUFFIX[one[2]] for one in found if one is not None]
-    if len(numbers) != 2 or len(found) != 2 or min(numbers) <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not two numbers above 0, such as 200G,40G")
-    return numbers[0], numbers[1]
-
-
-def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
-    """The peaks, those of this machine measured, which stderr says. UsageError when they cannot be."""
-    if peak != MEASURED:
-        return peak
-    with working("measuring this machine", console):
-        found = machine.measured()
-    console.say(xla_ops.peaks(found))
-    return found.flops, found.bytes
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

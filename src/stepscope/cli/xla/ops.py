@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepscope import units
 from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
-from stepscope.cli.xla.cost import PEAK_HELP, known, peaks
+from stepscope.cli.peak import PEAK_HELP, known, peaks
 from stepscope.errors import NothingFound, UsageError
 from stepscope.formats.xla import dump_files
 from stepscope.presenters.answers import scaled

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from stepscope import strict_json, units
 from stepscope.instruments.laws.broken import Broken, Weakens
+from stepscope.instruments.roofline.devices import devices, fitting
 from stepscope.library.statements import Query, statement
 
 HOLDS = (
     "Bytes over time are at most what the link between host and device, or the memory of the device, "
-    "moves in a second: as the recording says of the device, else by devices.json."
+    "moves in a second: as the recording says of the device, else by `stepscope docs devices`."
 )
 TOLERANCE = "10 %, and copies of less than 1 MB in all: caches are faster than memory."
 WEAKENS: tuple[Weakens, ...] = ("rate",)
@@ -29,7 +27,7 @@ def broken(query: Query) -> list[Broken]:
     for row in query(statement("law_bytes_over_time")).rows():
         source_id, run_id, host_id, device, about, way, name, copies, moved, took_ps = row
         rate = moved * 1e12 / took_ps
-        peak = _peak(about, way)
+        peak = _peak(about, "link" if way == "link" else "memory")
         if moved < LEAST_BYTES or rate <= FASTER * peak:
             continue
         what = "link" if way == "link" else "memory"
@@ -42,22 +40,12 @@ def broken(query: Query) -> list[Broken]:
     return found
 
 
-def _peak(about_json: str | None, way: str) -> float:
-    """What a device can move, in bytes of a second."""
+def _peak(about_json: str | None, way: Literal["link", "memory"]) -> float:
+    """The most that a device can move, in bytes of a second."""
     about = strict_json.members(about_json)
     told = about.get(_PEAK)
     if way == "memory" and isinstance(told, (int, float)) and told > 0:
         return float(told) * 1e9
-    name = str(about.get("name") or about.get("device_type_string") or "").lower()
-    for one in _devices():
-        if one["name"].lower() in name:
-            return float(one[way]) * 1e9
-    return float(_devices()[-1][way]) * 1e9
-
-
-@cache
-def _devices() -> list[dict[str, Any]]:
-    """Devices with their peaks, the last one for any other; a name that is part of another comes behind
-    it."""
-    found = json.loads(Path(__file__).with_name("devices.json").read_text(encoding="utf-8"))
-    return list(found["devices"])
+    # Where host and device share a memory, that of other devices is no link.
+    known = fitting(about) or [one for one in devices() if one.link < one.memory]
+    return max(one.link if way == "link" else one.memory for one in known)

@@ -14,6 +14,7 @@ from typing import Any
 
 from stepscope import code_lines
 from stepscope.escapes import printable
+from stepscope.instruments.roofline import roofs
 
 BY = ("instruction", "op", "scope", "line")
 COLUMNS = (
@@ -26,7 +27,6 @@ longer at the machine's peaks; bound_ps: the least time that it can take there. 
 and line are of single instructions."""
 
 _CONTROL = ("while", "call", "conditional", "async-start")
-_PS = 10**12
 
 
 def rows(
@@ -80,9 +80,7 @@ def _row(
         row["file"], row["line"] = code_lines.of_frame(program["frames"], one["frame"])
         row.update(opcode=one["opcode"], times=int(count), op_name=printable(one["op_name"]) or None)
     if peaks is not None:
-        compute, memory = (sums["flops"] / peaks[0], sums["bytes"] / peaks[1])
-        row["bound"] = "compute" if compute > memory else "memory"
-        row["bound_ps"] = round(max(compute, memory) * _PS)
+        row["bound"], row["bound_ps"] = roofs.least(sums["flops"], sums["bytes"], *peaks)
     return row
 
 

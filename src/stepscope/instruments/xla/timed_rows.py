@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stepscope.code_lines import is_framework
+from stepscope.instruments.roofline import roofs
 from stepscope.instruments.xla.costs import scope
 from stepscope.instruments.xla.known_programs import Instruction, Program
 from stepscope.instruments.xla.timed import COLUMNS, NEVER, finished
 
 BY = ("instruction", "op", "scope", "line", "opcode", "module")
-_PS = 10**12
 _SHARED = ("module", "program_id", "place", "device", "host", "source_id")
 """What a fusion and the instructions in it have in common."""
 
@@ -24,9 +24,7 @@ def bounded(rows: Iterable[dict[str, Any]], peaks: tuple[float, float]) -> None:
         flops, moved = row["total_flops"], row["total_bytes"]
         if flops is None or moved is None or not (flops or moved):
             continue
-        compute, memory = flops / peaks[0], moved / peaks[1]
-        row["bound"] = "compute" if compute > memory else "memory"
-        row["bound_ps"] = round(max(compute, memory) * _PS)
+        row["bound"], row["bound_ps"] = roofs.least(flops, moved, *peaks)
         row["bound_share"] = row["bound_ps"] / row["self_ps"] if row["self_ps"] else None
 
 

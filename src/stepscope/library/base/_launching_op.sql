@@ -8,10 +8,12 @@
 --   of_source | int | Source | number of the source
 --   of_correlation | int | Correlation | number that links the call with what it launched
 --   launched_by | text | Op | name of the innermost op around the call
+--   launched_from | int | Slice | number of the slice of that op
 SELECT
   c.source_id AS of_source,
   c.correlation_id AS of_correlation,
-  MIN(CASE WHEN p.category = 'cpu_op' THEN p.name ELSE g.name END) AS launched_by
+  MIN(CASE WHEN p.category = 'cpu_op' THEN p.name ELSE g.name END) AS launched_by,
+  MIN(CASE WHEN p.category = 'cpu_op' THEN p.id ELSE g.id END) AS launched_from
 FROM slice AS c
 INNER JOIN slice AS p ON p.id = c.parent_id
 LEFT JOIN slice AS g ON g.id = p.parent_id

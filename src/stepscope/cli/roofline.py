@@ -1,0 +1,71 @@
+"""stepscope roofline PATH…: ops against the peaks of their devices, and the part of these that steps use."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from dataclasses import replace
+
+from stepscope.cli.arguments import (
+    Parser,
+    add_part,
+    add_paths,
+    add_price,
+    add_reading,
+    add_showing,
+    need_csv,
+    need_paths,
+)
+from stepscope.cli.console import Console
+from stepscope.cli.peak import PEAK_HELP, known, peaks
+
+ABOUT = "ops against what their device could do: least time, share of peak, MFU"
+EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the shapes
+of PyTorch's ops (record_shapes=True). Peaks are those that the recording tells, else those of `stepscope docs
+devices`; --peak gives others. Time, operations and bytes are of ops that compute while steps run; what is not
+known of them is said, and is no part of any share.
+
+  stepscope roofline PATH --by line
+  stepscope roofline PATH --peak 312T,1555G     312 Tflop/s, 1,555 GB/s
+  stepscope query PATH @roofline                the same as rows"""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("roofline", ABOUT, "stepscope roofline PATH… [options]", EPILOG)
+    add_paths(parser)
+    parser.add_argument(
+        "--by", choices=("op", "line", "shape"), default="op", help="what a row is (%(default)s)"
+    )
+    parser.add_argument("--peak", metavar="F,B", type=peaks, help=PEAK_HELP)
+    parser.add_argument("--all", action="store_true", help="every op and column, not one page")
+    add_price(parser)
+    add_reading(parser)
+    add_part(parser)
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the table. Exit code 2 when nothing computes on a device that is known."""
+    need_paths(options, "roofline")
+    need_csv(options, options.format == "csv")
+    from stepscope.cli.reading import opened
+    from stepscope.cli.showing import show
+    from stepscope.report import roofline
+
+    peak = None if options.peak is None else known(options.peak, console)
+    everything = options.all or options.format != "table"
+    with opened(options, console) as (trace, bar):
+        title = " ".join(options.paths)
+        report = roofline.build(trace, title, options.by, peak, everything, options.price)
+        bar.stop()
+    if not report.sections:
+        console.say(roofline.NOTHING)
+        console.say(f"  to do: {roofline.TODO}")
+        return 2
+    if not everything:
+        words = shlex.join([*options.paths, *(("--lake", options.lake) if options.lake else ()), "--all"])
+        report = replace(report, next_commands=(f"stepscope roofline {words}",))
+    show(report, options, console)
+    return 0

@@ -1,0 +1,1 @@
+"""What a device could do at most, and how far from that ops are."""

@@ -1,0 +1,170 @@
+"""What devices can do in a second: operations by type of number, and bytes.
+
+`devices.csv` has a line for each device as its maker tells it, without sparsity: `words` that its recorded
+name has (alternatives divided by |), compute capability, multiprocessors, their clock in MHz, memory in GB,
+GB a second of the memory and of the link to the host in one direction, and tera-operations a second of
+products of matrices by type of number. What a recording says of its device comes first.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
+"""Types of numbers that devices have peaks of, as the columns of the table are called."""
+WRONG_RATE = 0.75
+"""Memory that a recording calls slower than this part of the maker's figure: the recorder multiplied clock
+and width of a memory that moves more at each beat, as those of AMD's MI300X."""
+SAME_SIZE = 0.15
+"""Memories of devices that are told apart by them differ by more than this part."""
+_WORD = re.compile(r"[a-z0-9]+")
+_OTHERS = frozenset({"ti", "super", "laptop", "mobile", "max", "mig", "d"})
+"""Words of names that make another device of one: they have to be in the table as well."""
+
+
+class Device(NamedTuple):
+    """A line of the table. memory and link: bytes of a second. flops: operations of a second by type."""
+
+    name: str
+    words: tuple[tuple[str, ...], ...]
+    capability: str
+    cores: int | None
+    mhz: int | None
+    memory_bytes: tuple[float, ...]
+    memory: float
+    link: float
+    flops: Mapping[str, float]
+    source: str
+
+
+class Peaks(NamedTuple):
+    """What a device can do in a second. flops: by type; memory: bytes, None where unknown. told_by: recording
+    and table, in words."""
+
+    name: str
+    flops: Mapping[str, float]
+    memory: float | None
+    told_by: str
+
+    def of(self, dtype: str) -> float | None:
+        """Operations of a second on numbers of a type; those of the next wider type that the device knows."""
+        while dtype not in self.flops and dtype in _WIDER:
+            dtype = _WIDER[dtype]
+        return self.flops.get(dtype)
+
+
+_WIDER = {"i8": "f8", "f8": "bf16", "bf16": "f16", "f16": "tf32", "tf32": "f32"}
+
+
+@cache
+def devices() -> tuple[Device, ...]:
+    """The table."""
+    with Path(__file__).with_name("devices.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(_device(row) for row in csv.DictReader(file))
+
+
+def _device(row: Mapping[str, str]) -> Device:
+    return Device(
+        row["name"],
+        tuple(tuple(words.split()) for words in row["words"].split("|")),
+        row["capability"],
+        int(row["cores"]) if row["cores"] else None,
+        int(row["mhz"]) if row["mhz"] else None,
+        tuple(float(size) * 1e9 for size in row["memory_gb"].split("|")),
+        float(row["memory"]) * 1e9,
+        float(row["link"]) * 1e9,
+        {name: float(row[name]) * 1e12 for name in TYPES if row[name]},
+        row["source"],
+    )
+
+
+def peaks(about: Mapping[str, Any]) -> Peaks | None:
+    """The peaks of a device. about: what the recording says of it, as `device.args_json`. None where neither
+    that nor the table tells any."""
+    known = fitting(about)
+    one = min(known, key=lambda device: device.memory, default=None)
+    flops, told = _told_flops(about, one), _number(about, "peak_hbm_bw_gigabytes_per_second")
+    memory = told * 1e9 if told else _told_memory(about, one)
+    if not flops and memory is None:
+        return None
+    by_file = told or _number(about, "memory_bandwidth") == memory
+    names = ["the recording"] if by_file else []
+    if one is not None:
+        names.append(f"devices.csv: {one.name}")
+    title = about.get("name") or about.get("device_type_string") or (one.name if one else "")
+    return Peaks(str(title), flops, memory, ", ".join(names))
+
+
+def fitting(about: Mapping[str, Any]) -> list[Device]:
+    """Lines of the table that a device may be: by its name, else by what it consists of; of those, the ones
+    with as much memory where that is told."""
+    name = set(_WORD.findall(str(about.get("name") or about.get("device_type_string") or "").lower()))
+    found: list[Device] = []
+    if name:
+        found = _called(name)
+    elif about.get("core_count"):
+        major, minor = about.get("compute_cap_major"), about.get("compute_cap_minor")
+        made = (f"{major}.{minor}", about["core_count"])
+        is_amd = str(about.get("device_vendor", "")).upper() == "AMD"
+        found = [
+            one
+            for one in devices()
+            if (one.capability, one.cores) == made and one.name.startswith("AMD") == is_amd
+        ]
+    size = _number(about, "totalGlobalMem") or _number(about, "memory_size")
+    near = [one for one in found if size and min(abs(size / of - 1) for of in one.memory_bytes) <= SAME_SIZE]
+    return near or found
+
+
+def _called(name: set[str]) -> list[Device]:
+    """Devices with the most words of a name; where it tells no more than a model, as NVIDIA A100, which may
+    have 40 or 80 GB, all of that."""
+    sizes: dict[int, int] = {}
+    models: dict[int, int] = {}
+    for number, one in enumerate(devices()):
+        for words in one.words:
+            if not name & _OTHERS <= set(words):
+                continue
+            if set(words) <= name:
+                sizes[number] = max(sizes.get(number, 0), len(words))
+            if next(word for word in words if any(letter.isdigit() for letter in word)) in name:
+                models[number] = 0
+    most = max(sizes.values(), default=0)
+    return [devices()[number] for number, size in (sizes or models).items() if size == most]
+
+
+def _told_flops(about: Mapping[str, Any], one: Device | None) -> Mapping[str, float]:
+    if told := _number(about, "peak_teraflops_per_second"):
+        # A TPU multiplies 32-bit floats in its one unit for products, in parts of 16 bits.
+        own = dict.fromkeys(("f32", "bf16"), told * 1e12)
+        wide = {} if one is None else {key: value for key, value in one.flops.items() if key not in own}
+        return {**wide, **own}
+    if one is None:
+        return {}
+    cores = _number(about, "core_count") or _number(about, "numSms")
+    part = cores / one.cores if cores and one.cores else 1.0
+    clock = _number(about, "clock_rate")
+    if clock and one.mhz:
+        part *= clock / 1000 / one.mhz
+    return {key: value * part for key, value in one.flops.items()}
+
+
+def _told_memory(about: Mapping[str, Any], one: Device | None) -> float | None:
+    told = _number(about, "memory_bandwidth")
+    if one is None:
+        return told
+    return told if told and told >= WRONG_RATE * one.memory else one.memory
+
+
+def _number(about: Mapping[str, Any], key: str) -> float | None:
+    value = about.get(key)
+    return (
+        float(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+        else None
+    )

@@ -1,0 +1,71 @@
+"""Ops of PyTorch by the shapes of their inputs, with the time of the kernels that they launched."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from stepscope import strict_json
+from stepscope.instruments.roofline.table import Counted
+from stepscope.instruments.roofline.torch_ops import Cost, cost
+from stepscope.library.statements import Query, statement
+
+NO_OP = "the launch of the kernel is not recorded"
+NO_SHAPES = "shapes of inputs are not recorded: profile with record_shapes=True"
+NO_FORMULA = "no formula for this op"
+_LONGEST = 200
+_TOLD = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
+
+
+def counted(query: Query) -> list[Counted]:
+    """Executions of one op with inputs of the same shapes on one device are one row."""
+    sums: dict[tuple[Any, ...], list[int]] = {}
+    costs: dict[tuple[Any, ...], Cost | None] = {}
+    for run_id, host_id, source_id, device, op, args_json, kernel, tf32, executions, took in query(
+        statement("costed_kernels")
+    ).rows():
+        place = (run_id, host_id, source_id, device)
+        shaped, told = _shaped(op, args_json)
+        key = (*place, op, kernel, shaped, tf32)
+        if key not in sums:
+            sums[key] = [0, 0]
+            costs[key] = cost(op, told) if told else None
+        sums[key][0] += executions
+        sums[key][1] += took
+    return [_row(key, costs[key], *both) for key, both in sums.items()]
+
+
+def _shaped(op: str | None, args_json: str | None) -> tuple[str, dict[str, Any]]:
+    """What an op's cost depends on, as text and as it was recorded."""
+    if op is None or not args_json or '"Input Dims"' not in args_json:
+        return "", {}
+    args = strict_json.members(args_json)
+    told: dict[str, Any] = {key: args[key] for key in _TOLD if key in args}
+    return json.dumps(told), told
+
+
+def _row(key: tuple[Any, ...], of_one: Cost | None, executions: int, took_ps: int) -> Counted:
+    run_id, host_id, source_id, device, op, kernel, shaped, tf32 = key
+    problem = None
+    if of_one is None:
+        problem = NO_OP if op is None else NO_FORMULA if shaped else NO_SHAPES
+    dims = json.dumps(json.loads(shaped)["Input Dims"]) if shaped else None
+    number_type = of_one.dtype if of_one else None
+    return Counted(
+        run_id,
+        host_id,
+        source_id,
+        device,
+        op or kernel,
+        op,
+        dims if dims is None or len(dims) <= _LONGEST else f"{dims[: _LONGEST - 1]}…",
+        None,
+        None,
+        executions,
+        took_ps,
+        None if of_one is None else "shapes",
+        None if of_one is None else of_one.flops * executions,
+        None if of_one is None else of_one.bytes * executions,
+        "tf32" if number_type == "f32" and tf32 else number_type or None,
+        problem,
+    )

@@ -1,0 +1,53 @@
+-- Instructions of XLA that compute while steps run
+--
+-- question: How often and how long did each instruction of XLA compute while steps ran, by place and name of its slices?
+-- reads: _instruction_slice, op_slice, step_window
+-- notes: As the statement instruction_slices, without copies, communication and waits, and without what ran before the
+--   first step or after the last one. Launches stay: they tell how often a program ran.
+-- columns:
+--   source_id | int | source it was read from
+--   place | text | device, host or launch, as in op_slice
+--   device | text | device it ran on, or was launched from
+--   hlo_module | text | module that the slices name
+--   program_id | text | program that the slices name
+--   numbered | bool | true when each execution of the program has a number of its own
+--   op_name | text | instruction that the slices name
+--   name | text | name of the slices, on a GPU that of the kernel
+--   slices | int | how many
+--   sum_dur_ps | ps | their durations with children, added up
+--   sum_self_ps | ps | their self times, added up
+WITH placed AS (
+  SELECT
+    n.source_id,
+    o.place,
+    o.device,
+    n.hlo_module,
+    n.program_id,
+    COALESCE(n.execution, '-1') <> '-1' AS numbered,
+    n.op_name,
+    n.name,
+    n.dur_ps,
+    o.self_ps
+  FROM _instruction_slice AS n
+  INNER JOIN op_slice AS o ON o.slice_id = n.slice_id
+  INNER JOIN step_window AS w ON w.source_id = n.source_id
+  WHERE o.ts_ps >= w.open_ps AND o.ts_ps < w.close_ps AND (o.class = 'compute' OR o.place = 'launch')
+)
+
+SELECT
+  p.source_id,
+  p.place,
+  p.device,
+  p.hlo_module,
+  p.program_id,
+  p.numbered,
+  p.op_name,
+  p.name,
+  COUNT(*) AS slices,
+  CAST(SUM(p.dur_ps) AS BIGINT) AS sum_dur_ps,
+  CAST(SUM(p.self_ps) AS BIGINT) AS sum_self_ps
+FROM placed AS p
+GROUP BY p.source_id, p.place, p.device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name
+ORDER BY
+  p.source_id NULLS LAST, p.place NULLS LAST, p.device NULLS LAST, p.hlo_module NULLS LAST,
+  p.program_id NULLS LAST, p.numbered NULLS LAST, p.op_name NULLS LAST, p.name NULLS LAST

@@ -1,0 +1,50 @@
+-- Costs of ops
+--
+-- question: What do the ops of a recording cost, and what could their devices do in that time?
+-- reads: op_cost
+-- columns:
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   source_id | int | source it was read from
+--   device | text | device that ran them
+--   op_name | text | op
+--   op_type | text | instruction, or the op
+--   shapes | text | shapes of its inputs, or what it makes
+--   file | text | file of the line that made it
+--   line | int | that line
+--   executions | int | how often it ran
+--   self_ps | ps | time on the device
+--   counted_by | text | what operations and bytes are from
+--   flops | float | operations
+--   bytes | float | bytes
+--   number_type | text | type of the numbers that it multiplies
+--   peak_flops | float | operations of a second that the device does at most
+--   peak_bytes | float | bytes of a second that its memory moves at most
+--   peaks_by | text | what tells the peaks
+--   bound | text | compute or memory
+--   least_ps | ps | least time that the device needs
+--   problem | text | why something is unknown
+SELECT
+  c.run_id,
+  c.host_id,
+  c.source_id,
+  c.device,
+  c.op_name,
+  c.op_type,
+  c.shapes,
+  c.file,
+  c.line,
+  c.executions,
+  c.self_ps,
+  c.counted_by,
+  c.flops,
+  c.bytes,
+  c.number_type,
+  c.peak_flops,
+  c.peak_bytes,
+  c.peaks_by,
+  c.bound,
+  c.least_ps,
+  c.problem
+FROM op_cost AS c
+ORDER BY c.id NULLS LAST

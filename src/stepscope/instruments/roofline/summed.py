@@ -1,0 +1,134 @@
+"""Costs of ops added up: by op, line or shape, and by device with its utilization."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stepscope.instruments.roofline import table
+from stepscope.instruments.roofline.devices import TYPES, Peaks
+from stepscope.library.statements import Query, statement
+
+_COLUMNS = (
+    *("run_id", "host_id", "source_id", "device", "op_name", "op_type", "shapes", "file", "line"),
+    *("executions", "self_ps", "counted_by", "flops", "bytes", "number_type"),
+    *("peak_flops", "peak_bytes", "peaks_by", "bound", "least_ps", "problem"),
+)
+"""Those of the statement op_costs."""
+BY = ("op", "line", "shape")
+_PS = 10**12
+
+
+class Use(NamedTuple):
+    """What a device did while steps ran. flops: operations of ops whose cost is known. mfu, memory_share:
+    the time that these operations and their bytes need at the peaks, as part of the window; None without
+    peaks. least_ps: of ops whose least time is known, in least_of_ps."""
+
+    run_id: str
+    host_id: str
+    source_id: int
+    device: str
+    steps: int
+    window_ps: int
+    computing_ps: int
+    unknown_ps: int
+    flops: float
+    mfu: float | None
+    memory_share: float | None
+    least_ps: int
+    least_of_ps: int
+    peaks_by: str | None
+
+
+def costs(query: Query, peak: tuple[float, float] | None = None) -> list[dict[str, Any]]:
+    """Rows of op_cost. peak: operations and bytes of a second, in place of those that are known."""
+    asked = statement("op_costs")
+    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in query(asked).rows()]
+    if peak is None:
+        return rows
+    given = Peaks("", dict.fromkeys(TYPES, peak[0]), peak[1], "--peak")
+    # What was unknown for want of peaks, or was faster than those, is judged anew.
+    for row in rows:
+        row["problem"] = None if row["flops"] is not None else row["problem"]
+        row.update(table.against(row, given))
+    return rows
+
+
+def uses(rows: Iterable[Mapping[str, Any]], query: Query) -> list[Use]:
+    """Each device, those that computed longest first."""
+    windows = {at: (steps, window) for at, steps, window in query(statement("judged_windows")).rows()}
+    groups: dict[tuple[str, str, int, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        key = row["run_id"], row["host_id"], row["source_id"], row["device"]
+        groups.setdefault(key, []).append(row)
+    found = [_use(key, members, *windows[key[2]]) for key, members in groups.items() if key[2] in windows]
+    return sorted(found, key=lambda one: (-one.computing_ps, one.source_id, one.device))
+
+
+def _use(
+    key: tuple[str, str, int, str], rows: Sequence[Mapping[str, Any]], steps: int, window_ps: int
+) -> Use:
+    known = [row for row in rows if row["flops"] is not None]
+    bounded = [row for row in rows if row["least_ps"] is not None]
+    has_flops = any(row["peak_flops"] for row in rows)
+    has_bytes = any(row["peak_bytes"] for row in rows)
+    flops_s = sum(row["flops"] / row["peak_flops"] for row in known if row["peak_flops"])
+    bytes_s = sum(row["bytes"] / row["peak_bytes"] for row in known if row["peak_bytes"])
+    return Use(
+        *key,
+        steps,
+        window_ps,
+        sum(row["self_ps"] for row in rows),
+        sum(row["self_ps"] for row in rows if row["flops"] is None),
+        sum(row["flops"] for row in known),
+        flops_s * _PS / window_ps if has_flops and window_ps else None,
+        bytes_s * _PS / window_ps if has_bytes and window_ps else None,
+        sum(row["least_ps"] for row in bounded),
+        sum(row["self_ps"] for row in bounded),
+        next((row["peaks_by"] for row in rows if row["peaks_by"]), None),
+    )
+
+
+def grouped(rows: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
+    """Rows of one op, line or shape on a device added up, the longest first. Where the cost of a part is
+    unknown, so is that of the whole."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["source_id"], row["device"], *_key(row, by)), []).append(row)
+    wholes: dict[tuple[int, str], int] = {}
+    for (source_id, device, *_), members in groups.items():
+        at = source_id, device
+        wholes[at] = wholes.get(at, 0) + sum(one["self_ps"] for one in members)
+    found = [_sum(members, wholes[key[0], key[1]]) for key, members in groups.items()]
+    return sorted(found, key=lambda row: (-row["self_ps"], row["source_id"], row["device"], row["op"]))
+
+
+def _key(row: Mapping[str, Any], by: str) -> tuple[Any, ...]:
+    line = (row["file"], row["line"])
+    if by == "line" and row["file"]:
+        return line
+    return (*line, row["op_name"], row["shapes"]) if by == "shape" else (*line, row["op_name"])
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], whole_ps: int) -> dict[str, Any]:
+    longest = max(rows, key=lambda row: (row["self_ps"], row["op_name"]))
+    took = sum(row["self_ps"] for row in rows)
+    bounds = {row["bound"] for row in rows}
+    made: dict[str, Any] = {
+        key: longest[key] for key in ("run_id", "host_id", "source_id", "device", "file", "line", "shapes")
+    }
+    made.update(
+        op=longest["op_name"],
+        self_ps=took,
+        share=took / whole_ps if whole_ps else 0.0,
+        executions=sum(row["executions"] for row in rows),
+        bound=longest["bound"] if None not in bounds else None,
+        number_type=longest["number_type"],
+        counted_by=longest["counted_by"],
+        problem=next((row["problem"] for row in rows if row["problem"]), None),
+    )
+    for key in ("flops", "bytes", "least_ps"):
+        values = [row[key] for row in rows]
+        made[key] = None if None in values else sum(values)
+    made["roof_share"] = made["least_ps"] / took if made["least_ps"] is not None and took else None
+    return made

@@ -1,0 +1,92 @@
+"""Rows of the table op_cost: what ops compute and move while steps run, beside what their device can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from stepscope import strict_json
+from stepscope.instruments.roofline import devices, roofs
+from stepscope.lake.numbers import first_id
+from stepscope.library.statements import Query, statement
+
+
+class Counted(NamedTuple):
+    """Executions of an op on a device. flops, bytes: of all of them, None where unknown. number_type: of the
+    numbers that it multiplies, one of devices.TYPES. problem: why something is unknown."""
+
+    run_id: str
+    host_id: str
+    source_id: int
+    device: str
+    op_name: str
+    op_type: str | None
+    shapes: str | None
+    file: str | None
+    line: int | None
+    executions: int
+    self_ps: int
+    counted_by: str | None
+    flops: float | None
+    bytes: float | None
+    number_type: str | None
+    problem: str | None
+
+
+NO_PEAKS = "the peaks of the device are not known"
+FASTER = "it is faster than these peaks: its numbers come from a cache, or are of another type"
+_PS = 10**12
+_GRAIN = 1.02
+"""Times and peaks are not exact: an op may be so much faster than its peak."""
+
+
+def rows(query: Query, counted: Iterable[Counted]) -> list[dict[str, Any]]:
+    """Rows of the table, each with the least time that its device needs."""
+    known = {
+        (source_id, name): devices.peaks(strict_json.members(about))
+        for source_id, _, _, name, _, about in query(statement("devices_told")).rows()
+    }
+    numbers: dict[int, int] = {}
+    found = []
+    for one in sorted(
+        counted, key=lambda one: (one.source_id, one.device, -one.self_ps, one.op_name, one.shapes or "")
+    ):
+        number = numbers[one.source_id] = numbers.get(one.source_id, -1) + 1
+        found.append(
+            {
+                "id": first_id(one.source_id) + number,
+                **one._asdict(),
+                **against(one._asdict(), known.get((one.source_id, one.device))),
+            }
+        )
+    return found
+
+
+def against(one: Mapping[str, Any], peaks: devices.Peaks | None) -> dict[str, Any]:
+    """What a device could do at best: the columns of the table that rest on its peaks. one: values of the
+    others."""
+    made: dict[str, Any] = dict.fromkeys(("peak_flops", "peak_bytes", "peaks_by", "bound", "least_ps"))
+    made.update(number_type=one["number_type"], problem=one["problem"])
+    if peaks is None:
+        made["problem"] = one["problem"] or NO_PEAKS
+        return made
+    kind = one["number_type"] or "f32"
+    if kind == "tf32" and kind not in peaks.flops:
+        made["number_type"] = kind = "f32"
+    made.update(peak_flops=peaks.of(kind), peak_bytes=peaks.memory, peaks_by=peaks.told_by)
+    flops, moved, took = one["flops"], one["bytes"], one["self_ps"]
+    if flops is None or moved is None or not (flops or moved):
+        return made
+    if kind == "f32" and made["peak_flops"] and flops * _PS > took * made["peak_flops"]:
+        made.update(
+            number_type="tf32", peak_flops=peaks.of("tf32")
+        )  # what is faster than 32-bit floats was shortened
+    if made["peak_bytes"] is None or (flops and made["peak_flops"] is None):
+        made["problem"] = NO_PEAKS
+        return made
+    bound, least_ps = roofs.least(flops, moved, made["peak_flops"] or 1.0, made["peak_bytes"])
+    if least_ps > took * _GRAIN:
+        made["problem"] = FASTER
+        return made
+    made.update(bound=bound, least_ps=min(least_ps, took))
+    return made

@@ -1,0 +1,83 @@
+"""What lost time costs: the part of the time that was proved to be lost, of a day, at a price."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from stepscope.report.parts import Column, Report, Section, Table
+
+HOURS = 24
+_PRICE = re.compile(r"([^\d\s.+-]?)\s?(\d{1,9}(?:\.\d{1,9})?)/h(?:\s?[x*\u00d7]\s?(\d{1,6}))?")
+_COLUMNS = (
+    Column("what", "text", "What is lost", "and was proved"),
+    Column("share", "ratio", "Share", "of the time of the steps"),
+    Column("per_day", "float", "A day", "in the price's currency, for steps that run all day"),
+)
+
+
+class Price(NamedTuple):
+    """Money for an hour of one machine, and how many there are. sign: of the currency, or empty."""
+
+    sign: str
+    per_hour: float
+    machines: int
+
+    def of_day(self, share: float) -> float:
+        """What a part of a day costs."""
+        return share * HOURS * self.per_hour * self.machines
+
+
+def price(text: str) -> Price:
+    """What --price takes: 2.10/h or 2.10/hx8; x may be a sign of multiplication. ValueError for others."""
+    found = _PRICE.fullmatch(text.strip())
+    if found is None or not float(found[2]) or found[3] == "0":
+        raise ValueError(f"{text!r} is no price such as 2.10/hx8: money for an hour, times machines")
+    return Price(found[1], float(found[2]), int(found[3] or 1))
+
+
+def section(lost: Sequence[tuple[str, float]], at: Price) -> Section:
+    """What is lost, as part of the time, in money."""
+    rows = tuple((what, share, at.of_day(share)) for what, share in lost)
+    machines = f" on {at.machines:,} machines" if at.machines > 1 else ""
+    said = f"At {at.sign}{at.per_hour:.2f} an hour{machines}, a day costs {at.sign}{at.of_day(1.0):,.2f}."
+    if not rows:
+        said += " Nothing was proved to be lost."
+    return Section(
+        "price",
+        "Price",
+        "What does lost time cost?",
+        (said,),
+        table=Table(_COLUMNS, rows, len(rows)) if rows else None,
+    )
+
+
+def priced(report: Report, at: Price) -> Report:
+    """The report with the price of what limits the steps, where it says how long one takes without that.
+    Computing is what steps are for: nothing of it is lost."""
+    answers = report.document.get("answers", ())
+    found = [
+        (_what(one, len(answers) > 1), 1 - one["step_if_removed_ps"] / one["step_ps"])
+        for one in answers
+        if one["step_if_removed_ps"] is not None and one["step_ps"] and one["cause"] != "compute"
+    ]
+    made = section(found, at)
+    document = {
+        **report.document,
+        "price": {
+            "per_hour": at.per_hour,
+            "machines": at.machines,
+            "lost": [{"what": what, "share": share, "per_day": at.of_day(share)} for what, share in found],
+        },
+    }
+    told = tuple(f"{what} costs {at.sign}{at.of_day(share):,.2f} a day." for what, share in found[:1])
+    return replace(
+        report, headline=(*report.headline, *told), sections=(made, *report.sections), document=document
+    )
+
+
+def _what(one: dict[str, Any], several: bool) -> str:
+    where = f" on {one['host']}" if several else ""
+    return f"What limits the steps{where} ({one['cause']})"

@@ -1,0 +1,172 @@
+"""Ops against the peaks of their devices as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope import units
+from stepscope.instruments.roofline import summed
+from stepscope.report import pricing
+from stepscope.report.parts import Column, Report, Section, Table
+
+if TYPE_CHECKING:
+    from stepscope.instruments.roofline.summed import Use
+    from stepscope.report.pricing import Price
+    from stepscope.session.trace import Trace
+
+NOTHING = "Nothing is known of what ops compute and how long devices take for it"
+TODO = (
+    "record a program with an accelerator: PyTorch's profiler with record_shapes=True, or JAX's or "
+    "TensorFlow's with XLA; stepscope tfprof counts the operations of a graph of TensorFlow"
+)
+_MOST = 15
+"""Rows of a report that is one page; --all shows the rest."""
+_NO_ROOM = 0.01
+_OPS = (
+    Column("op", "text", "Op", "op, or the line that made it"),
+    Column("device", "text", "Device", "device that ran it"),
+    Column("self_ps", "ps", "Time", "time on the device"),
+    Column("share", "ratio", "Share", "of the time of all ops of the device"),
+    Column("least_ps", "ps", "Least", "least time that the device needs"),
+    Column("roof_share", "ratio", "Of peak", "least time as part of the time"),
+    Column("bound", "text", "Bound", "compute or memory, whichever takes longer at the peaks"),
+    Column("executions", "int", "Runs", "executions"),
+    Column("flops", "flop", "Operations", "floating-point operations"),
+    Column("bytes", "bytes", "Bytes", "bytes read and written at least"),
+    Column("number_type", "text", "Type", "type of the numbers that it multiplies"),
+    Column("shapes", "text", "Shapes", "of its inputs, or what it makes"),
+    Column("problem", "text", "Unknown", "why something is unknown"),
+)
+_PAGE = ("op", "self_ps", "share", "least_ps", "roof_share", "bound")
+_DEVICES = (
+    Column("device", "text", "Device", "device"),
+    Column("mfu", "ratio", "MFU", "time that known operations need at the peaks, as part of the window"),
+    Column("memory_share", "ratio", "Memory", "the same of bytes"),
+    Column("computing", "ratio", "Computing", "time of ops that compute, as part of the window"),
+    Column("unknown", "ratio", "Unknown", "part of that in ops whose cost is not known"),
+    Column("peaks_by", "text", "Peaks", "what tells the peaks"),
+)
+
+
+def build(
+    trace: Trace,
+    title: str,
+    by: str = "op",
+    peak: tuple[float, float] | None = None,
+    all: bool = False,
+    price: Price | None = None,
+) -> Report:
+    """The report; without sections where nothing computes on a device. peak: operations and bytes of a
+    second, in place of those that are known."""
+    rows = summed.costs(trace.query, peak)
+    used = summed.uses(rows, trace.query)
+    if not used:
+        return Report(title, (f"{NOTHING}.",), document={"devices": [], "ops": []})
+    ops = summed.grouped(rows, by)
+    sections = [_devices(used), _ops(ops, by, all)]
+    if price is not None:
+        sections.append(pricing.section(_priced(used), price))
+    return Report(
+        title,
+        tuple(_said(used[0], ops)),
+        tuple(sections),
+        document={"devices": [one._asdict() for one in used], "ops": ops},
+    )
+
+
+def _said(one: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
+    steps = units.count(one.steps, "step") if one.steps else "the recording"
+    said = []
+    if one.unknown_ps == one.computing_ps:
+        why = next((row["problem"] for row in _of(ops, one) if row["problem"]), "nothing tells it")
+        said.append(f"What ops of {one.device} compute is not known: {why}.")
+    elif one.mfu is None:
+        said.append(
+            f"The peaks of {one.device} are not known: say what it does in a second, as --peak 100T,1T."
+        )
+    else:
+        least = "at least " if one.unknown_ps > _NO_ROOM * one.computing_ps else ""
+        said.append(
+            f"{one.device} does {least}{_share(one.mfu)} of the operations that it could in {steps} (MFU), "
+            f"and moves {least}{_share(one.memory_share or 0.0)} of the bytes."
+        )
+    if one.computing_ps and one.window_ps:
+        some = 0 < one.unknown_ps < one.computing_ps
+        said.append(
+            f"Ops compute for {_share(one.computing_ps / one.window_ps)} of that time"
+            + (f", {_share(one.unknown_ps / one.computing_ps)} of it with unknown cost." if some else ".")
+        )
+    far = next((row for row in _of(ops, one) if row["roof_share"] is not None), None)
+    if far is not None:
+        what = "the arithmetic" if far["bound"] == "compute" else "the memory"
+        said.append(
+            f"Of those known, {_name(far)} takes longest, {_share(far['share'])} of it, at "
+            f"{_share(far['roof_share'])} of what {what} allows."
+        )
+    return said
+
+
+def _of(ops: Sequence[dict[str, Any]], one: Use) -> list[dict[str, Any]]:
+    return [row for row in ops if (row["source_id"], row["device"]) == (one.source_id, one.device)]
+
+
+def _share(value: float) -> str:
+    return units.show(value, "ratio")
+
+
+def _name(row: dict[str, Any]) -> str:
+    if row["file"]:
+        return f"{row['op']} ({row['file'].rpartition('/')[2]}:{row['line']})"
+    return str(row["op"])
+
+
+def _devices(used: Sequence[Use]) -> Section:
+    rows = tuple(
+        (
+            one.device,
+            one.mfu,
+            one.memory_share,
+            one.computing_ps / one.window_ps if one.window_ps else None,
+            one.unknown_ps / one.computing_ps if one.computing_ps else None,
+            one.peaks_by,
+        )
+        for one in used
+    )
+    return Section(
+        "devices",
+        "Devices",
+        "How much of its peaks does each device use?",
+        table=Table(_DEVICES, rows, len(rows)),
+    )
+
+
+def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
+    several = len({row["device"] for row in ops}) > 1
+    told = [
+        {**row, "op": _line(row) if by == "line" else _name(row)} for row in (ops if all else ops[:_MOST])
+    ]
+    names = [one.name for one in _OPS] if all else [*_PAGE, *(("device",) if several else ("executions",))]
+    if by == "shape" and not all:
+        names.append("shapes")
+    columns = tuple(
+        one for one in _OPS if one.name in names and any(row[one.name] is not None for row in told)
+    )
+    rows = tuple(tuple(row[one.name] for one in columns) for row in told)
+    question = "How long do ops take, and how long would the device need at least?"
+    return Section(
+        "ops", f"Ops by {by}" if by != "op" else "Ops", question, table=Table(columns, rows, len(ops))
+    )
+
+
+def _line(row: dict[str, Any]) -> str:
+    return f"{row['file'].rpartition('/')[2]}:{row['line']}" if row["file"] else str(row["op"])
+
+
+def _priced(used: Sequence[Use]) -> list[tuple[str, float]]:
+    """What ops take beyond the least time that their device needs, as part of the window; of several devices
+    the mean."""
+    lost = [
+        (one.least_of_ps - one.least_ps) / one.window_ps for one in used if one.window_ps and one.least_of_ps
+    ]
+    return [("Ops beyond the least time of their device, at most", sum(lost) / len(lost))] if lost else []
