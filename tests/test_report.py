@@ -61,7 +61,7 @@ def test_sections_and_sentences():
     assert found.headline[0] == "Train steps take 15.0 µs on average."
     (waits,) = [section.answer for section in found.sections if section.name == "waits"]
     assert waits == ("Share of the steps in which some thread waits: input 88.9 %.",)
-    assert found.headline[1].startswith("Most work on hosts: MatMul (40.0 %)")
+    assert found.headline[1].startswith("Most work on hosts: MatMul (40.0 % of it)")
     steps = found.sections[1]
     assert steps.answer[0].startswith("3 train steps: mean 15.0 µs, median 15.0 µs")
     assert steps.chart is not None

@@ -177,6 +177,14 @@ def test_odd_entries_of_a_memory_timeline_are_counted(tmp_path):
     assert slices(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(5, 3, 2)]
 
 
+def test_a_thread_in_no_function_was_sampled_too(tmp_path):
+    """py-spy writes a blank and a count for it."""
+    path = tmp_path / "raw.txt"
+    path.write_text("main (a.py:1);step (a.py:2) 3\nmain (a.py:1);load (a.py:4) 1\n 2\n")
+    assert slices(path, "SELECT sum(dur_ps) FROM slice WHERE name = '(no function)'") == [(2 * 10**9,)]
+    assert slices(path, "SELECT events_lost FROM source") == [(0,)]
+
+
 def test_each_profile_has_one_owner():
     owners = {
         path.name: [one.NAME for one in formats.formats() if one.sniff(path.read_bytes()[:65536], path.stem)]

@@ -23,6 +23,8 @@ from tests import corpus
 
 Event = dict[str, Any]
 US = 1.0
+TWO_LINES = 200
+"""Characters of a sentence at most."""
 SAMPLES = [
     *sorted((corpus.SAMPLES / "kineto").glob("*.json")),
     corpus.SAMPLES / "chrome/kineto_cuda.json",
@@ -184,7 +186,7 @@ def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
             event["ts"] += 5000
     headline, answer, broken = told(tmp_path, events)
     assert broken == ["step_of_the_device"]
-    assert "One train step of the host takes 430 µs." in headline
+    assert "One step of the host takes 430 µs." in headline
     assert answer["confidence"] == "low"
     assert not any(" is busy " in line for line in headline)
 
@@ -269,6 +271,10 @@ def check(path: Path) -> None:
             )
         for law in one.broken:
             assert any(law.said[1:] in line for line in report.headline)
+    for line in report.headline:
+        assert all(len(sentence) <= TWO_LINES for sentence in line.split(". ")), line
+    for row in report.document["answers"]:
+        assert row["share"] <= 1
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
@@ -284,3 +290,37 @@ def test_corpus(path):
     if path.suffix in (".sqlite", ".pickle") or path.name == "et.json.gz":
         pytest.skip("nothing that stepscope reads")
     check(path)
+
+
+def test_functions_that_wait_in_what_they_call_do_not_compute(tmp_path):
+    """`load` sleeps for all but 10 of its 100 ms; where it computes, nothing is told."""
+    call = {"ph": "X", "cat": "FEE", "pid": 1, "tid": 1}
+    events = [
+        {**call, "name": "load (a.py:1)", "ts": 0.0, "dur": 100_000.0},
+        {**call, "name": "time.sleep", "ts": 5_000.0, "dur": 90_000.0},
+    ]
+    path = tmp_path / "one.json"
+    for name, law in (("time.sleep", ["functions_fill_their_time"]), ("parse (a.py:9)", [])):
+        events[1]["name"] = name
+        path.write_text(json.dumps({"viztracer_metadata": {"version": "1.0"}, "traceEvents": events}))
+        with stepscope.open(path, cache=False) as trace:
+            report = summary.build(trace)
+            assert [one.law for own in laws.broken(trace.query).values() for one in own] == law
+        assert any("ran for 10.0 ms themselves" in line for line in report.headline) is bool(law)
+        assert any("covers" in line for line in report.headline) is not bool(law)
+
+
+def test_what_law_forbids_no_finding_says(tmp_path):
+    """A device whose work the recorder lost is idle for at most so long; one that lags is not idle at all."""
+    with opened(tmp_path, launches(40, lost=range(0, 40, 2))) as trace:
+        told_of = {one.slug: one.impact for one in summary.build(trace).findings}
+        assert " is idle for at most " in told_of["device-idle"]
+        assert told_of["per-op-dispatch"].startswith("Launching ops takes at most ")
+    events = launches(40)
+    for event in events:
+        if event["cat"] == "kernel":
+            event["ts"] += 5000
+    with opened(tmp_path, events) as trace:
+        report = summary.build(trace)
+    assert not {"device-idle", "per-op-dispatch"} & {one.slug for one in report.findings}
+    assert not any(line.startswith(("Launching", "The accelerator")) for line in report.headline)

@@ -103,9 +103,9 @@ BEFORE, UNTOLD = "(held before the recording began)", "(unknown op)"
         ),
         (
             Block(8, 1, 2),
-            *("(unknown op)", ["(unknown op)"] * 3, "(unknown op) (unknown)", "(line not known)"),
+            *("(unknown op)", ["(unknown op)"] * 3, "(unknown op)", "(line not known)"),
         ),
-        (Block(8, None, 2), BEFORE, [BEFORE] * 3, f"{BEFORE} (unknown)", BEFORE),
+        (Block(8, None, 2), BEFORE, [BEFORE] * 3, BEFORE, BEFORE),
     ],
 )
 def test_who_holds_a_block(block: Block, op: str, scopes: list[str], tensor: str, code: str) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from stepscope import _core
 from stepscope.capture import built_in
-from stepscope.instruments.step_breakdown import driver, labels
-from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown import driver, labels, part_tables
+from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER
 from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.library.statements import statement
 from tests.draw import args, draw
@@ -353,3 +353,18 @@ cpu/python thread :   [Execute]
     launches = statement("launch_count", run_id="r", host_id="h")
     assert asked(tables)(launches).rows() == [(4,)]
     assert asked(draw("cpu/python thread : [Execute]"))(launches).rows() == [(None,)]
+
+
+def test_several_devices_count_by_their_mean():
+    """Two devices compute for 6 and for 2 of 10; one that hardly takes part in a step is no part of it."""
+    number = len(LABELS)
+
+    def own(compute: int) -> list[int]:
+        sums = [0] * (2 * number)
+        sums[NUMBER["compute"]], sums[NUMBER["idle"]] = compute, 10 - compute
+        return sums
+
+    (mean,) = part_tables.means_of_devices([[own(6)], [own(2)], [own(0)]])
+    assert (mean[NUMBER["compute"]], mean[NUMBER["idle"]]) == (4, 6)
+    odd = part_tables.means_of_devices([[own(6), own(3)], [own(6), own(2)]])
+    assert [sum(step[:number]) for step in odd] == [10, 10]

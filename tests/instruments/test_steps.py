@@ -83,7 +83,7 @@ def test_calls_last_until_the_next_call():
     runs = [mark("FunctionRun", 10 * i + 1, 2) for i in range(3)]
     steps = find([*calls, *runs, mark("FunctionRun", 3, 1, POOL)], TRACKS)
     assert spans(steps) == [(0, 10), (10, 20), (20, 26)]
-    assert {(step.kind, step.recovered_from) for step in steps} == {("train", "function_call")}
+    assert {(step.kind, step.recovered_from) for step in steps} == {("unknown", "function_call")}
 
 
 def test_the_function_with_most_time_makes_the_loop():
@@ -225,3 +225,20 @@ def test_the_recorder_counts_the_steps_where_calls_count_more_or_fewer():
     assert steps._counted(calls[:2], seen) == seen
     assert steps._counted(calls[:3], seen) == calls[:3]
     assert steps._counted(calls, seen[:1]) == calls
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("execute_context_2(100)_generation_0(0)", "prefill"),
+        ("execute_context_1024_generation_64", "mixed"),
+        ("execute_7_context_0(sq0)_generation_32(sq32)", "decode"),
+        ("step[EXTEND bs=2 toks=4096]", "prefill"),
+        ("step[DECODE bs=64]", "decode"),
+        ("step[MIXED bs=3]", "mixed"),
+        ("step[TARGET_VERIFY bs=3]", "unknown"),
+    ],
+)
+def test_servers_say_what_their_batches_do(name, kind):
+    steps = find([mark(name, 10 * i, 8) for i in range(3)], TRACKS)
+    assert {(step.kind, step.recovered_from) for step in steps} == {(kind, "batch")}

@@ -72,6 +72,32 @@ def test_device_idle():
     assert one("gpu/s device_stream : [a]        [b]", "device_idle")["severity"] == "medium"
 
 
+def test_nothing_is_said_of_the_time_between_steps_of_two_devices():
+    """Each device shows one step of its own: it did not wait for work while the other one had it."""
+    steps = "step unknown : [0][1.................................][2]\n"
+    tables = draw(steps + f"gpu/a device_stream : [k]\ngpu2/b device_stream : {' ' * 38}[k]")
+    del tables.rows["step_stored"][1]
+    assert len(found(tables, ("device_idle",))["device_idle"]) == 2
+    for step in tables.rows["step_stored"]:
+        step["recovered_from"] = "device"
+    assert found(tables, ("device_idle",)) == {}
+
+
+def test_doubles_in_steps():
+    """A dot of doubles takes 10 of 14 units; a name that two programs give several types is left out."""
+    tables = draw("cpu/t thread : [dot.1:dot.......][add.2:add]")
+    assert found(tables, ("doubles_in_steps",)) == {}
+    made = {"source_id": 0, "module_id": 0, "opcode": "dot", "file": "/a/train.py", "line": 7}
+    tables.add("hlo_instruction", **made, name="dot.1", shape="f64[8,8]{1,0}")
+    row = found(tables, ("doubles_in_steps",))["doubles_in_steps"][0]
+    took = {s["op_name"]: s["dur_ps"] for s in tables.rows["slice"]}
+    assert (row["op"], row["ops"], row["impact_ps"]) == ("dot.1", 1, took["dot.1"])
+    assert row["share"] == pytest.approx(took["dot.1"] / sum(took.values()))
+    assert (row["file"], row["line"], row["severity"]) == ("/a/train.py", 7, "medium")
+    tables.add("hlo_instruction", **made, name="dot.1", shape="f32[8,8]{1,0}")
+    assert found(tables, ("doubles_in_steps",)) == {}
+
+
 def test_device_unused():
     tables = draw(STEPS + "gpu/s device_stream :  [kernel..]     [k]\ntpu/s device_stream : [copy]")
     assert "device_unused" not in found(tables, ("device_unused",))

@@ -70,6 +70,19 @@ def batches(number: int = 3) -> Tables:
     return tables
 
 
+def batches_of_a_server() -> Tables:
+    """Three that decode, with time between them."""
+    tables = draw("step decode : [a....] [b....] [c....]\n" + PYTHON + "gpu/s7 device_stream :  [k:MatMul]")
+    for row in tables.rows["step_stored"]:
+        row |= {"kind": "decode", "recovered_from": "batch"}
+    return tables
+
+
+def functions_that_wait() -> Tables:
+    said = "of the 36.0 µs in which functions were recorded, these ran for 20.0 µs themselves"
+    return broken("functions_fill_their_time", f"{said}, and waited in what they called for the rest")
+
+
 def one_batch() -> Tables:
     return batches(1)
 
@@ -118,8 +131,9 @@ def many_programs_in_a_folder() -> Tables:
 JUDGED: tuple[Callable[[], Tables], ...] = (
     allocating, touching_a_device_first, waiting_for_copies, waiting_for_copies_within,
     two_causes_alike, an_idle_device_beside_sleep, sleeping_beside_the_input, missing_kernels,
-    missing_kernels_and_compute, a_host_ahead,
+    missing_kernels_and_compute, a_host_ahead, functions_that_wait,
 )  # fmt: skip
 WHOLE: tuple[Callable[[], Tables], ...] = (
-    batches, one_batch, steps_of_a_device, missing_kernels, a_host_ahead, many_programs_in_a_folder,
+    batches, one_batch, batches_of_a_server, steps_of_a_device, missing_kernels, a_host_ahead,
+    many_programs_in_a_folder,
 )  # fmt: skip

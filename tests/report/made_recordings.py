@@ -359,6 +359,26 @@ def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, host
     return tables
 
 
+def an_input_pipeline_of_two_slow_stages() -> Tables:
+    """Without the one that limits it, the other one does."""
+    tables = an_input_pipeline()
+    (step,) = {row["dur_ps"] for row in tables.rows["step_stored"]}
+    for row in tables.rows["iterator"][:1]:
+        row |= {
+            "step_without_ps": 4 * step // 5,
+            "step_without_low_ps": step // 2,
+            "step_without_high_ps": step,
+        }
+    return tables
+
+
+def what_somebody_drew() -> Tables:
+    """By a recorder that knows no ops."""
+    tables = draw("cpu/t thread : [parse.......][load...]", "unknown")
+    tables.rows["source"][0]["events_stored"] = 2
+    return tables
+
+
 def an_input_pipeline_of_python() -> Tables:
     """Its first stage calls a function of the program on another thread, for most of a step."""
     tables = an_input_pipeline()
@@ -463,6 +483,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_layer,
         an_input_pipeline,
         an_input_pipeline_of_python,
+        an_input_pipeline_of_two_slow_stages,
         an_op_that_calls_python,
         an_op_that_calls_python_unseen,
         one_compilation,
@@ -474,13 +495,23 @@ def judged() -> Iterator[tuple[str, Tables]]:
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 
 
+def doubles() -> Tables:
+    """A product of 64-bit floats beside a sum of others."""
+    tables = draw("cpu/t thread : [dot.1:dot.......][add.2:add]")
+    tables.add(
+        "hlo_instruction", source_id=0, module_id=0, opcode="dot", name="dot.1", shape="f64[8,8]{1,0}",
+        file="/home/user/train.py", line=7,
+    )  # fmt: skip
+    return tables
+
+
 WHOLE: tuple[Callable[[], Tables], ...] = (
     nothing_recorded, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
     a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
-    pipelines_of_many_hosts, a_memory_timeline, memory_of_devices, *made_laws.WHOLE,
+    pipelines_of_many_hosts, what_somebody_drew, a_memory_timeline, memory_of_devices, *made_laws.WHOLE,
 )  # fmt: skip
 
 
@@ -505,6 +536,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "python_between_ops": stacks,
     "per_op_dispatch": many_launches,
     "dominant_op": one_type_of_op,
+    "doubles_in_steps": doubles,
     "dominant_op, two ops": lambda: one_type_of_op(2),
     "copies_between_ops": copying_in_the_loop,
     "per_step_io": storing_in_the_loop,

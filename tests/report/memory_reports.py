@@ -95,6 +95,7 @@ CHANGES: dict[str, WhatIf] = {
 STEPS: dict[str, tuple[int, ...]] = {
     "both steps alike": (200, 200),
     "all steps alike": (200, 200, 200),
+    "all but one alike": (200, 100, 100),
     "all about alike": (200, 199, 200),
     "one of two higher": (100, 300),
     "most alike": (100, 200, 200, 200),

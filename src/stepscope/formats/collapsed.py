@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NAME = "collapsed"
 TRAITS = Traits(kind="profile")
 _COUNT_DIGITS = 15
+_NOWHERE = b"(no function)"
+"""The stack of a line without one: py-spy writes a blank and a count for a thread that is in no function."""
 _BINARY = re.compile(rb"[\x00-\x08\x0a-\x1f]")
 _SAMPLE_PS = 10**9
 _MOST_PS = 2**61
@@ -40,12 +42,14 @@ def sniff(head: bytes, name: str) -> bool:
 
 def _is_stack(line: bytes) -> bool:
     stack, _ = _counted(line)
-    return bool(stack.translate(None, b" \t;")) and not _BINARY.search(stack)
+    return stack == _NOWHERE or (bool(stack.translate(None, b" \t;")) and not _BINARY.search(stack))
 
 
 def _counted(line: bytes) -> tuple[bytes, int]:
     """A line's stack and how often it was seen; no stack when the line does not end with a count."""
-    stack, _, count = line.rstrip(b"\r").rpartition(b" ")
+    stack, blank, count = line.rstrip(b"\r").rpartition(b" ")
+    if blank and not stack:
+        stack = _NOWHERE
     return (stack, int(count)) if count.isdigit() and len(count) <= _COUNT_DIGITS else (b"", 0)
 
 

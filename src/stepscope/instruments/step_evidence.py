@@ -47,12 +47,25 @@ class Step(NamedTuple):
     reason: str = ""
 
 
-SERVES = re.compile(r"execute_(?:\d+_)?context_(\d+)\(.*\)_generation_(\d+)\(")
-"""A batch of an inference server: how many requests begin in it, and how many go on."""
+_COUNTED = re.compile(r"execute_(?:\d+_)?context_(\d+)(?:\(.*\))?_generation_(\d+)")
+"""A batch of vLLM: how many requests begin in it, and how many go on."""
+_NAMED = re.compile(r"step\[([A-Z_]+) bs=\d+.*\]")
+"""A batch of SGLang: what it does, and for how many requests."""
+_MODES = {"EXTEND": "prefill", "DECODE": "decode", "MIXED": "mixed"}
+
+
+def batch_kind(name: str) -> str | None:
+    """What a batch of an inference server does, as its mark says: prefill, decode, both (mixed), or unknown;
+    None for what is no such mark."""
+    if counted := _COUNTED.match(name):
+        begin, go_on = (int(number) > 0 for number in counted.groups())
+        return "mixed" if begin and go_on else "prefill" if begin else "decode"
+    named = _NAMED.fullmatch(name)
+    return None if named is None else _MODES.get(named[1], "unknown")
 
 
 def _batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
-    return _intervals([m for m in marks if SERVES.match(m.name)], evidence)
+    return _intervals([m for m in marks if batch_kind(m.name) is not None], evidence)
 
 
 def _profiler_steps(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:

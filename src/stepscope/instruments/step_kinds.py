@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 
-from stepscope.instruments.step_evidence import EVALUATES, KERAS, SERVES, Mark, Step
+from stepscope.instruments.step_evidence import EVALUATES, KERAS, Mark, Step, batch_kind
 
 COMPILE_SHARE = 0.1
 """A step is a compile step when compiling takes at least this part of it."""
@@ -24,7 +24,7 @@ one call to the next the last ends with its call."""
 STUB_SHARE = 0.1
 """What lasts less than this part of the others' median tells nothing of a step: it is a stub."""
 
-_TRAIN = re.compile(r"(^|[^a-z])(train|training|fit)([^a-z]|$)|ProfilerStep|Profiled batch", re.I)
+_TRAIN = re.compile(r"(^|[^a-z])(train|training|fit)([^a-z]|$)", re.I)
 COMPILES = re.compile(
     r"(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Client::Compile$|Compiler::(Run|Compile)|backend_compile"
 )
@@ -85,15 +85,12 @@ def _cut_off(last: Step, others: Sequence[Step]) -> Step:
 
 
 def _named_kind(step: Step) -> Step:
-    if served := SERVES.match(step.name):
-        begin, go_on = (int(number) > 0 for number in served.groups())
-        kind = "mixed" if begin and go_on else "prefill" if begin else "decode"
+    if (kind := batch_kind(step.name)) is not None:
         return step._replace(kind=kind, reason=f"the server's mark says so: {step.name}")
     if EVALUATES.search(step.name):
         return step._replace(kind="eval", reason=f"its mark is called {step.name}")
     if KERAS.match(step.name):
-        why = "Keras gives its functions for training and evaluation one name; taken for training"
-        return step._replace(kind="train", reason=why)
+        return step._replace(reason="Keras gives its functions for training and evaluation one name")
     if _TRAIN.search(step.name):
         return step._replace(kind="train", reason=f"its mark is called {step.name}")
     return step._replace(reason="nothing distinguishes training from evaluation")

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from stepscope import library, units
+from stepscope.instruments import laws
+from stepscope.instruments.causes.written_ops import written_op
 from stepscope.library import statements
 from stepscope.report.parts import Finding, Note, Rows, Table, dicts
 from stepscope.sources.source import Source
@@ -33,8 +35,10 @@ def findings_of(
     notes: Sequence[Note],
     several: bool,
     framework: str | None = None,
+    of_libraries: Mapping[str, str] | None = None,
 ) -> tuple[Finding, ...]:
-    """The findings that have rows, the heaviest first. framework: see framework_of."""
+    """The findings that have rows, the heaviest first. framework: see framework_of. of_libraries: ops of the
+    program by the types of what libraries run for it."""
     found: list[tuple[int, int, Finding]] = []
     for entry in entries:
         table = answers[entry.name]
@@ -49,10 +53,17 @@ def findings_of(
             fields[name] = str(first[name]).rstrip("/").rpartition("/")[2] or fields[name]
         if several and "run_id" in fields and "host_id" in fields:
             fields["host_id"] += f" in {fields['run_id']}"
+        if "op_type" in fields:
+            fields["op_type"] = written_op(str(first["op_type"]), of_libraries or {})
+        if bound := laws.bound(n.slug for n in notes):
+            rest = _IDLE | ({"share"} if entry.slug in _OF_HOSTS else set())
+            for name in rest & fields.keys():
+                fields[name] = f"{_OPPOSITE[bound]} {fields[name]}"
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
         impact = library.fill(entry.impact, first, fields)
-        if table.total > 1:
-            impact += f" {units.count(table.total - 1, 'more case')} like it."
+        cases = sum(_is_case(first, row) for row in dicts(table)[1:]) + max(table.total - len(table.rows), 0)
+        if cases:
+            impact += f" {units.count(cases, 'more case')} like it."
         one = Finding(
             slug=entry.slug,
             severity=first["severity"],
@@ -67,6 +78,20 @@ def findings_of(
         )
         found.append((_RANK[first["severity"]], -first.get("impact_ps", 0), one))
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
+
+
+_IDLE = frozenset({"idle_share"})
+"""Columns that have what a device's busy time leaves."""
+_OF_HOSTS = frozenset({"per-op-dispatch", "python-between-ops", "waits-between-ops"})
+"""Findings whose share is of what the host does while no device is busy."""
+_OPPOSITE = {"at least": "at most", "at most": "at least", "about": "about"}
+
+
+def _is_case(first: Mapping[str, object], row: Mapping[str, object]) -> bool:
+    """Whether a row is a case of its own: several ops of one type are parts of one."""
+    kind = first.get("op_type")
+    together = ("run_id", "host_id", "op_type", "share")
+    return kind is None or any(first.get(name) != row.get(name) for name in together)
 
 
 PROGRAM = "recorded-program"

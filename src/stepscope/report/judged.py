@@ -24,6 +24,10 @@ _TAKES: dict[str, str] = {
     **{label: look.takes for label, look in LOOKS.items()},
     "none": "nothing stands out: ops run for {part}",
 }
+_DRAWN = "what was drawn covers {part}"
+"""Where the recorder knows no ops."""
+_ALONE = "communication takes {part}: nothing was recorded that could hide it"
+"""Where a recorder sees nothing but communication."""
 _CALLED_BACK = "Python takes {part}"
 """Where an op calls it, so that an op does run."""
 _ALLOCATING = "allocating and freeing memory of the device takes {part}"
@@ -52,6 +56,17 @@ _OF = {
     "waits-between-ops": ("wait",),
 }
 """Findings that say what a label says: their weight follows its part of a step."""
+_OF_STEPS = frozenset(
+    {
+        "device-idle",
+        "many-tiny-kernels",
+        "host-sync",
+        "device-waits-for-host",
+        "cpu-ops-in-device-step",
+        "unhidden-collectives",
+    }
+)
+"""Others that say what a part of the steps goes to: nothing, where steps tell nothing of the device."""
 _HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
 
 
@@ -89,12 +104,15 @@ def sentences(
     runs = len({one.run_id for one in judged})
     if runs == 1 and not unrelated:
         hosts = len(judged) > 1
-        return [
+        concluded = (
             _sentence(judged[0], several, hosts),
             *_rival(judged[0]),
             *(_hosts(judged) if hosts else ()),
             *(remains.sentences(judged[0], _unit(judged[0])) if not hosts else ()),
             *(_others(judged[0]) if not hosts else ()),
+        )
+        return [
+            *(() if all(map(_says_nothing, judged)) else concluded),
             *_lawless(judged),
             *_busy(judged[0]),
         ]
@@ -125,7 +143,7 @@ def _programs(programs: Sequence[tuple[str, Weighed]]) -> list[str]:
 def _rival(one: Judgement) -> list[str]:
     """What takes as much as the cause, or nearly so: to remove one of both is worth half of what it seems."""
     if one.cause == "unknown":
-        return []
+        return _known(one)
     own = "compute" if one.cause == "none" else one.cause
     rest = [part for part in one.parts if part.label not in (own, "unknown")]
     rest = [part for part in rest if _EQUAL * one.share <= part.share <= one.share / _EQUAL]
@@ -133,6 +151,16 @@ def _rival(one: Judgement) -> list[str]:
         return []
     share = units.show(rest[0].share, "ratio")
     return [f"Nearly as much goes to {_GOES_TO.get(rest[0].label, _WORDS[rest[0].label])}: {share}."]
+
+
+def _known(one: Judgement) -> list[str]:
+    """What takes most of the time that the recording does tell, where that is a good part of a step."""
+    known = [part for part in one.parts if part.label != "unknown"]
+    if not known or known[0].share < _MENTIONED:
+        return []
+    whole = "the recording" if one.whole_capture else f"a {_unit(one)}"
+    part = f"{units.show(known[0].share, 'ratio')} of {whole}"
+    return [f"Of what it does show, {_TAKES[known[0].label].format(part=part)}."]
 
 
 def _lawless(judged: Sequence[Judgement]) -> list[str]:
@@ -211,7 +239,11 @@ def answers(judged: Sequence[Judgement]) -> Section | None:
             one.share,
             None if one.whole_capture else one.steps,
             one.mean_ps,
-            one.spoken or one.stage or one.op_type or (None if one.place is None else _at(one.place)),
+            one.spoken
+            or one.stage
+            or one.written_op
+            or one.op_type
+            or (None if one.place is None else _at(one.place)),
             one.confidence,
         )
         for one in judged
@@ -254,6 +286,10 @@ def _sentence(one: Judgement, run: bool, host: bool) -> str:
     said = _TAKES[one.cause]
     if one.cause == "python" and one.op_type is not None:
         said = _CALLED_BACK
+    elif one.cause in ("compute", "none") and not one.of_ops:
+        said = _DRAWN
+    elif one.cause == "communication" and not one.share_of("compute"):
+        said = _ALONE
     elif one.cause == "copy" and one.awaits_copies is not None:
         said = _AWAITING[one.awaits_copies]
     elif one.cause == "setup" and _allocating(one) is not None:
@@ -261,6 +297,11 @@ def _sentence(one: Judgement, run: bool, host: bool) -> str:
     said = said.format(part=part)
     said += _more(one)
     return said[0].upper() + said[1:] + "."
+
+
+def _says_nothing(one: Judgement) -> bool:
+    """Whether a law is broken without which nothing is known of what takes a step, not even a bound."""
+    return any("share" in laws.weakens(law.law) and not laws.bound([law.law]) for law in one.broken)
 
 
 def _bounded(one: Judgement) -> str:
@@ -275,7 +316,8 @@ def _more(one: Judgement) -> str:
         if one.op_type is None or one.op_share is None or one.op_share < _LITTLE:
             return ""
         place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
-        return f", {shortened(one.op_type)} for {units.show(one.op_share, 'ratio')} of that time{place}"
+        op_type = shortened(one.written_op or one.op_type)
+        return f", {op_type} for {units.show(one.op_share, 'ratio')} of that time{place}"
     if one.cause == "input" and one.stage is not None:
         return f"; {_holding_up(one)}"
     if one.cause == "compile":
@@ -489,7 +531,9 @@ def _because(one: Judgement) -> list[str]:
     if one.stage is not None:
         told.append(f"{one.spoken or one.stage} is the stage that holds the program up most")
     if one.op_type is not None and one.op_share is not None:
-        told.append(f"{one.op_type} takes {units.show(one.op_share, 'ratio')} of the time of ops")
+        runs_as = f" (as {one.op_type})" if one.written_op else ""
+        share = units.show(one.op_share, "ratio")
+        told.append(f"{one.written_op or one.op_type}{runs_as} takes {share} of the time of ops")
     if one.compiling:
         told.append(f"{units.count(one.compiling, 'step')} traced or compiled something")
     if one.retrace is not None:
@@ -505,8 +549,11 @@ def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[F
     and high only where that is what limits the steps. Compiling that limits the program is high, in however
     few steps it lies."""
     kept = []
+    unsure = bool(judged) and all(map(_says_nothing, judged))
     for finding in findings:
         labels = _OF.get(finding.slug)
+        if unsure and (labels is not None or finding.slug in _OF_STEPS):
+            continue
         if labels is not None and judged:
             share = max(one.share_of(label) for one in judged for label in labels)
             limits = any(one.cause in labels and one.share >= _HIGH_FROM for one in judged)

@@ -278,10 +278,12 @@ def _not_freed(one: Memory) -> Iterator[str]:
     if one.never_freed and one.recorded:
         size = sum(block.bytes for block in one.never_freed)
         largest = one.never_freed[0]
+        # A block of which nothing is known but its size is named by that.
+        what = _bytes(largest.bytes) if largest.op_name is None else tensor_of(largest)
         yield (
             f"{units.count(len(one.never_freed), 'block')} ({_bytes(size)}) "
             f"{units.agree(len(one.never_freed), 'was', 'were')} not freed within the recording; "
-            f"the largest is {tensor_of(largest)}."
+            f"the largest is {what}."
         )
 
 

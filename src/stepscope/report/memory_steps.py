@@ -76,6 +76,8 @@ def _said(high: StepPeak, others: Sequence[StepPeak]) -> str:
             f"peak, {_size(low.bytes)}."
         )
     middle = _size(median_low(sizes))
+    if _size(low.bytes) == most:
+        return f"Step {high.step} peaks at {top}, the {len(others):,} others at {most}."
     return (
         f"Step {high.step} peaks at {top}; the peaks of the {len(others):,} others lie between "
         f"{_size(low.bytes)} and {most}, their median is {middle}."

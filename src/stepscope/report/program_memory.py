@@ -9,6 +9,7 @@ from stepscope.instruments.xla import memory
 from stepscope.report import promised
 from stepscope.report.advice import where
 from stepscope.report.parts import Column, Report, Section, Table
+from stepscope.report.sentences import shortened
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.memory import Program
@@ -93,7 +94,8 @@ def _name(one: Program) -> str:
 
 
 def _peak(one: Program) -> str:
-    return f"{_name(one)} takes {units.show(one.peak_bytes, 'bytes')} while it runs."
+    name = _name(one._replace(module=shortened(one.module)))
+    return f"{name} takes {units.show(one.peak_bytes, 'bytes')} while it runs."
 
 
 def _section(one: Program) -> Section:

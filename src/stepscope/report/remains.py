@@ -17,6 +17,8 @@ _SAYS = 0.25
 _WORTH = 0.95
 """Where more of a step would be left, the sentence is not worth its line."""
 _NOTHING = 0.01
+_OTHERS = 1.05
+"""Where so many times what the wait leaves is left, a stage is not all that the program waits for."""
 _BY = {
     "profiler": ", and without the profiler",
     "disturbed": ", by the steps that other programs disturbed least",
@@ -59,7 +61,11 @@ def sentences(one: Judgement, unit: str) -> list[str]:
         return []
     without = "that"
     if one.cause == "compute":
-        without = "these ops" if (one.op_share or 0.0) >= (one.layer_share or 0.0) else "all ops of its layer"
+        layer = one.layer if (one.op_share or 0.0) < (one.layer_share or 0.0) else None
+        without = "these ops" if layer is None else f"all ops of {layer.rpartition('/')[2]}"
+    elif one.stage is not None and one.left_ps > _OTHERS * (one.mean_ps - one.ps_per_step):
+        # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
+        without = "the work of that stage"
     known = remains(one)
     if known.high_ps is not None and known.high_ps < _NOTHING * one.mean_ps:
         # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.

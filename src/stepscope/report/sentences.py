@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from stepscope import units
 from stepscope.instruments import laws
+from stepscope.instruments.causes.written_ops import written_op
 from stepscope.instruments.pipeline.stages import branch, words
 from stepscope.report import ranks
 from stepscope.report.parts import Rows
@@ -34,10 +37,17 @@ _TAKES_PART = 0.1
 longest."""
 
 
-def headline(told: Mapping[str, Rows], judged: int = 0, mean: tuple[int, int] | None = None) -> Iterable[str]:
+def headline(
+    told: Mapping[str, Rows],
+    judged: int = 0,
+    mean: tuple[int, int] | None = None,
+    of_libraries: Mapping[str, str] | None = None,
+    of_ops: bool = True,
+) -> Iterable[str]:
     """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
     several runs nothing more is said: what holds for one of them holds for no other. mean: how many steps
-    those sentences speak of, and their mean, of which these have to speak as well."""
+    those sentences speak of, and their mean, of which these have to speak as well. of_libraries: ops of the
+    program by the types of what libraries run for it. of_ops: a recorder knows ops."""
     if judged > 1:
         return
     steps = [row for row in told["step_times"] if row["averaged"]]
@@ -52,7 +62,7 @@ def headline(told: Mapping[str, Rows], judged: int = 0, mean: tuple[int, int] | 
     if main is not None:
         yield _mean_step(told, main, several_hosts)
     yield from _least_busy(told, main, several_hosts)
-    yield from _most_work(told)
+    yield from _most_work(told, of_libraries or {}, of_ops)
 
 
 def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | None:
@@ -64,7 +74,7 @@ def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | N
     if mean[0] == main["steps"] and abs(mean[1] - main["mean_ps"]) <= 1:
         return main
     # Steps of several kinds, or those that averages leave out, were judged together.
-    return {**main, "kind": "unknown", "steps": mean[0], "mean_ps": mean[1]}
+    return {**main, "kind": "unknown", "steps": mean[0], "mean_ps": mean[1], "all": True}
 
 
 def _mean_step(told: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool) -> str:
@@ -72,7 +82,10 @@ def _mean_step(told: Mapping[str, Rows], main: Mapping[str, Any], several_hosts:
     whose = f" of {main['run_id']}" if several_runs(told) else ""
     whose += _on(main) if several_hosts else " of the host" if _ahead(told) else ""
     average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
-    return f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}."
+    who = _kind(main, main["steps"])
+    if main.get("all") and main["steps"] > 1:
+        who = f"All {main['steps']:,} recorded {who[0].lower()}{who[1:]}"
+    return f"{who}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}."
 
 
 def _least_busy(
@@ -95,28 +108,36 @@ def _least_busy(
     bound = laws.bound(row["slug"] for row in told["completeness"] if row["slug"])
     whose = f" of {least['run_id']}" if several_runs(told) else ""
     whose += _on(least) if several_hosts else ""
-    idle = "all the time"
+    busy_for = "all the time"
     if bound or least["idle_ps"]:
+        # What it is idle for is not said again: of that, the first sentence says what holds it up.
         share = f"{units.show(least['busy_share'], 'ratio')} of the time"
-        idle = f"{bound} {share}" if bound else f"{share} and idle for {_ps(least['idle_ps'])}"
-    yield f"{least['device']}{whose} is busy {idle}."
+        busy_for = f"{bound} {share}" if bound else share
+    yield f"{least['device']}{whose} is busy {busy_for}."
 
 
-def _most_work(told: Mapping[str, Rows]) -> Iterable[str]:
-    """The types of op with most of the work."""
+def _most_work(told: Mapping[str, Rows], of_libraries: Mapping[str, str], of_ops: bool) -> Iterable[str]:
+    """The types of op with most of the work, as the program wrote them. of_ops: a recorder knows ops and
+    their places; others draw whatever they are told to."""
     working = [row for row in told["op_types"] if row["class"] not in ("input", "wait") and row["self_ps"]]
     # What a function runs is there by itself; the rest of a call is that of its first, which compiles.
     working = [row for row in working if not row["op_type"].startswith(_FUNCTIONS)] or working
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
-        telling = [row for row in working if row["place"] == place and row["self_ps"] >= _TELLING * whole]
+        types: Counter[str] = Counter()
+        for row in working:
+            if row["place"] == place:
+                types[written_op(row["op_type"], of_libraries)] += row["self_ps"]
         parts = [
-            f"{shortened(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})"
-            for row in telling[:3]
+            f"{shortened(name)} ({units.show(self_ps / whole, 'ratio')}"
+            for name, self_ps in types.most_common(3)
+            if self_ps >= _TELLING * whole
         ]
         if parts:
-            yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
+            parts[0] += " of it"
+            most = f"Most work {_PLACES[place]}" if of_ops else "Most of what ran"
+            yield f"{most}: {', '.join(f'{part})' for part in parts)}."
 
 
 def _ahead(told: Mapping[str, Rows]) -> bool:
@@ -293,6 +314,7 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
                 f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, 95 % within "
                 f"{_ps(row['p95_ps'])}; {found_by}."
             )
+    yield from _tokens(told["step_list"])
     if len(groups) > len(longest):
         more = len(groups) - len(longest)
         yield f"{units.count(more, 'more group')} of steps: `step_times` lists them by run, host and kind."
@@ -307,6 +329,29 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
         yield f"Left out of the averages: {', '.join(shown)}{others}."
     if told["step_list"] and not any(row["recovered_from"] != "whole_capture" for row in told["step_list"]):
         yield "No steps were found: shares refer to the whole capture."
+
+
+def _tokens(steps: Rows) -> Iterable[str]:
+    """How long requests of a server wait for their next token: from one batch that decodes to the next."""
+    hosts: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in steps:
+        if row["kind"] in BATCHES:
+            hosts.setdefault((row["run_id"], row["host_id"]), []).append(row)
+    for (run, host), batches in hosts.items():
+        batches.sort(key=lambda row: row["ts_ps"])
+        pairs = [
+            (one, after)
+            for one, after in pairwise(batches)
+            if (one["kind"], after["kind"]) == ("decode", "decode")
+        ]
+        if not pairs:
+            continue
+        every = sum(after["ts_ps"] - one["ts_ps"] for one, after in pairs) // len(pairs)
+        between = every - sum(one["dur_ps"] for one, _ in pairs) // len(pairs)
+        whose = f" on {host_of(host)}" if len({key[0] for key in hosts}) < len(hosts) else ""
+        whose += f" of {run}" if len({key[0] for key in hosts}) > 1 else ""
+        apart = f", {_ps(between)} of that between batches" if between > 0 else ""
+        yield f"A request{whose} gets its next token every {_ps(every)} on average{apart}."
 
 
 def _waits(told: Mapping[str, Rows]) -> Iterable[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from stepscope import library, units
 from stepscope.instruments import flame as instrument
 from stepscope.instruments.causes import ranking
+from stepscope.instruments.causes.written_ops import ops_of_libraries
 from stepscope.instruments.memory import allocators
 from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.replay import hidden
@@ -94,10 +96,15 @@ def build(trace: Trace, all: bool = False) -> Report:
     notes = notes_of(told["completeness"], library.entries("analysis"))
     made = recorded.sentences(trace.query)
     judged = hidden.raised(trace.query, trace.stream, ranking.judge(trace.query)) if _has_time(told) else []
+    ((sources, drawn),) = trace.query(statement("sources_of_ops")).rows()
+    of_ops = drawn < sources or not drawn
+    judged = judged if of_ops else [replace(one, of_ops=False) for one in judged]
     profiles = _only_profiles(told)
     memory = _of_memory(trace) if profiles else []
     framework = framework_of(row["framework"] for row in told["sources"])
-    findings = weighed(findings_of(answers, problems, notes, several_runs(told), framework), judged)
+    of_libraries = ops_of_libraries(trace.query) if told["hlo_modules"] else {}
+    found = findings_of(answers, problems, notes, several_runs(told), framework, of_libraries)
+    findings = weighed(found, judged)
     answers["step_parts"] = _parts(answers["step_parts"], all)
     answers["ranks"] = _recorded(answers["ranks"], _OF_RANKS)
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
@@ -109,7 +116,13 @@ def build(trace: Trace, all: bool = False) -> Report:
     first = (
         *sentences(judged, several_runs(told), mixed, _programs(trace) if mixed else ()),
         *memory,
-        *headline(told, max(runs, 2) if mixed and judged else runs, _mean(judged)),
+        *headline(
+            told,
+            max(runs, 2) if mixed and judged else runs,
+            _mean(judged),
+            of_libraries,
+            of_ops,
+        ),
     )
     said = {name: [one for one in answer(name, told) if one not in first] for name in shown}
     said["runs_and_hosts"] = [*made, *said["runs_and_hosts"]]

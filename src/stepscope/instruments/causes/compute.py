@@ -13,6 +13,7 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
 from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
 from stepscope.instruments.step_breakdown.labels import of_framework
 from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import Query, statement
@@ -58,7 +59,12 @@ class ComputeCause(Cause):
         place = None if top.op is None else line_of_op(host.query, host.run_id, top.op)
         if place is None:
             place = self.traced_line(host)
-        return Explanation(place=place, op=top.op, op_type=top.op_type, op_share=top.share, layer_share=layer)
+        written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
+        return Explanation(
+            place=place, op=top.op, op_type=top.op_type, op_share=top.share, layer_share=layer,
+            layer=None if layer is None else top.layer,
+            written_op=None if written == top.op_type else written,
+        )  # fmt: skip
 
     def traced_line(self, host: HostSteps) -> CodeLine | None:
         """The function that calls ops of the type, where calls of Python were traced."""

@@ -107,10 +107,14 @@ class Explanation:
     """Whether place is Python that a loader runs, and no line that only writes a stage."""
     op: str | None = None
     op_type: str | None = None
+    written_op: str | None = None
+    """The type as the program wrote it, where `op_type` names the library that runs it."""
     op_share: float | None = None
     """What that type takes of the time of all ops."""
     layer_share: float | None = None
     """What the layer that stands out takes of it; None where none does."""
+    layer: str | None = None
+    """That layer: a scope, or a line of the program."""
     stage: str | None = None
     spoken: str | None = None
     """The stage as the user wrote it."""
@@ -162,6 +166,8 @@ class Judgement(Explanation, Weighed):
     """Whether its steps are batches of an inference server."""
     on_device: bool = False
     """Whether what executes does so on a device."""
+    of_ops: bool = True
+    """Whether the recorder knows ops. Where it does not, whatever it drew stands for one."""
     broken: tuple[Broken, ...] = ()
     """Laws that do not hold of what it was decided by."""
 

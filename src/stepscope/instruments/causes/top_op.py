@@ -20,6 +20,8 @@ class TopOp(NamedTuple):
     """What the type takes of the time of all that compute."""
     layer_share: float | None = None
     """The same of the layer that takes longest."""
+    layer: str | None = None
+    """That layer: a scope, or a line of the program."""
     launched: float = 0.0
     """The part of all that is launched on devices that is of the type."""
     on_device: bool = False
@@ -66,6 +68,7 @@ def top_op_of(rows: QueryRows, line_of: Mapping[str, str]) -> TopOp:
         most,
         types[most] / whole,
         max(layers.values()) / whole if len(layers) > 1 else None,
+        max(layers, key=lambda name: (layers[name], name)) if len(layers) > 1 else None,
         _launched(rows, most) if on_device else 0.0,
         on_device,
     )

@@ -164,10 +164,16 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
     return moves
 
 
+_PYTORCH_DEVICES = {
+    None: "cpu", 0: "cpu", 1: "cuda", 6: "hip", 9: "xla", 12: "xpu", 13: "mps", 15: "hpu", 19: "mtia",
+}  # fmt: skip
+"""By number in PyTorch's c10::DeviceType."""
+
+
 @functools.cache
 def _pytorch_device(kind: str | None, number: str | None) -> str:
-    """0 is the CPU and 1 a CUDA device in PyTorch's c10::DeviceType."""
-    place = {None: "cpu", 0: "cpu", 1: "cuda"}.get(_whole(kind), f"device type {kind}")
+    """A device as PyTorch calls it."""
+    place = _PYTORCH_DEVICES.get(_whole(kind), f"device type {kind}")
     index = _whole(number)
     return place if index is None or index < 0 else f"{place}:{index}"
 

@@ -117,7 +117,7 @@ def scope_of(depth: int) -> Callable[[Block], str]:
 def tensor_of(block: Block) -> str:
     """The tensor that a block is."""
     if block.slot is None and block.shape is None:
-        return f"{op_of(block)} ({block.kind})"
+        return op_of(block) if block.kind in (None, "unknown") else f"{op_of(block)} ({block.kind})"
     shape = "" if block.shape is None else " [" + ", ".join(map(str, block.shape)) + "]"
     slot = f":{block.slot}" if block.slot else ""
     return f"{op_of(block)}{slot} {(block.dtype or '').removeprefix('DT_').lower()}{shape}".rstrip()

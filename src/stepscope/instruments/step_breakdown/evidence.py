@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from stepscope import _core, config
 from stepscope.engines import Statement
 from stepscope.instruments.step_breakdown import driver, interpreter_lock, sample_attribution, stack_samples
 from stepscope.instruments.step_breakdown.interpreter_lock import ProcessorTime
-from stepscope.instruments.step_breakdown.labels import EXECUTION
+from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
 from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, Shifts
 from stepscope.instruments.step_breakdown.sweep import Interval, Segment, SpanEvidence
 from stepscope.library.statements import Query, Stream, Value, statement
@@ -29,6 +29,8 @@ _SLICE_BYTES = 400
 _OF_MEMORY = 16
 """A look takes one part in so many of the memory."""
 _BITS = 4096
+_NO_DEVICE = "-1"
+"""As device_evidence numbers what lies on none."""
 
 
 class StepSpan(NamedTuple):
@@ -52,19 +54,21 @@ class EvidenceKinds(NamedTuple):
     """The kinds of evidence that a source has, as in the statement evidence_kinds, and its slices."""
 
     on_devices: bool
+    devices: int
     on_hosts: bool
     programs: bool
     waits: bool
     captures: bool
     loads: bool
     functions: bool
+    inline: bool
     slices: int
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> EvidenceKinds:
         """Of a row of that statement."""
-        _, *seen, slices = row
-        return cls._make([*map(bool, seen), slices or 0])
+        _, on_devices, devices, *seen, slices = row
+        return cls._make([bool(on_devices), devices, *map(bool, seen), slices or 0])
 
     @property
     def asked(self) -> str:
@@ -79,7 +83,7 @@ class EvidenceKinds(NamedTuple):
         return self.on_devices or self.on_hosts or self.programs or self.waits
 
 
-NOTHING = EvidenceKinds(False, False, False, False, False, False, False, 0)
+NOTHING = EvidenceKinds(False, 0, False, False, False, False, False, False, False, 0)
 
 
 class LoaderPython(NamedTuple):
@@ -145,6 +149,8 @@ def evidence_of(
                 driver.launching(_near(sampled.segments.get(own, ()), window), does),
                 kinds[own].on_devices,
                 found.get("setups", ()),
+                _by_device(found),
+                kinds[own].inline and not kinds[own].on_devices,
             )
             samples = _near(sampled.spans.get(own, ()), window)
             loader = sampled.loader(own, found.get("input python", ()))
@@ -185,6 +191,24 @@ class _SampledThreads:
         ran = self._ran.get(source_id, ())
         python = (*traced, *self._loading.get(source_id, ()))
         return LoaderPython(stack_samples.merged(python) if ran else (), ran)
+
+
+def _by_device(found: Mapping[str, Sequence[Interval]]) -> list[Mapping[Label, Sequence[Interval]]]:
+    """What executes on each of several devices, by its label; nothing where there is only one. found: spans
+    by layer, those of the statement device_evidence among them. What lies on no device counts for each."""
+    devices: dict[str, dict[Label, Sequence[Interval]]] = {}
+    for layer, spans in found.items():
+        label, apart, device = layer.partition("/")
+        if apart:
+            devices.setdefault(device, {})[cast("Label", label)] = spans
+    shown = devices.pop(_NO_DEVICE, {})
+    return [
+        {
+            label: stack_samples.merged((*own.get(label, ()), *shown.get(label, ())))
+            for label in own.keys() | shown.keys()
+        }
+        for own in devices.values()
+    ]
 
 
 def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> list[Interval]:
@@ -292,6 +316,8 @@ def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[S
     on_hosts = [source_id for source_id, one in told.items() if not one.on_devices]
     if on_devices:
         yield statement("step_evidence", sources=on_devices, place="device", **within)
+    if several := [source_id for source_id in on_devices if told[source_id].devices > 1]:
+        yield statement("device_evidence", sources=several, **within)
     for name in ("step_evidence", "captured_evidence", "loading_evidence"):
         if some := [source_id for source_id in on_hosts if told[source_id].asked == name]:
             yield statement(name, sources=some, place="host", **within)

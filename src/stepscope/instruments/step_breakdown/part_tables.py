@@ -19,11 +19,15 @@ from stepscope.instruments.step_breakdown.evidence import (
     SteppedSource,
     StepSpan,
 )
-from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, ON_DEVICES
 from stepscope.instruments.step_breakdown.stack_sums import StackSums
 from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, Stream, statement
+
+_TAKES_PART = 0.1
+"""A device takes part in a step where it executes for this part of the time that the one does which executes
+longest."""
 
 
 class PartRows(NamedTuple):
@@ -83,21 +87,25 @@ def sources_with_steps(query: Query) -> list[SteppedSource]:
 
 def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
-    totals, by_stack = _core.StepSums(spans, len(LABELS)), StackSums(spans)
+    by_stack = StackSums(spans)
+    totals: list[_core.StepSums] = []
     for _, window, told, looks, loader in bits:
         within = [clipped for span in spans if (clipped := _clipped(span, window))]
-        pieces = sweep(within, told)
-        if looks or (loader.python and loader.ran):
-            seen = pieces_of(pieces)
+        # A step that one device computes in while others wait is no step in which all compute.
+        devices = [told._replace(executing=own) for own in told.devices] or [told]
+        totals = totals or [_core.StepSums(spans, len(LABELS)) for _ in devices]
+        for sums, one in zip(totals, devices, strict=True):
+            pieces = sweep(within, one)
             if loader.python and loader.ran:
-                seen = list(interpreter_lock.count_lock_waits(seen, loader.python, loader.ran))
-                pieces = kept(seen)
+                locked = interpreter_lock.count_lock_waits(pieces_of(pieces), loader.python, loader.ran)
+                pieces = kept(locked)
+            sums.add(pieces)
+        if looks or (loader.python and loader.ran):
+            seen = pieces_of(pieces if len(devices) == 1 else sweep(within, told))
             by_stack.add(seen, looks)
-        totals.add(pieces)
-    sums = zip(source.steps, totals.finish(), strict=True)
     parts = [
         {"step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
-        for step, own in sums
+        for step, own in zip(source.steps, means_of_devices([one.finish() for one in totals]), strict=True)
         for label, dur_ps, hidden_ps in zip(LABELS, own, own[len(LABELS) :], strict=False)
         if dur_ps or hidden_ps
     ]
@@ -107,6 +115,25 @@ def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
     ]
     own = {"source_id": source.source_id}
     return PartRows([{**own, **row} for row in parts], [{**own, **row} for row in stacks])
+
+
+def means_of_devices(sums: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
+    """For each step the mean of what its devices have, by label: of those that take part in it. sums: for
+    each device and step picoseconds by label, and then the same of what is hidden."""
+    if len(sums) == 1:
+        return [list(step) for step in sums[0]]
+    found = []
+    for devices in zip(*sums, strict=True):
+        executed = [sum(own[NUMBER[label]] for label in ON_DEVICES) for own in devices]
+        most = max(executed)
+        part = [own for own, its in zip(devices, executed, strict=True) if its >= _TAKES_PART * most]
+        means = [sum(column) // len(part) for column in zip(*part, strict=True)]
+        # Parts add up to the step to the picosecond: the longest one has what dividing leaves.
+        whole = sum(devices[0][: len(LABELS)])
+        longest = max(range(len(LABELS)), key=lambda label: means[label])
+        means[longest] += whole - sum(means[: len(LABELS)])
+        found.append(means)
+    return found
 
 
 def _numbered_all(owners: Mapping[int, SteppedSource], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

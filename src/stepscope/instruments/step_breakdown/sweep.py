@@ -41,6 +41,10 @@ class SpanEvidence(NamedTuple):
     """Whether the device whose execution is known is an accelerator."""
     setups: Sequence[Interval] = ()
     """When some thread allocates memory of a device, or frees it."""
+    devices: Sequence[Mapping[Label, Sequence[Interval]]] = ()
+    """As `executing`, for each of several devices by itself."""
+    inline: bool = False
+    """Whether what executes does so on the driving thread, within its calls."""
 
 
 class StepPiece(NamedTuple):
@@ -60,7 +64,7 @@ def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
     def decide(open_: Sequence[bool], by_slice: int | None, by_stack: int | None) -> tuple[int, int]:
         slices = None if by_slice is None else LABELS[by_slice]
         stacks = None if by_stack is None else LABELS[by_stack]
-        label, hidden = _decided(open_, slices, stacks, evidence.accelerator)
+        label, hidden = _decided(open_, slices, stacks, evidence.accelerator, evidence.inline)
         return NUMBER[label], sum(1 << NUMBER[other] for other in hidden)
 
     layers = [
@@ -137,12 +141,15 @@ _WORK, _INPUT, _PEERS, _SETUPS = range(len(EXECUTION), len(EXECUTION) + 4)
 
 
 def _decided(
-    open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None, accelerator: bool
+    open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None, accelerator: bool, inline: bool
 ) -> tuple[Label, tuple[Label, ...]]:
     """The label of an instant, and what goes on besides."""
     goes_on = [label for number, label in enumerate(EXECUTION) if open_[number]]
     if open_[_WORK]:
         goes_on.append("input")
+    if inline and by_slice == "compile":
+        # Ops in a call that compiles are traced, not computed: nothing goes on besides.
+        return by_slice, ()
     label = _label(open_, by_slice, by_stack, accelerator)
     return label, tuple(other for other in goes_on if other != label)
 

@@ -6,16 +6,21 @@
 -- columns:
 --   source_id | int | number of the source
 --   on_devices | int | 1 when ops ran on devices
+--   devices | int | on how many of them
 --   on_hosts | int | 1 when ops ran on threads of the host
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
 --   waits | int | 1 when threads waited for input, other processes or memory of a device
 --   captures | int | 1 when functions ran that an input pipeline captured
 --   loads | int | 1 when threads that run ops waited for input
 --   functions | int | 1 when its producer may say which calls of a tf.function traced it first
+--   inline | int | 1 when ops run on the thread that calls them: PyTorch on a processor
 --   all_slices | int | how many slices it has
 SELECT
   r.source_id,
   MAX(CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'device' THEN 1 ELSE 0 END) AS on_devices,
+  COUNT(
+    DISTINCT CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'device' THEN p.device_track_id END
+  ) AS devices,
   MAX(CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
   MAX(CASE WHEN r.name IN ('ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)') THEN 1 ELSE 0 END)
     AS programs,
@@ -23,6 +28,7 @@ SELECT
   MAX(CASE WHEN r.name LIKE 'InstantiatedCapturedFunction::%' THEN 1 ELSE 0 END) AS captures,
   MAX(CASE WHEN r.layer = 'input waits' AND NOT r.is_op THEN 1 ELSE 0 END) AS loads,
   MAX(CASE WHEN p.producer IN ('tf_timeline', 'jax', 'kineto', 'horovod', 'viztracer') THEN 0 ELSE 1 END) AS functions,
+  MAX(CASE WHEN p.producer = 'kineto' AND p.place = 'host' AND r.is_op THEN 1 ELSE 0 END) AS inline,
   CAST(SUM(r.slices) AS BIGINT) AS all_slices
 FROM rollup_op AS r
 LEFT JOIN track_place AS p ON p.track_id = r.track_id

@@ -1,0 +1,35 @@
+"""Functions that compute do so themselves."""
+
+from __future__ import annotations
+
+from stepscope import units
+from stepscope.instruments.laws.broken import Broken, Weakens
+from stepscope.library.statements import Query, statement
+
+HOLDS = (
+    "Where a recording knows no ops, and every function stands for one, the time that counts to computing is "
+    "filled by what functions do themselves: one that waits in what it calls computes nothing."
+)
+TOLERANCE = "A twentieth of that time."
+WEAKENS: tuple[Weakens, ...] = ("share", "left")
+
+SLACK = 0.05
+
+
+def broken(query: Query) -> list[Broken]:
+    """Sources whose functions by themselves take less than what counts to computing."""
+    found = []
+    for source_id, run_id, host_id, counted_ps, own_ps in query(
+        statement("law_functions_fill_their_time")
+    ).rows():
+        if own_ps >= (1 - SLACK) * counted_ps:
+            continue
+        own, counted = units.show(own_ps, "ps"), units.show(counted_ps, "ps")
+        said = (
+            f"of the {counted} in which functions were recorded, these ran for {own} themselves, and waited "
+            "in what they called for the rest"
+        )
+        found.append(
+            Broken(run_id, host_id, source_id, "functions_fill_their_time", own_ps, counted_ps, said)
+        )
+    return found

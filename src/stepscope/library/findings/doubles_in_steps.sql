@@ -1,0 +1,92 @@
+-- Ops compute with 64-bit floats
+--
+-- question: How much of the time of ops goes to those that make 64-bit floats?
+-- reads: op_sum, hlo_instruction
+-- severity: medium from 20 % of the time of ops that compute
+-- impact: {share} of the time of ops goes to those that make 64-bit floats: {impact_ps} in {ops} {ops:op|ops}, most of
+--   it in {op}[, {file}:{line}].
+-- action: If 32 bits are enough, give NumPy arrays and constants a type (np.float32).
+-- action_jax: If 32 bits are enough, turn jax_enable_x64 off, or give NumPy arrays and constants a type (np.float32):
+--   one array of 64-bit floats makes all that is computed with it so.
+-- weakened_by: lost, capped, truncated, missing
+-- reasoning: 64-bit floats take twice the memory and half of the vector units. Accelerators compute them many times
+--   slower, if at all.
+-- formula: share = self times of ops whose instructions make f64 or c128 / those of all ops that compute, at the same
+--   place. An instruction that programs give several types is left out.
+-- columns:
+--   severity | text | Severity | medium
+--   impact_ps | ps | Self | self times of these ops, added up
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   place | text | Place | device or host
+--   share | ratio | Share | part of the time of all ops that compute there
+--   ops | int | Ops | how many make such floats
+--   op | text | Op | the one that takes longest
+--   file | text | File | of the line that made it
+--   line | int | Line | in that file
+WITH made AS (
+  SELECT
+    h.run_id AS of_run,
+    h.name AS instruction,
+    MIN(
+      CASE WHEN h.shape LIKE 'f64[%' OR h.shape LIKE 'c128[%' OR h.shape LIKE '(f64[%' OR h.shape LIKE '(c128[%' THEN 1
+        ELSE 0 END
+    ) AS is_double,
+    MIN(h.file) AS in_file,
+    MIN(h.line) AS on_line
+  FROM hlo_instruction AS h
+  WHERE h.stage IS NULL OR h.stage LIKE '%after_optimizations%'
+  GROUP BY h.run_id, h.name
+),
+
+computed AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.place,
+    o.op AS op_called,
+    m.in_file,
+    m.on_line,
+    COALESCE(m.is_double, 0) AS of_doubles,
+    SUM(o.sum_self_ps) AS own_ps
+  FROM op_sum AS o
+  LEFT JOIN made AS m ON m.of_run = o.run_id AND m.instruction = o.op
+  WHERE o.place IN ('device', 'host') AND o.class = 'compute'
+  GROUP BY o.run_id, o.host_id, o.place, o.op, m.in_file, m.on_line, m.is_double
+),
+
+ranked AS (
+  SELECT
+    c.run_id,
+    c.host_id,
+    c.place,
+    c.op_called,
+    c.in_file,
+    c.on_line,
+    c.of_doubles,
+    c.own_ps,
+    SUM(c.own_ps) OVER (PARTITION BY c.run_id, c.host_id, c.place) AS all_ps,
+    SUM(c.own_ps) OVER (PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles) AS double_ps,
+    COUNT(*) OVER (PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles) AS number,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles
+      ORDER BY c.own_ps DESC NULLS LAST, c.op_called NULLS LAST
+    ) AS position
+  FROM computed AS c
+)
+
+SELECT
+  'medium' AS severity,
+  CAST(r.double_ps AS BIGINT) AS impact_ps,
+  r.run_id,
+  r.host_id,
+  r.place,
+  CAST(r.double_ps AS DOUBLE) / NULLIF(r.all_ps, 0) AS share,
+  CAST(r.number AS BIGINT) AS ops,
+  r.op_called AS op,
+  r.in_file AS file,
+  r.on_line AS line
+FROM ranked AS r
+WHERE r.of_doubles = 1 AND r.position = 1 AND r.double_ps * 5 >= r.all_ps
+ORDER BY
+  r.double_ps DESC NULLS LAST, r.run_id NULLS LAST, r.host_id NULLS LAST, r.place NULLS LAST
