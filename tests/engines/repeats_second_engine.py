@@ -103,6 +103,8 @@ def _of_source(
     programs = trace.query(
         "SELECT id, program_id, module FROM hlo_module WHERE source_id = $1 ORDER BY id LIMIT 1", [source_id]
     ).rows()
+    rolled = "SELECT DISTINCT rollup_id FROM slice WHERE source_id = $1 ORDER BY rollup_id LIMIT 20"
+    rollups = [rollup for (rollup,) in trace.query(rolled, [source_id]).rows() if rollup is not None]
     module_id, program, module_name = programs[0] if programs else (0, "0", "jit_step")
     return {
         "source_id": source_id, "run_id": run_id, "host_id": host_id, "host_ids": [host_id], "whole": 1,
@@ -113,7 +115,8 @@ def _of_source(
         "place": "host", "programs": 1, "waits": 1, "captures": 1,
         "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
         "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1,
-        "modules": modules, "module_id": module_id, "program": program, "module_name": module_name,
+        "modules": modules, "module_ids": [module_id], "module_id": module_id, "module_name": module_name,
+        "program": program, "rollups": rollups,
     }  # fmt: skip
 
 
@@ -123,7 +126,12 @@ def _values(
     """Those that a statement asks for, each set of them once."""
     kept: list[dict[str, statements.Value]] = []
     for of_source in known:
-        values = {field.name: of_source[field.name] for field in one.parameters}
+        values = {
+            field.name: of_source[
+                "module_ids" if (field.name, field.unit) == ("modules", "ints") else field.name
+            ]
+            for field in one.parameters
+        }
         if values not in kept:
             kept.append(values)
     return kept
