@@ -43,6 +43,9 @@ OP = {"op_name": "a"}
         ("enumerate(DataLoader)#_SingleProcess", {}, ("compute", "input", "input waits", False)),
         ("WAIT_FOR_DATA", {"producer": "horovod"}, ("wait", "peers", "peer waits", True)),
         ("NCCL_ALLREDUCE", {"producer": "horovod"}, ("communication", None, "communication", True)),
+        ("MPI_BCAST", {"producer": "horovod"}, ("communication", None, "communication", True)),
+        ("NCCL_ALLTOALL", {"producer": "horovod"}, ("communication", None, "communication", True)),
+        ("CopyHostToDevice", {"place": "device"}, ("copy", None, "copy", True)),
         ("ncclDevKernel_AllReduce", {"place": "device"}, ("communication", None, "communication", True)),
         (
             "void vllm::cross_device_reduce_1stage",

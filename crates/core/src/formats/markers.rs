@@ -12,18 +12,30 @@ use crate::classes;
 /// * `Profiled batch`: Keras' TensorBoard callback.
 /// * `IteratorGetNext…::DoCompute`: the op that hands over the next batch.
 /// * `PjitFunction(...)`, `pjit(...)`: JAX calls of a compiled function.
-/// * `execute_context_1(888)_generation_0(0)`, ...: batches of inference servers.
+/// * `execute_context_1(888)_generation_0(0)`, `step[DECODE bs=32]`, ...: batches of inference servers.
 pub fn marks_step(name: &str) -> bool {
     classes::marks_step(name) || numbered(name, "ProfilerStep#") || loop_mark(name) || serves(name)
 }
 
-/// True for a batch of an inference server, which says how many requests of it are new and how many go on.
+/// True for a batch of an inference server, which says how many requests of it are new and how many go on, or
+/// which of both it does.
 fn serves(name: &str) -> bool {
-    name.strip_prefix("execute_")
+    let counted = name
+        .strip_prefix("execute_")
         .and_then(|rest| rest.split_once("context_"))
         .is_some_and(|(size, rest)| {
             size.bytes().all(|b| b.is_ascii_digit() || b == b'_') && rest.contains("_generation_")
-        })
+        });
+    let named = name
+        .strip_prefix("step[")
+        .and_then(|rest| rest.strip_suffix(']'))
+        .and_then(|rest| rest.split_once(" bs="))
+        .is_some_and(|(mode, rest)| {
+            !mode.is_empty()
+                && mode.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+                && rest.starts_with(|c: char| c.is_ascii_digit())
+        });
+    counted || named
 }
 
 /// True for a row of an accelerator whose slices are its own steps, or runs of whole programs, as profilers of
@@ -112,6 +124,9 @@ mod tests {
             "cluster_1_1/xla_compile",
             "execute_context_1(888_788544)_generation_0(0)",
             "execute_32_context_0(sq0sk0)_generation_32(sq32sk55086)",
+            "execute_context_1024_generation_64",
+            "step[DECODE bs=32]",
+            "step[EXTEND bs=2 toks=4096]",
             "PjRtCpuClient::Compile",
             "CpuCompiler::RunBackend",
         ] {
@@ -134,6 +149,9 @@ mod tests {
             "ThreadpoolListener::Record",
             "execute_context_1(888)",
             "execute_new_context_1(888)_generation_0(0)",
+            "step[decode bs=1]",
+            "step[DECODE bs=]",
+            "step[DECODE]",
             "1234",
             "#",
             "ExecutorState::Process",
