@@ -24,7 +24,7 @@ from typing import Any
 import kept
 from stepscope.instruments.compare import gate, recordings
 from stepscope.instruments.compare.budgets import Budget
-from stepscope.instruments.compare.recordings import Recording
+from stepscope.instruments.compare.recordings import RecordedRun
 from stepscope.session import trace
 
 HERE = Path(__file__).resolve().parent
@@ -115,7 +115,7 @@ def record(program: str, widths: tuple[int, int], into: Path, number: int) -> li
     return loads
 
 
-def read(path: Path) -> Recording:
+def read(path: Path) -> RecordedRun:
     """The one recording of a folder."""
     with trace.open(path, cache=False) as opened:
         (found,), failed = recordings.read(opened.query, path.name)
@@ -129,7 +129,7 @@ def named(judged: gate.Judged) -> list[str]:
     return [one.names[0] for one in judged.slower] + [one.name for one in judged.exceeded]
 
 
-def pack(sides: list[list[Recording]], out: Path) -> None:
+def pack(sides: list[list[RecordedRun]], out: Path) -> None:
     """The figures of ops that may be judged, for tests/instruments/test_compare_gate.py."""
     lows: dict[Any, list[float]] = {}
     totals: Counter[Any] = Counter()

@@ -31,7 +31,7 @@ from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus, fo
 
 import kept  # noqa: E402
 from stepscope import _core  # noqa: E402
-from stepscope.instruments.graphs.hierarchy import Scope  # noqa: E402
+from stepscope.instruments.graphs.hierarchy import GraphScope  # noqa: E402
 from stepscope.instruments.graphs.level import level  # noqa: E402
 from stepscope.report.graph import dumped, dumped_graphs  # noqa: E402
 
@@ -40,7 +40,7 @@ FLAT = (100, 300, 1_000, 3_000, 10_000, 100_000)
 Graph = tuple[str, list[float], list[tuple[int, int]]]
 
 
-def scopes(scope: Scope, depth: int) -> Iterator[str]:
+def scopes(scope: GraphScope, depth: int) -> Iterator[str]:
     """Paths of the scopes down to a depth."""
     for one in scope.children.values():
         if one.children and depth:

@@ -24,9 +24,9 @@ def without_native() -> None:
 
 def without_ahead() -> None:
     """Makes the engine when the first query needs it, in the thread that waits for it."""
-    from stepscope.engines import ahead
+    from stepscope.engines import early_start
 
-    ahead.begin = _nothing
+    early_start.begin = _nothing
 
 
 def without_head_start() -> None:

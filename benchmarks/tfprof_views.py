@@ -67,7 +67,7 @@ def ours(folder: str, rounds: str) -> None:
 
     at = Path(folder)
     start = time.process_time()
-    model = tfprof.Model(str(at / GRAPH), [str(at / STEP)], str(at / LOG), log_first=True)
+    model = tfprof.TfprofModel(str(at / GRAPH), [str(at / STEP)], str(at / LOG), log_first=True)
 
     def answer(name: str) -> None:
         view, given = VIEWS[name]

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import stepscope
 from stepscope.instruments import laws
 from stepscope.instruments.pipeline import fitting
-from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.verdict import gain_without
 from stepscope.presenters import scroll
-from stepscope.report import Report, Section, judged, pipeline
+from stepscope.report import Report, Section, judgement_text, pipeline
 
 _BOUND = ("The input is the bottleneck", "The input is part of the bottleneck")
 _FREE = "The input is not the bottleneck"
@@ -45,7 +45,7 @@ ROUNDING = 0.005
 """Shares that differ by no more than this are the same in print."""
 
 
-def contradictions(trace: stepscope.Trace, report: Report, found: list[Found]) -> Iterator[str]:
+def contradictions(trace: stepscope.Trace, report: Report, found: list[SourcePipelines]) -> Iterator[str]:
     """Where two views of one recording disagree, in words."""
     yield from about_parts(trace)
     answer = report.document["answer"]
@@ -62,7 +62,7 @@ def contradictions(trace: stepscope.Trace, report: Report, found: list[Found]) -
         yield from denied(f"{' '.join(report.headline)} {printed(found[0])}")
 
 
-def printed(one: Found) -> str:
+def printed(one: SourcePipelines) -> str:
     """What `stepscope pipeline` prints of a pipeline, on one line."""
     return " ".join(scroll.render(pipeline.build([one])).split())
 
@@ -85,12 +85,12 @@ def about_parts(trace: stepscope.Trace) -> Iterator[str]:
 
 
 _ALSO_SAID = {
-    "communication": (judged._ALONE,),
-    "compute": (judged._DRAWN,),
-    "none": (judged._DRAWN,),
-    "copy": tuple(judged._AWAITING.values()),
-    "setup": (judged._ALLOCATING,),
-    "python": (judged._CALLED_BACK,),
+    "communication": (judgement_text._ALONE,),
+    "compute": (judgement_text._DRAWN,),
+    "none": (judgement_text._DRAWN,),
+    "copy": tuple(judgement_text._AWAITING.values()),
+    "setup": (judgement_text._ALLOCATING,),
+    "python": (judgement_text._CALLED_BACK,),
 }
 """How else the headline may begin."""
 
@@ -107,7 +107,7 @@ def about_the_answer(report: Report) -> Iterator[str]:
         yield "the answer's share is not that of its cause"
     if any("share" in laws.weakens(law) and not laws.bound([law]) for law in answer["weakened_by"]):
         return  # nothing is concluded of what takes a step
-    said = (judged._TAKES[answer["cause"]], *_ALSO_SAID.get(answer["cause"], ()))
+    said = (judgement_text._TAKES[answer["cause"]], *_ALSO_SAID.get(answer["cause"], ()))
     if not report.headline[0].lower().startswith(tuple(one.partition("{")[0].lower() for one in said)):
         yield f"the headline is not of {answer['cause']}: {report.headline[0]}"
     left, low, high = (answer[key] for key in ("step_if_removed_ps", "low", "high"))
@@ -128,7 +128,7 @@ def about_the_answer(report: Report) -> Iterator[str]:
 def about_findings(report: Report) -> Iterator[str]:
     answers = report.document["answers"]
     for finding in report.findings:
-        labels = judged._OF.get(finding.slug)
+        labels = judgement_text._OF.get(finding.slug)
         if labels is None:
             continue
         if finding.severity == "high" and all(one["cause"] not in labels for one in answers):
@@ -141,7 +141,7 @@ def about_findings(report: Report) -> Iterator[str]:
                 yield f"the finding says {told} of a step waits for input, the causes {share.get('input')}"
 
 
-def about_changes(found: list[Found]) -> Iterator[str]:
+def about_changes(found: list[SourcePipelines]) -> Iterator[str]:
     for one in found:
         yield from denied(printed(one))
         told = one.diagnosis
@@ -161,7 +161,7 @@ def about_changes(found: list[Found]) -> Iterator[str]:
             yield f"without {told.bottleneck.stage.branch_name} a step would take as long"
 
 
-def about_the_pipeline(report: Report, one: Found) -> Iterator[str]:
+def about_the_pipeline(report: Report, one: SourcePipelines) -> Iterator[str]:
     answer, told = report.document["answer"], one.diagnosis
     if told.waits is None:
         return

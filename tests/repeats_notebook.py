@@ -244,7 +244,7 @@ def test_what_is_refused(
     with pytest.raises(StepscopeError) as refused:
         magic("stepscope", *words)
     (shown,) = refused.value._render_traceback_()  # what IPython asks for
-    if isinstance(refused.value, notebook.Failed):  # by a verb that prints its error itself
+    if isinstance(refused.value, notebook.CellFailed):  # by a verb that prints its error itself
         shown = capsys.readouterr().err
     assert shown.startswith("error: ")
     assert seen in shown
@@ -257,7 +257,7 @@ def test_a_failing_cell_shows_its_own_error(
     notebook.load(shell)
     with (
         pytest.warns(RuntimeWarning, match="nothing was recorded"),
-        pytest.raises(notebook.Failed, match="the cell ended with exit code 1"),
+        pytest.raises(notebook.CellFailed, match="the cell ended with exit code 1"),
     ):
         shell.run_cell_magic("stepscope", f"record -o {tmp_path / 'out'}", "1 / 0")
     captured = capsys.readouterr()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import library, units
-from stepscope.instruments.memory.allocators import Compared, Memory
-from stepscope.instruments.memory.blocks import Block, Held
+from stepscope.instruments.memory.allocators import AllocatorMemory, Compared
+from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock
 from stepscope.instruments.memory.peak import peak
 from stepscope.instruments.pipeline.oddities import oddities
 from stepscope.instruments.pipeline.verdict import diagnose
@@ -167,9 +167,9 @@ def test_the_summary_agrees_with_its_numbers(
 
 @given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
 def test_memory_agrees_with_its_numbers(contradictions: int, never: int, within: int, more: int) -> None:
-    blocks = [Block(100, i, None if i < never else i + 5) for i in range(never + 1)]
-    held = Held("bfc", "gpu", blocks, contradictions=contradictions, totals=contradictions + more)
-    one = Memory(
+    blocks = [MemoryBlock(100, i, None if i < never else i + 5) for i in range(never + 1)]
+    held = AllocatorBlocks("bfc", "gpu", blocks, contradictions=contradictions, totals=contradictions + more)
+    one = AllocatorMemory(
         0, "r", "h", "p", "bfc", "gpu", held, peak(blocks), True, True,
         tuple(blocks[:never]), Compared(9, within + more, within, 5, (), 0), None, None,
     )  # fmt: skip

@@ -15,10 +15,10 @@ import pytest
 from stepscope import library, reference
 from stepscope.attach import tools
 from stepscope.cli import VERBS, main
-from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.model import Prediction
-from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.verify import Edit, Verification
+from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.verify import ChainEdit, Verification
 from stepscope.lake.schema import schema
 from stepscope.messages import MESSAGES
 from stepscope.presenters import scroll
@@ -224,8 +224,8 @@ def test_the_verification_of_the_pipeline_page_is_in_our_words() -> None:
     text = (ROOT / "docs" / "how-to" / "input-bound.md").read_text(encoding="utf-8")
     ms = 10**9
     prediction = Prediction(15 * ms, 134 * ms // 10, 301 * ms // 10, "")
-    change = Change("parallelise_map", "Iterator::Root::Map", {}, prediction, True)
-    edit = Edit("parallelism", Place(0, 1, "map", None, "train.py", 17, None), None, -1)
+    change = PredictedChange("parallelise_map", "Iterator::Root::Map", {}, prediction, True)
+    edit = ChainEdit("parallelism", UserStage(0, 1, "map", None, "train.py", 17, None), None, -1)
     result = Verification((edit,), change, 301 * ms // 10, 2025 * ms // 100)
     shown = scroll.render(verification.build(result, "before", "after"), width=100)
     assert f"\n{shown.rstrip()}\n```\n" in text

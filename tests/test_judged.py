@@ -21,7 +21,7 @@ from stepscope.instruments.causes.judgement import Judgement, LabelShare, Weighe
 from stepscope.instruments.causes.layers import layer_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.step_breakdown.labels import LABELS
-from stepscope.report import Finding, Table, advice, judged, sentences
+from stepscope.report import ReportFinding, Table, advice, judgement_text, sentences
 
 MS = 10**9
 US = 10**6
@@ -231,12 +231,12 @@ def test_every_sentence(found, sentence):
     gain = [f"Without {without}, a step would take about 40.0 ms."] if without else []
     if found.cause == "unknown":
         gain = ["Of what it does show, the accelerator has nothing to do for 40.0 % of a step."]
-    assert judged.sentences([found], False) == [sentence, *([] if found.whole_capture else gain)]
+    assert judgement_text.sentences([found], False) == [sentence, *([] if found.whole_capture else gain)]
 
 
 def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():
     def said(**more):
-        return judged.sentences([one("compute", op_type="Svd", **more)], False)[1:]
+        return judgement_text.sentences([one("compute", op_type="Svd", **more)], False)[1:]
 
     assert said(op_share=0.8) == ["Without these ops, a step would take about 40.0 ms."]
     assert said(op_share=0.4, layer_share=0.8, layer="StatefulPartitionedCall/dense_1") == [
@@ -251,19 +251,22 @@ def test_hosts_of_a_run_are_told_apart():
     """The first sentence names the host of which it speaks, the second what holds for the others."""
     hosts = [one("input", host_id=f"w{number}") for number in range(3)]
     first = "Waiting for input takes 60.0 % of a step on w0 (60.0 ms of 100 ms)."
-    assert judged.sentences(hosts, False) == [first, "It is the same on all 3 hosts."]
-    assert judged.sentences(hosts[:2], False)[1] == "It is the same on both hosts."
+    assert judgement_text.sentences(hosts, False) == [first, "It is the same on all 3 hosts."]
+    assert judgement_text.sentences(hosts[:2], False)[1] == "It is the same on both hosts."
     # How much it is, is not the same, and the first sentence gives the share of one host only.
     uneven = [hosts[0], one("input", host_id="w1", share=0.31), one("input", host_id="w2", share=0.58)]
-    assert judged.sentences(uneven, False) == [first, "It is the same on all 3 hosts, at 31.0 % to 60.0 %."]
+    assert judgement_text.sentences(uneven, False) == [
+        first,
+        "It is the same on all 3 hosts, at 31.0 % to 60.0 %.",
+    ]
     near = [hosts[0], one("input", host_id="w1", share=0.58)]
-    assert judged.sentences(near, False)[1] == "It is the same on both hosts."
+    assert judgement_text.sentences(near, False)[1] == "It is the same on both hosts."
     unlike = [hosts[0], one("none", host_id="w1"), one("none", host_id="w2")]
-    assert judged.sentences(unlike, False) == [
+    assert judgement_text.sentences(unlike, False) == [
         first,
         "3 hosts were recorded: nothing stands out in 2, waiting for input limits 1.",
     ]
-    told = judged.document(unlike, ())
+    told = judgement_text.document(unlike, ())
     assert told["answer"]["host"] == "w0"
     assert [answer["cause"] for answer in told["answers"]] == ["input", "none", "none"]
 
@@ -273,34 +276,37 @@ def test_recordings_that_have_nothing_in_common_get_a_table():
     runs = [
         one(cause, run_id=f"r{number}") for number, cause in enumerate(("input", "python", "input", "none"))
     ]
-    assert judged.sentences(runs, True) == [
+    assert judgement_text.sentences(runs, True) == [
         "4 runs, each judged by itself: waiting for input limits 2, Python limits 1, nothing stands out in 1."
     ]
-    told = judged.document(runs, ())
+    told = judgement_text.document(runs, ())
     assert (told["answer"], told["causes"]) == (None, [])
     assert [answer["run"] for answer in told["answers"]] == ["r0", "r1", "r2", "r3"]
     assert told["answers"][1]["causes"][0]["cause"] == "python"
-    table = judged.answers(runs)
+    table = judgement_text.answers(runs)
     assert table is not None
     assert [row[:3] for row in table.table.rows] == [
         ("r0", "h", "input"), ("r1", "h", "python"), ("r2", "h", "input"), ("r3", "h", "none"),
     ]  # fmt: skip
-    assert judged.answers(runs[:1]) is None
-    few = judged.sentences(runs[:2], True)
+    assert judgement_text.answers(runs[:1]) is None
+    few = judgement_text.sentences(runs[:2], True)
     assert few[1] == "Waiting for input takes 60.0 % of a step of r0 (60.0 ms of 100 ms)."
     assert len(few) == 3
 
 
 def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     """And high only where that is what limits the steps."""
-    finding = Finding("input-wait", "high", "t", "i", "a", Table((), (), 0), "")
+    finding = ReportFinding("input-wait", "high", "t", "i", "a", Table((), (), 0), "")
     other = replace(finding, slug="slow-step", severity="medium")
-    assert judged.weighed([finding], [one("input")])[0].severity == "high"
+    assert judgement_text.weighed([finding], [one("input")])[0].severity == "high"
     python = one("python")
     beside = replace(python, parts=tuple(parts(python=0.6, input=0.3, compute=0.1)))
-    assert judged.weighed([finding], [beside])[0].severity == "medium"
-    assert [found.severity for found in judged.weighed([finding, other], [python])] == ["medium", "low"]
-    assert judged.weighed([finding], [])[0].severity == "high"
+    assert judgement_text.weighed([finding], [beside])[0].severity == "medium"
+    assert [found.severity for found in judgement_text.weighed([finding, other], [python])] == [
+        "medium",
+        "low",
+    ]
+    assert judgement_text.weighed([finding], [])[0].severity == "high"
 
 
 def timed(number: int, ms: int, compiles: bool, source: int = 0) -> TimedStep:
@@ -339,15 +345,15 @@ def test_what_all_steps_do_is_said_before_what_the_averaged_do():
     found = one(
         "compile", steps=10, function="update", compiling=2, place=place, others=others, left_ps=4 * MS
     )
-    assert judged.sentences([found], False) == [
+    assert judgement_text.sentences([found], False) == [
         "Tracing and compiling take 60.0 % of the recorded steps (600 ms of 1.00 s): `update` compiles in 2 "
         "of 10 steps, called in train.py:28 `main`.",
         "Without that, a step would take about 4.00 ms.",
         "In the 7 steps that are averaged, ops run for 67.0 % (67.0 ms of 4.00 ms).",
     ]
-    finding = Finding("retraced-functions", "medium", "t", "i", "a", Table((), (), 0), "")
-    assert judged.weighed([finding], [found])[0].severity == "high"
-    assert judged.weighed([finding], [replace(found, others=None)])[0].severity == "medium"
+    finding = ReportFinding("retraced-functions", "medium", "t", "i", "a", Table((), (), 0), "")
+    assert judgement_text.weighed([finding], [found])[0].severity == "high"
+    assert judgement_text.weighed([finding], [replace(found, others=None)])[0].severity == "medium"
 
 
 def test_advice_speaks_of_the_framework_that_was_recorded():
@@ -366,12 +372,12 @@ def test_files_of_different_programs_in_one_folder_get_a_table():
     """They share a run, because they share a folder, and nothing else."""
     hosts = [one("input", host_id="a"), one("wait", host_id="b"), one("input", host_id="unknown")]
     programs = [("short.json", hosts[0]), ("long.json", dataclasses.replace(hosts[1], steps=99))]
-    assert judged.sentences(hosts, False, unrelated=True, programs=programs) == [
+    assert judgement_text.sentences(hosts, False, unrelated=True, programs=programs) == [
         "2 recordings of different programs, the longest first:",
         "long.json: sleeping and waiting for locks, files or sockets takes 60.0 % of a step of 100 ms.",
         "short.json: waiting for input takes 60.0 % of a step of 100 ms.",
     ]
-    told = judged.document(hosts, (), unrelated=True)
+    told = judgement_text.document(hosts, (), unrelated=True)
     assert (told["answer"], len(told["answers"])) == (None, 3)
 
     def source(path, framework, kind="trace", run="r"):
@@ -393,7 +399,7 @@ def test_files_of_different_programs_in_one_folder_get_a_table():
     beside = source("torch.json", "pytorch")
     for others, apart in ((of_torch[:1], False), ([*of_torch[:1], beside], True)):
         assert sentences.unrelated({"sources": [recorder, of_tensorflow[1], *others]}) is apart
-    named = judged.sentences([hosts[2], hosts[0]], False)
+    named = judgement_text.sentences([hosts[2], hosts[0]], False)
     assert named[0].startswith("Waiting for input takes 60.0 % of a step on a host without a name (")
 
 
@@ -473,7 +479,7 @@ def test_a_busy_machine_is_no_launching(running, waiting, ran, queued, cause, we
     assert [
         one for one in confidence.weaknesses(steps, found[0], None, contention) if one != "few-steps"
     ] == weak
-    said = judged.sentences([one(found[0], contention=contention)], False)
+    said = judgement_text.sentences([one(found[0], contention=contention)], False)
     assert (
         said[-1] == "The machine was busy: 2.2 threads of the program waited for a core while 0.2 ran."
     ) == bool(weak)
@@ -490,7 +496,9 @@ def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step
 
 
 def test_the_answer_names_what_is_few():
-    told = judged.document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())["answer"]
+    told = judgement_text.document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())[
+        "answer"
+    ]
     assert (told["confidence"], told["weakened_by"]) == ("low", ["few-steps", "few-samples"])
 
 
@@ -507,5 +515,5 @@ def test_a_mark_of_the_program_tells_where_its_time_goes():
     assert weights == {"prepare": 78, None: 9}
     assert sum(weights.values()) == 87
     found = one("wait", mark="prepare")
-    assert judged.sentences([found], False)[0].endswith("(60.0 ms of 100 ms), within `prepare`.")
-    assert judged.document([found], ())["answer"]["mark"] == "prepare"
+    assert judgement_text.sentences([found], False)[0].endswith("(60.0 ms of 100 ms), within `prepare`.")
+    assert judgement_text.document([found], ())["answer"]["mark"] == "prepare"

@@ -61,7 +61,7 @@ def test_a_verb_that_prints_raises_when_it_fails(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran = shell.run_cell(f"%stepscope {SLOW} --format json --fail-on high")
-    assert isinstance(ran.error_in_exec, notebook.Failed)
+    assert isinstance(ran.error_in_exec, notebook.CellFailed)
     assert ran.error_in_exec.code == 1
     shown = capsys.readouterr()
     assert shown.out.rstrip().endswith("--fail-on high ended with exit code 1")
@@ -71,6 +71,6 @@ def test_a_verb_that_prints_raises_when_it_fails(
 @pytest.mark.filterwarnings("ignore:nothing was recorded")
 def test_a_recorded_cell_that_raises_stops_the_next_one(shell: InteractiveShell) -> None:
     ran = shell.run_cell("%%stepscope record -o out\nraise KeyError('x')")
-    assert isinstance(ran.error_in_exec, notebook.Failed)
+    assert isinstance(ran.error_in_exec, notebook.CellFailed)
     ran = shell.run_cell("%%stepscope record -o r.html\npass")
     assert isinstance(ran.error_in_exec, UsageError)

@@ -163,3 +163,13 @@ def test_the_classes_of_a_folder_have_names_of_their_own(folder: str) -> None:
 )
 def test_circles_are_found(edges: dict[str, set[str]], wanted: list[list[str]]) -> None:
     assert circles(edges) == wanted
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """Whoever reads a name knows which class it is."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(name)
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}

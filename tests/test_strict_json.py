@@ -18,9 +18,9 @@ import stepscope
 from stepscope import _core, formats, strict_json
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
-from stepscope.lake import derived, leftovers, reader, rows, writer
+from stepscope.lake import derived_tables, leftovers, reader, rows, writer
 from stepscope.lake.cache import Cache
-from stepscope.lake.checked import Checked
+from stepscope.lake.hash_checks import Checked
 from stepscope.session.decoding import decode_source
 from stepscope.sources.find import find
 from stepscope.sources.spool import Spool
@@ -215,16 +215,16 @@ def test_odd_values_in_what_derived_tables_were_made_of(
     lake: Path, again: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They only cost making the tables again."""
-    (announced,) = (lake / derived.FOLDER).iterdir()
-    before = derived.read(lake, announced.stem)
+    (announced,) = (lake / derived_tables.FOLDER).iterdir()
+    before = derived_tables.read(lake, announced.stem)
     assert before is not None
-    assert derived.intact(lake, before)
+    assert derived_tables.intact(lake, before)
 
     def read() -> None:
-        found = derived.read(lake, announced.stem)
+        found = derived_tables.read(lake, announced.stem)
         assert again or found in (None, before)
         if found is not None:
-            derived.intact(lake, found)
+            derived_tables.intact(lake, found)
             found.current(reader.read_manifests(lake), {"tfprof_node": 1})
 
     data = announced.read_bytes()

@@ -25,27 +25,27 @@ if TYPE_CHECKING:
     from stepscope.capture.recording import record
     from stepscope.errors import StepscopeError
     from stepscope.objects.answers import Answer, Finding, Findings
-    from stepscope.objects.compared import Check, Comparison, check, diff
+    from stepscope.objects.comparison import Check, Comparison, check, diff
+    from stepscope.objects.report_views import Memory, Pipeline, Summary
     from stepscope.objects.result import Result
-    from stepscope.objects.shown import Memory, Pipeline, Summary
     from stepscope.objects.tfprof import tfprof
     from stepscope.objects.trace import Trace, open
     from stepscope.session.trace import ingest
 
 _PLACES = {
     "Answer": "objects.answers",
-    "Check": "objects.compared",
-    "Comparison": "objects.compared",
+    "Check": "objects.comparison",
+    "Comparison": "objects.comparison",
     "Finding": "objects.answers",
     "Findings": "objects.answers",
-    "Memory": "objects.shown",
-    "Pipeline": "objects.shown",
+    "Memory": "objects.report_views",
+    "Pipeline": "objects.report_views",
     "Result": "objects.result",
     "StepscopeError": "errors",
-    "Summary": "objects.shown",
+    "Summary": "objects.report_views",
     "Trace": "objects.trace",
-    "check": "objects.compared",
-    "diff": "objects.compared",
+    "check": "objects.comparison",
+    "diff": "objects.comparison",
     "ingest": "session.trace",
     "open": "objects.trace",
     "record": "capture.recording",

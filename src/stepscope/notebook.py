@@ -77,7 +77,7 @@ def run(words: Sequence[str], cell: str | None, shell: InteractiveShell) -> Any:
             raise UsageError("Text is not kept", seen="--into with --format", todo="leave one of them out")
     code = cli.main([verb, *rest] if verb != "summary" else list(words))
     if code:
-        raise Failed(code, f"stepscope {' '.join(words)}")
+        raise CellFailed(code, f"stepscope {' '.join(words)}")
     return None
 
 
@@ -202,7 +202,7 @@ def _record(words: list[str], cell: str, shell: InteractiveShell) -> Any:
     with recorder:
         ran = shell.run_cell(cell)
     if not ran.success:
-        raise Failed(1, "the cell")  # its own traceback is on the screen
+        raise CellFailed(1, "the cell")  # its own traceback is on the screen
     if not recorder.recorded_steps:
         return None  # a warning that says why is on the screen
     trace = open(out)
@@ -256,7 +256,7 @@ def _give(answer: Any, into: str | None, shell: InteractiveShell) -> Any:
     return None
 
 
-class Failed(Exception):
+class CellFailed(Exception):
     """A command or a cell that failed and has said why: no traceback follows, and no cell below it runs."""
 
     def __init__(self, code: int, what: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 _WORD = 1 << 64
 
 
-class Damaged(ValueError):
+class DamagedMessage(ValueError):
     """The bytes are not such a message, or were cut."""
 
 
@@ -60,7 +60,7 @@ def whole(data: bytes | memoryview) -> Iterator[tuple[int, int, memoryview]]:
     """Number, wire type and bytes of each field. Damaged at a contradiction or a cut."""
     for number, wire, body, cut in fields(memoryview(data)):
         if number == 0 or cut:
-            raise Damaged(f"cut or no such message, of {len(data):,} bytes")
+            raise DamagedMessage(f"cut or no such message, of {len(data):,} bytes")
         yield number, wire, body
 
 

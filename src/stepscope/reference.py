@@ -16,7 +16,7 @@ from stepscope.errors import UsageError
 from stepscope.instruments.causes import catalogue
 from stepscope.instruments.laws import Law, all_laws
 from stepscope.instruments.roofline.devices import TYPES, Device, devices
-from stepscope.lake.schema import Table, schema
+from stepscope.lake.schema import SchemaTable, schema
 from stepscope.messages import ERRORS, NOTES, Message
 from stepscope.step_labels import LOOKS
 
@@ -27,7 +27,7 @@ PAGES = ("findings",)
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReferenceEntry:
     """One thing that can be looked up: its name, a line about it, and its text in Markdown."""
 
     chapter: str
@@ -36,19 +36,31 @@ class Entry:
     text: str
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[ReferenceEntry, ...]:
     """Everything, chapter by chapter."""
     return (
-        *(Entry("tables", table.name, _first_line(table.about), _table(table)) for table in schema().tables),
+        *(
+            ReferenceEntry("tables", table.name, _first_line(table.about), _table(table))
+            for table in schema().tables
+        ),
         *_library("views", "base"),
         *_library("analyses", "analysis"),
         *_library("findings", "finding"),
-        *(Entry("causes", cause.name, cause.about, _cause(cause)) for cause in catalogue.causes()),
+        *(ReferenceEntry("causes", cause.name, cause.about, _cause(cause)) for cause in catalogue.causes()),
         *_classes(),
-        *(Entry("laws", name, law.HOLDS, _law(law)) for name, law in all_laws().items()),
-        *(Entry("devices", one.name, _device(one), _device(one, one.source)) for one in devices()),
-        *(Entry("messages", slug, m.title, _message(m, "error")) for slug, m in sorted(ERRORS.items())),
-        *(Entry("messages", slug, m.title, _message(m, "note")) for slug, m in sorted(NOTES.items())),
+        *(ReferenceEntry("laws", name, law.HOLDS, _law(law)) for name, law in all_laws().items()),
+        *(
+            ReferenceEntry("devices", device.name, _device(device), _device(device, device.source))
+            for device in devices()
+        ),
+        *(
+            ReferenceEntry("messages", slug, m.title, _message(m, "error"))
+            for slug, m in sorted(ERRORS.items())
+        ),
+        *(
+            ReferenceEntry("messages", slug, m.title, _message(m, "note"))
+            for slug, m in sorted(NOTES.items())
+        ),
     )
 
 
@@ -84,11 +96,11 @@ def contents() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _lines(found: Iterable[Entry]) -> str:
+def _lines(found: Iterable[ReferenceEntry]) -> str:
     return "\n".join(f"- [`{entry.name}`]({_place(entry)}) {entry.line}" for entry in found)
 
 
-def _place(entry: Entry) -> str:
+def _place(entry: ReferenceEntry) -> str:
     """Where an entry stands, seen from the folder of the reference."""
     folder = entry.chapter
     return f"{folder}/{entry.name}.md" if folder in PAGES else f"{folder}.md#{entry.name}"
@@ -165,7 +177,7 @@ _ABOUT = {
 }
 
 
-def _table(table: Table) -> str:
+def _table(table: SchemaTable) -> str:
     rows = (
         (f"`{column.name}`", column.type + ("" if column.nullable else ", not NULL"), _cell(column.about))
         for column in table.columns
@@ -176,17 +188,17 @@ def _table(table: Table) -> str:
 _TIME_GOES_TO = "What the time of a step goes to."
 
 
-def _classes() -> list[Entry]:
+def _classes() -> list[ReferenceEntry]:
     """The labels of steps, and the rules of what slices are as the core has them: facts, and the lists that
     they name."""
     rules = _core.class_rules()
     labels = _markdown_table(
         ("label", "what counts to it"), ((name, look.about) for name, look in LOOKS.items())
     )
-    found = [Entry("classes", "step_labels", _TIME_GOES_TO, f"{_TIME_GOES_TO}\n\n{labels}")]
+    found = [ReferenceEntry("classes", "step_labels", _TIME_GOES_TO, f"{_TIME_GOES_TO}\n\n{labels}")]
     for of, name, text, about in rules:
         if of == "list":
-            found.append(Entry("classes", name, _first_line(about), f"{about}\n\n{_patterns(text)}"))
+            found.append(ReferenceEntry("classes", name, _first_line(about), f"{about}\n\n{_patterns(text)}"))
         if of == "fact":
             rows = (
                 (_cell(value), "; ".join(map(_condition, wanted.split("; "))) or "all others", _cell(why))
@@ -194,7 +206,9 @@ def _classes() -> list[Entry]:
                 if fact == name
             )
             table = _markdown_table(("value", "of slices of which", "why"), rows)
-            found.append(Entry("classes", name, f"{text[0].upper()}{text[1:]}.", f"{text}.\n\n{table}"))
+            found.append(
+                ReferenceEntry("classes", name, f"{text[0].upper()}{text[1:]}.", f"{text}.\n\n{table}")
+            )
     return found
 
 
@@ -228,34 +242,34 @@ def _devices() -> str:
     """The table of devices."""
     rows = (
         (
-            one.name,
-            *(f"{one.flops[kind] / 1e12:,g}" if kind in one.flops else "" for kind in TYPES),
-            f"{one.memory / 1e9:,g}",
-            f"{one.link / 1e9:,g}",
+            device.name,
+            *(f"{device.flops[kind] / 1e12:,g}" if kind in device.flops else "" for kind in TYPES),
+            f"{device.memory / 1e9:,g}",
+            f"{device.link / 1e9:,g}",
         )
-        for one in devices()
+        for device in devices()
     )
     told: dict[str, list[str]] = {}
-    for one in devices():
-        told.setdefault(one.source, []).append(one.name)
+    for device in devices():
+        told.setdefault(device.source, []).append(device.name)
     sources = "\n".join(f"- {', '.join(names)}: {source}" for source, names in told.items())
     return f"{_markdown_table(('device', *TYPES, 'memory', 'link'), rows)}\n\nAs told by:\n\n{sources}"
 
 
-def _device(one: Device, source: str = "") -> str:
+def _device(device: Device, source: str = "") -> str:
     """A device in a line, with what tells it."""
-    peaks = ", ".join(f"{kind} {value / 1e12:g}" for kind, value in one.flops.items())
-    told = f"{peaks} Tflop/s; memory {one.memory / 1e9:g} GB/s, link {one.link / 1e9:g} GB/s."
+    peaks = ", ".join(f"{kind} {value / 1e12:g}" for kind, value in device.flops.items())
+    told = f"{peaks} Tflop/s; memory {device.memory / 1e9:g} GB/s, link {device.link / 1e9:g} GB/s."
     return f"{told} From {source}" if source else told
 
 
-def _library(title: str, kind: library.Kind) -> list[Entry]:
+def _library(title: str, kind: library.Kind) -> list[ReferenceEntry]:
     found = []
     for entry in library.entries(kind):
         if entry.private:
             continue
         name = entry.slug if kind == "finding" else entry.name
-        found.append(Entry(title, name, entry.question, _library_entry(entry)))
+        found.append(ReferenceEntry(title, name, entry.question, _library_entry(entry)))
     return found
 
 
@@ -283,8 +297,15 @@ def _library_entry(entry: library.Entry) -> str:
 
 def _cause(cause: catalogue.CatalogueEntry) -> str:
     rows = (
-        (f"`{one.name}`", f"{one.value:,}", _cell(one.means), one.fitted_on, one.range(), ", ".join(one.by))
-        for one in cause.thresholds
+        (
+            f"`{threshold.name}`",
+            f"{threshold.value:,}",
+            _cell(threshold.means),
+            threshold.fitted_on,
+            threshold.range(),
+            ", ".join(threshold.by),
+        )
+        for threshold in cause.thresholds
     )
     titles = ("threshold", "value", "meaning", "fitted on", "slack", "changes first")
     return f"{cause.about}\n\n{_markdown_table(titles, rows)}"

@@ -27,7 +27,7 @@ LABELS: tuple[Label, ...] = get_args(Label)
 """All of them, in the order in which they are listed."""
 
 
-class Look(NamedTuple):
+class LabelStyle(NamedTuple):
     """How a label is said and drawn."""
 
     about: str
@@ -51,8 +51,8 @@ class Look(NamedTuple):
     """What is written on it: dark, or faint for what is dark in a light page only."""
 
 
-LOOKS: dict[Label, Look] = {
-    label: Look(**look)
+LOOKS: dict[Label, LabelStyle] = {
+    label: LabelStyle(**look)
     for label, look in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")).items()
 }
 """How each label is said and drawn."""

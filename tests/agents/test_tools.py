@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.agents import fit, tools
+from stepscope.agents import answer_limits, tools
 from stepscope.agents.recordings import MOST_OPEN, Recordings
 from stepscope.agents.roots import Roots
 from stepscope.cli import main
@@ -33,14 +33,16 @@ VALUES = st.recursive(
 @given(st.lists(VALUES, max_size=40), st.integers(0, 50), st.booleans())
 def test_an_answer_never_has_more_than_4_kb(items: list[Any], later: int, known: bool) -> None:
     total = 3 + len(items) + later if known else None
-    found = fit.fitted({"handle": "r1"}, "rows", items, total=total, offset=3, more=lambda end: f"from {end}")
-    assert fit.size(found) <= fit.MOST_BYTES
+    found = answer_limits.fitted(
+        {"handle": "r1"}, "rows", items, total=total, offset=3, more=lambda end: f"from {end}"
+    )
+    assert answer_limits.size(found) <= answer_limits.MOST_BYTES
     shown = len(found["rows"])
     assert shown <= len(items)
     assert found["truncated"] or (shown, later) == (len(items), 0)
     if found["truncated"] and found.get("more", "").startswith("from"):
         assert found["more"] == f"from {3 + shown}"
-    assert json.loads(fit.text(found)) is not None
+    assert json.loads(answer_limits.text(found)) is not None
 
 
 @given(st.lists(st.text(max_size=60), max_size=200))
@@ -48,7 +50,7 @@ def test_pages_together_are_everything(items: list[str]) -> None:
     seen: list[str] = []
     while True:
         at = len(seen)
-        found = fit.fitted({}, "rows", items[at:], total=len(items), offset=at, more=str)
+        found = answer_limits.fitted({}, "rows", items[at:], total=len(items), offset=at, more=str)
         seen += found["rows"]
         if not found["truncated"]:
             break
@@ -58,7 +60,9 @@ def test_pages_together_are_everything(items: list[str]) -> None:
 
 def test_numbers_in_an_answer() -> None:
     row = [math.nan, math.inf, 2**60, 1.5, None, True]
-    assert json.loads(fit.text({"rows": [row]}))["rows"] == [[None, None, str(2**60), 1.5, None, True]]
+    assert json.loads(answer_limits.text({"rows": [row]}))["rows"] == [
+        [None, None, str(2**60), 1.5, None, True]
+    ]
 
 
 def test_paths_outside_the_roots_are_refused(tmp_path: Path) -> None:
@@ -166,8 +170,8 @@ def test_names_of_a_recording_are_data(tmp_path: Path) -> None:
     answer, failed = asked(tmp_path, work)
     assert not failed
     assert answer["rows"] == [[name]]
-    assert "\x1b" not in fit.text(answer)
-    assert "\n" not in fit.text(answer)
+    assert "\x1b" not in answer_limits.text(answer)
+    assert "\n" not in answer_limits.text(answer)
 
 
 @pytest.mark.parametrize("words", [[], ["/not/there"], ["-"]])

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stepscope.capture.built_in import AWAITING, BLOCKING, FILE, MOVING
+from stepscope.capture.c_functions import AWAITING, BLOCKING, FILE, MOVING
 from stepscope.capture.callee import called_by
 from stepscope.capture.frames import Frames
 from stepscope.instruments.step_breakdown.labels import Meaning, of_frame

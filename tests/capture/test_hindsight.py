@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.capture.hindsight import Hindsight
 from stepscope.capture.loops import Site
-from stepscope.capture.pace import Call, Caller
+from stepscope.capture.pace import Caller, WatchedCall
+from stepscope.capture.step_check import Hindsight
 from tests.capture.launching import PROGRAMS, facts, lines, record
 
 SETUP, TRAINING = (1, 10), (1, 50)
@@ -28,7 +28,9 @@ def after(
 ) -> int | None:
     """How many steps of a loop that comes then until they are the ones to be recorded."""
     for number in range(1, 500):
-        call = Call(how, ("jit", 0), "train", begin_ns, begin_ns + step_ns, site=Site(((1, 54),), loops))
+        call = WatchedCall(
+            how, ("jit", 0), "train", begin_ns, begin_ns + step_ns, site=Site(((1, 54),), loops)
+        )
         key = (how, "jit", 0, call.site.at, 0)
         if doubt.surer(call) and doubt.saw(call, key, number > 1):
             return number

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.capture.loops import NOWHERE, Site, Sites, loops_of
-from stepscope.capture.pace import Pace
+from stepscope.capture.loops import NOWHERE, LoopSites, Site, loops_of
+from stepscope.capture.pace import StepWatcher
 from tests.capture.launching import PROGRAMS, lines, record, run
 
 
-def nested(sites: Sites, found: list[Site]) -> None:
+def nested(sites: LoopSites, found: list[Site]) -> None:
     for i in range(2):
         found.append(sites.here())
         for _ in range(2):
@@ -25,7 +25,7 @@ def nested(sites: Sites, found: list[Site]) -> None:
 
 
 def test_loops_around_a_call() -> None:
-    sites, found = Sites(), list[Site]()
+    sites, found = LoopSites(), list[Site]()
     nested(sites, found)
     assert len(loops_of(nested.__code__)) == 2
     outer, inner, again = found[0], found[1], found[2]
@@ -57,7 +57,7 @@ def test_threads_without_the_program_are_nowhere() -> None:
     import threading
 
     found: list[Site] = []
-    sites = Sites()
+    sites = LoopSites()
     worker = threading.Thread(target=lambda: found.append(sites.here()))
     worker.start()
     worker.join()
@@ -67,7 +67,7 @@ def test_threads_without_the_program_are_nowhere() -> None:
 
 def ops_before_an_outer_call(round_ns: int, has_jitted: bool) -> int | None:
     """After how many rounds of an inner loop of ops the pace takes them for steps."""
-    pace = Pace(3)
+    pace = StepWatcher(3)
     pace.has_jitted = has_jitted
     outer, inner = (1, 10), (2, 20)
     now = 0

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from stepscope.capture import holders
-from stepscope.capture.holders import Held, Walk
-from stepscope.capture.keeping import Keeping
-from stepscope.capture.memory import Memory
+from stepscope.capture.holders import HeldSize, Walk
+from stepscope.capture.keeping_lines import Keeping
+from stepscope.capture.memory import MemoryWatch
 
 PROGRAM = """
 import numpy as np
@@ -74,7 +74,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
     del sys.modules["program_of_memory"]
 
 
-def of(walk: Walk) -> dict[tuple[str | None, str], Held]:
+def of(walk: Walk) -> dict[tuple[str | None, str], HeldSize]:
     """What is held, by function and name, of the program above: the tests are a program, too."""
     return {
         (one.root.function, one.name): held
@@ -92,13 +92,13 @@ def test_arrays_are_told_by_their_oldest_name_and_once(program: ModuleType) -> N
 
     program.run(look)
     assert of(walks[0]) == {
-        (None, "WEIGHTS"): Held(1010, 2),
-        ("run", "trainer._losses"): Held(300, 1),
-        ("run", "trainer.best"): Held(300, 1),  # in the list, too; this is nearer to the variable
-        ("run", "recent"): Held(40, 2),
-        ("run", "table"): Held(10_000, 1),
-        ("run", "slots.kept"): Held(77, 1),
-        ("run", "given"): Held(5000, 1),
+        (None, "WEIGHTS"): HeldSize(1010, 2),
+        ("run", "trainer._losses"): HeldSize(300, 1),
+        ("run", "trainer.best"): HeldSize(300, 1),  # in the list, too; this is nearer to the variable
+        ("run", "recent"): HeldSize(40, 2),
+        ("run", "table"): HeldSize(10_000, 1),
+        ("run", "slots.kept"): HeldSize(77, 1),
+        ("run", "given"): HeldSize(5000, 1),
     }
     assert not walks[0].cut
 
@@ -191,7 +191,7 @@ def test_text_that_cannot_be_read_tells_no_line(text: str | None, tmp_path: Path
 
 def test_looks_tell_what_has_grown() -> None:
     lines: list[dict[str, Any]] = []
-    memory = Memory(lines.append)
+    memory = MemoryWatch(lines.append)
     kept: deque[Any] = deque()
     for steps in (4, 14):
         memory.look(steps)

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from stepscope.capture import machine, torch_profiler
 from stepscope.capture.folder import Folder
 from stepscope.capture.launch import START
-from stepscope.capture.pace import Pace
-from stepscope.capture.plan import PIECES, Plan
-from stepscope.capture.quiet import quiet
+from stepscope.capture.log_filter import quiet
+from stepscope.capture.pace import StepWatcher
+from stepscope.capture.plan import PIECES, RecordingPlan
 
 FILES = sorted(START.parent.rglob("*.py"))
 
@@ -49,7 +49,7 @@ def test_the_folder_on_the_path_shadows_nothing() -> None:
     assert [path.name for path in START.iterdir() if path.name != "__pycache__"] == ["sitecustomize.py"]
 
 
-def feed(pace: Pace, calls: list[tuple[str, str, int, bool]]) -> int | None:
+def feed(pace: StepWatcher, calls: list[tuple[str, str, int, bool]]) -> int | None:
     """Tells calls of (how, name, length, settled) until the pace is ready; how many it took."""
     now = 0
     for count, (how, name, length, settled) in enumerate(calls, 1):
@@ -62,7 +62,7 @@ def feed(pace: Pace, calls: list[tuple[str, str, int, bool]]) -> int | None:
 
 def test_one_long_call_makes_no_step_of_a_hook() -> None:
     """A hook asks now and then for the global step; building that run takes longer than all steps so far."""
-    pace = Pace(3)
+    pace = StepWatcher(3)
     step, hook = ("session_run", "train", 200, True), ("session_run", "step", 150, True)
     slow = ("session_run", "step", 90_000, True)
     assert feed(pace, [step, slow, step, hook, step, hook, step]) == 5
@@ -72,16 +72,16 @@ def test_one_long_call_makes_no_step_of_a_hook() -> None:
 def test_what_sets_up_is_waited_for_by_nobody() -> None:
     """Long runs that ask what is not initialised are over before the first step."""
     setup, step = ("session_run", "setup", 60_000, True), ("session_run", "train", 200, True)
-    assert feed(Pace(3), [setup] * 2 + [step] * 9) == 2 + 3
+    assert feed(StepWatcher(3), [setup] * 2 + [step] * 9) == 2 + 3
     # Beside the loop, a long run that has not settled yet is waited for.
     short, long = ("session_run", "short", 10, True), ("session_run", "long", 10_000, True)
-    pace = Pace(3)
+    pace = StepWatcher(3)
     assert feed(pace, [short, long] * 3) == 6
     assert pace.anchor == ("session_run", "long")
 
 
 def test_the_first_settled_call_that_takes_the_time_is_the_step() -> None:
-    pace = Pace(3)
+    pace = StepWatcher(3)
     step = [("function_call", "augment", 1, True), ("function_call", "train", 50, True)]
     first = [("function_call", "augment", 9, False), ("function_call", "train", 900, False)]
     assert feed(pace, first + 10 * step) == 2 + 6
@@ -89,14 +89,14 @@ def test_the_first_settled_call_that_takes_the_time_is_the_step() -> None:
 
 
 def test_a_surer_mark_of_a_step_goes_before() -> None:
-    pace = Pace(2)
+    pace = StepWatcher(2)
     step = [("function_call", "train", 50, True), ("keras_batch", "train batch", 60, True)]
     assert feed(pace, 10 * step) is not None
     assert pace.anchor == ("keras_batch", "train batch")
 
 
 def test_compiling_again_begins_the_warm_up_anew() -> None:
-    pace = Pace(3)
+    pace = StepWatcher(3)
     calls = [("jax", "train", 5, settled) for settled in (False, True, True, False, True, True, True)]
     assert feed(pace, calls) == 7
 
@@ -114,7 +114,7 @@ def test_compiling_again_begins_the_warm_up_anew() -> None:
     st.integers(0, 4),
 )
 def test_pace_waits_for_settled_calls(calls: list[tuple[str, str, int, bool]], warmup: int) -> None:
-    pace = Pace(warmup)
+    pace = StepWatcher(warmup)
     if feed(pace, calls) is None:
         assert pace.anchor is None
         return
@@ -126,16 +126,16 @@ def test_pace_waits_for_settled_calls(calls: list[tuple[str, str, int, bool]], w
 
 
 def test_plan() -> None:
-    default = Plan("out")
+    default = RecordingPlan("out")
     assert not default.enough(9, 30)
     assert not default.enough(10, 0.5)
     assert default.enough(10, 1)
     assert default.enough(1, 61)
     assert not default.enough(0, 1000)
-    assert Plan("out", steps=2).enough(2, 0)
-    assert Plan("out", seconds=3).enough(1, 3)
-    assert not Plan("out", seconds=3).enough(0, 9)
-    assert Plan("out", every=100).enough(10, 0)
+    assert RecordingPlan("out", steps=2).enough(2, 0)
+    assert RecordingPlan("out", seconds=3).enough(1, 3)
+    assert not RecordingPlan("out", seconds=3).enough(0, 9)
+    assert RecordingPlan("out", every=100).enough(10, 0)
 
 
 @pytest.mark.parametrize(
@@ -151,15 +151,15 @@ def test_plan() -> None:
 )
 def test_plans_that_make_no_sense(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
-        Plan("out", **wrong)
+        RecordingPlan("out", **wrong)
 
 
 def test_plan_survives_its_file(tmp_path: Path) -> None:
-    plan = Plan("out", 1, seconds=2.5, pieces=PIECES[:2], state="s", version="1", allocations=True)
+    plan = RecordingPlan("out", 1, seconds=2.5, pieces=PIECES[:2], state="s", version="1", allocations=True)
     plan.save(tmp_path / "plan.json")
-    assert vars(Plan.load(tmp_path / "plan.json")) == vars(plan)
+    assert vars(RecordingPlan.load(tmp_path / "plan.json")) == vars(plan)
     assert plan.asked()["allocations"] is True
-    assert "allocations" not in Plan("out").asked()
+    assert "allocations" not in RecordingPlan("out").asked()
 
 
 def test_folder_takes_any_text(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_machine_costs_little() -> None:
 
 def test_quiet_keeps_all_but_the_lines_of_profilers(tmp_path: Path) -> None:
     code = (
-        "import os; from stepscope.capture.quiet import quiet\n"
+        "import os; from stepscope.capture.log_filter import quiet\n"
         "with quiet(None):\n"
         "    os.write(2, b'I0000 00:00:1 7 profiler_session.cc:117] Started.\\nmine\\nlast')\n"
     )
@@ -218,14 +218,14 @@ def test_quiet_keeps_all_but_the_lines_of_profilers(tmp_path: Path) -> None:
 
 def test_what_never_settles_is_recorded_all_the_same() -> None:
     """Tracing or compiling in every step is what the program is to be told, and no reason to wait."""
-    pace = Pace(3)
+    pace = StepWatcher(3)
     for count in range(1, 30):
         pace.saw("function_call", ("train",), "train", count, count, count + 5, False)
         if pace.ready():
             break
     assert count == 3 + 10
     # One that compiles now and then still settles.
-    pace = Pace(3)
+    pace = StepWatcher(3)
     for count, settled in enumerate([False, True] * 10, 1):
         pace.saw("function_call", ("train",), "train", count, count, count + 5, settled)
         assert not pace.ready()

@@ -17,8 +17,8 @@ import pytest
 
 from stepscope.capture import frames, stacks
 from stepscope.capture.frames import Frames, Whose
-from stepscope.capture.stacks import Stacks
-from stepscope.formats._stacks import Stacks as Read
+from stepscope.capture.stacks import StackSampler
+from stepscope.formats._stacks import StackRows as Read
 from tests.capture.launching import PROGRAMS, facts, lines, record
 
 HERE = Path(__file__).name
@@ -31,10 +31,12 @@ def spin(seconds: float) -> None:
         sum(range(200))
 
 
-def sampled(work: Any, driver: int | None = None, written: list[bytes] | None = None) -> tuple[Stacks, Read]:
+def sampled(
+    work: Any, driver: int | None = None, written: list[bytes] | None = None
+) -> tuple[StackSampler, Read]:
     """What is seen while work() runs. written: gets the lines."""
     written = [] if written is None else written
-    looking = Stacks(written.append, threading.get_ident() if driver is None else driver)
+    looking = StackSampler(written.append, threading.get_ident() if driver is None else driver)
     looking.resume()
     try:
         work()
@@ -278,7 +280,7 @@ def test_a_full_disk_ends_the_sampling_only() -> None:
         raise OSError(28, "No space left on device")
 
     before = sys.getswitchinterval()
-    looking = Stacks(full, threading.get_ident())
+    looking = StackSampler(full, threading.get_ident())
     looking.resume()
     while looking.failed is None:  # pytest-timeout ends what hangs
         spin(0.01)
@@ -369,7 +371,7 @@ def test_no_look_sees_the_recorder_wait_for_the_last_one(monkeypatch: pytest.Mon
     the program in threading.Event.wait, and that counts as waiting of the program."""
     monkeypatch.setattr(stacks, "LEAST_S", 0.05)
     written: list[bytes] = []
-    looking = Stacks(written.append, threading.get_ident())
+    looking = StackSampler(written.append, threading.get_ident())
     stood_still = 0.0
     for _ in range(8):
         looking.resume()

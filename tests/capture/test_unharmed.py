@@ -20,7 +20,7 @@ from stepscope.capture import folder as folders
 from stepscope.capture import scratch
 from stepscope.capture.folder import Folder
 from stepscope.capture.launch import START, Telling
-from stepscope.capture.plan import Plan
+from stepscope.capture.plan import RecordingPlan
 from stepscope.capture.processes import identity, is_gone
 from stepscope.capture.recorder import Recorder
 from stepscope.capture.writable import probe_new
@@ -152,7 +152,7 @@ def test_a_program_that_outlives_its_launcher(here: Path) -> None:
 
 
 def test_what_fails_around_a_call_ends_the_recording(tmp_path: Path) -> None:
-    recorder = Recorder(Plan(str(tmp_path / "out")))
+    recorder = Recorder(RecordingPlan(str(tmp_path / "out")))
     with recorder.unharmed():
         raise OSError(28, "No space left on device")
     assert not recorder.listening

@@ -239,12 +239,12 @@ Thread 1 (process 15017):
 """
     assert tools.debugged(text) == {
         15019: [
-            tools.Frame("native", "std::function<void ()>::operator()() const", "a b.h", 12),
-            tools.Frame("native", "tensorflow::(anonymous namespace)::Run", module="/x/lib tf.so"),
-            tools.Frame("native", "<signal handler called>"),
-            tools.Frame("native", "??"),
+            tools.StackFrame("native", "std::function<void ()>::operator()() const", "a b.h", 12),
+            tools.StackFrame("native", "tensorflow::(anonymous namespace)::Run", module="/x/lib tf.so"),
+            tools.StackFrame("native", "<signal handler called>"),
+            tools.StackFrame("native", "??"),
         ],
-        15017: [tools.Frame("native", "main", "m.c", 3)],
+        15017: [tools.StackFrame("native", "main", "m.c", 3)],
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from stepscope import attach
-from stepscope.attach import kernel, sampled, started, tools
+from stepscope.attach import kernel, py_spy, started_program, tools
 from stepscope.cli import main
 from stepscope.session import trace
 
@@ -96,7 +96,7 @@ def test_samples_are_rows_of_the_tables_of_a_recording(tmp_path: Path) -> None:
         ],
     )
     begin = 1_795_000_000_000_000_000
-    found = sampled.read(told, begin, 100, "/home/me", native=True)
+    found = py_spy.read(told, begin, 100, "/home/me", native=True)
     assert (found.looks, found.threads) == (4, 2)
     assert found.end_unix_ns - found.begin_unix_ns == 40_000_000
     assert found.notes == ["1 thread was not there all the time; their samples lie at the start"]
@@ -115,7 +115,7 @@ def test_samples_are_rows_of_the_tables_of_a_recording(tmp_path: Path) -> None:
     }
     folder = tmp_path / "sampled"
     folder.mkdir()
-    for name, data in sampled.files(found, 11, ["python", "train.py"], "0.1").items():
+    for name, data in py_spy.files(found, 11, ["python", "train.py"], "0.1").items():
         (folder / name).write_bytes(data)
     with trace.open(folder, cache=False) as opened:
         assert [tuple(row) for row in opened.query(LOOKS).rows()] == [
@@ -139,7 +139,7 @@ def test_samples_are_rows_of_the_tables_of_a_recording(tmp_path: Path) -> None:
 )
 def test_other_forms_are_refused(told: dict[str, object]) -> None:
     with pytest.raises((KeyError, TypeError, IndexError)):
-        sampled.read(told, 0, 100, None, native=False)
+        py_spy.read(told, 0, 100, None, native=False)
 
 
 @pytest.fixture
@@ -206,8 +206,8 @@ def test_anybody_may_trace_what_is_started(tmp_path: Path) -> None:
     assert kernel.judged({"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("1", own=False))
     assert kernel.judged({"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("2", own=True))
     with (tmp_path / "out").open("wb") as out:
-        process = started.start(["echo", "hello"], out.fileno())
-        assert started.end(process) == 0
+        process = started_program.start(["echo", "hello"], out.fileno())
+        assert started_program.end(process) == 0
     assert (tmp_path / "out").read_bytes() == b"hello\n"
 
 
@@ -278,7 +278,7 @@ def test_a_process_goes_on_after_a_breakpoint(capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_what_a_library_with_a_function_has_in_it(functions: list[str], wanted: list[str] | None) -> None:
-    assert started.needles(functions) == wanted
+    assert started_program.needles(functions) == wanted
 
 
 @pytest.mark.skipif(tools.find("gdb") is None, reason="gdb is not installed")
@@ -309,28 +309,28 @@ Thread 2 (Thread 0x7ffff6f (LWP 12) "worker"):
 Thread 1 (Thread 0x7ffff7c (LWP 11) "main"):
 #0  0x00 in read () from /lib/libc.so.6
 """
-    found = started.told(log, "not json", None)
+    found = started_program.told(log, "not json", None)
     assert (found.at, found.tid, found.missing, found.why) == ("ns::g(int)", 12, ["ns::f"], None)
     assert [(frame.function, frame.file, frame.line) for frame in found.native[12]] == [
         ("ns::g(int)", None, None),
         ("start", "/build/src/start.cc", 7),
     ]
-    ended = started.told("[Inferior 1 (process 7) exited with code 03]\n", "", None)
+    ended = started_program.told("[Inferior 1 (process 7) exited with code 03]\n", "", None)
     assert (ended.at, ended.why) == (None, "the program ended with code 3")
-    assert started.told("Program terminated with signal SIGKILL, Killed.\n", "", None).why == (
+    assert started_program.told("Program terminated with signal SIGKILL, Killed.\n", "", None).why == (
         "the program ended by SIGKILL"
     )
 
 
 def test_sources_are_found_by_a_map(tmp_path: Path) -> None:
     from stepscope.attach import Seen
-    from stepscope.report import attached
+    from stepscope.report import stack_text
 
     (tmp_path / "start.cc").write_text("".join(f"line {number}\n" for number in range(1, 12)))
-    frame = tools.Frame("native", "start", "/build/src/start.cc", 7)
-    gone = tools.Frame("native", "gone", "/build/src/gone.cc", 1)
+    frame = tools.StackFrame("native", "start", "/build/src/start.cc", 7)
+    gone = tools.StackFrame("native", "gone", "/build/src/gone.cc", 1)
     task = kernel.Task(12, "worker", "traced", None)
-    lines = list(attached.lines(Seen([(task, [frame, gone], "gdb")]), [("/build/src/", str(tmp_path))]))
+    lines = list(stack_text.lines(Seen([(task, [frame, gone], "gdb")]), [("/build/src/", str(tmp_path))]))
     assert [line.split() for line in lines[2:7]] == [
         ["5", "line", "5"],
         ["6", "line", "6"],

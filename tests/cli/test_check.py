@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stepscope.cli import main, turns
+from stepscope.cli import alternation, main
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError
 from stepscope.presenters import junit
@@ -287,14 +287,14 @@ def test_both_programs_meet_the_same_machine(tmp_path: Path, monkeypatch: pytest
         ran.append((command[0], out.name))
         out.mkdir()
 
-    monkeypatch.setattr(turns, "_one", one)
+    monkeypatch.setattr(alternation, "_one", one)
     into = tmp_path / "recorded"
     options = argparse.Namespace(into=str(into), record=2, commands=[["A"], ["B"]])
-    sides = turns.record(options, Console.of())
+    sides = alternation.record(options, Console.of())
     assert ran == [("A", "a1"), ("B", "b1"), ("B", "b2"), ("A", "a2")]
     assert sides == ([str(into / "a1"), str(into / "a2")], [str(into / "b1"), str(into / "b2")])
     with pytest.raises(OutputError, match="is there already"):
-        turns.record(options, Console.of())
+        alternation.record(options, Console.of())
     assert len(ran) == 4
 
 

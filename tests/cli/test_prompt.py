@@ -23,24 +23,24 @@ from tests.cli.fakes import OpenedTrace, fake_trace
 
 
 @pytest.fixture
-def talk() -> Iterator[prompt.Conversation]:
+def talk() -> Iterator[prompt.SqlDialogue]:
     console = Console(io.StringIO(), io.StringIO(), False, False, False, False, 100, None)
     with OpenedTrace("a") as trace:
-        yield prompt.Conversation(trace, console, "csv", Bar(console))
+        yield prompt.SqlDialogue(trace, console, "csv", Bar(console))
 
 
-def heard(talk: prompt.Conversation) -> tuple[str, str]:
+def heard(talk: prompt.SqlDialogue) -> tuple[str, str]:
     assert isinstance(talk.console.out, io.StringIO)
     assert isinstance(talk.console.err, io.StringIO)
     return talk.console.out.getvalue(), talk.console.err.getvalue()
 
 
-def test_statements_are_answered(talk: prompt.Conversation) -> None:
+def test_statements_are_answered(talk: prompt.SqlDialogue) -> None:
     assert talk.answer("SELECT 1 AS one;\n SELECT 2 AS two;")
     assert heard(talk) == ("one\r\n1\r\ntwo\r\n2\r\n", "")
 
 
-def test_a_mistake_keeps_the_prompt_alive(talk: prompt.Conversation) -> None:
+def test_a_mistake_keeps_the_prompt_alive(talk: prompt.SqlDialogue) -> None:
     for text in (
         "SELECT nonsense FROM slice;",
         ".schema nonsense",
@@ -56,7 +56,7 @@ def test_a_mistake_keeps_the_prompt_alive(talk: prompt.Conversation) -> None:
 
 
 def test_ctrl_c_stops_the_query_and_not_the_prompt(
-    talk: prompt.Conversation, monkeypatch: pytest.MonkeyPatch
+    talk: prompt.SqlDialogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(sql: str) -> None:
         raise KeyboardInterrupt
@@ -70,11 +70,11 @@ def test_ctrl_c_stops_the_query_and_not_the_prompt(
 @pytest.mark.parametrize(
     "text", [".quit", "quit", "exit;", " .exit ", "SELECT name\nFROM slice\nquit", "QUIT"]
 )
-def test_leaving(talk: prompt.Conversation, text: str) -> None:
+def test_leaving(talk: prompt.SqlDialogue, text: str) -> None:
     assert not talk.answer(text)
 
 
-def test_dot_commands(talk: prompt.Conversation, tmp_path: Path) -> None:
+def test_dot_commands(talk: prompt.SqlDialogue, tmp_path: Path) -> None:
     file = tmp_path / "with blank.sql"
     file.write_text("SELECT 7 AS seven")
     for text in (".help", ".tables", ".analyses", ".schema track", ".mode md", f".read '{file}'"):
@@ -86,7 +86,7 @@ def test_dot_commands(talk: prompt.Conversation, tmp_path: Path) -> None:
     assert talk.mode == "md"
 
 
-def test_help_in_the_middle_of_a_statement(talk: prompt.Conversation) -> None:
+def test_help_in_the_middle_of_a_statement(talk: prompt.SqlDialogue) -> None:
     assert talk.answer("SELECT name\nhelp")
     assert ".tables" in heard(talk)[0]
     assert talk.answer("SELECT 1 AS\nhelp;")
@@ -98,7 +98,7 @@ def test_tables_fit_the_screen(size: tuple[int, int]) -> None:
     width, height = size
     console = Console(io.StringIO(), io.StringIO(), False, False, True, True, width, height)
     with OpenedTrace("a") as trace:
-        talk = prompt.Conversation(trace, console, "table", Bar(console))
+        talk = prompt.SqlDialogue(trace, console, "table", Bar(console))
         assert talk.answer(".tables")
         lines = heard(talk)[0].splitlines()
         assert len(lines) < height
@@ -109,12 +109,12 @@ def test_tables_fit_the_screen(size: tuple[int, int]) -> None:
         assert "iterator_call" in heard(talk)[0].splitlines()[-1] or "iterator" in heard(talk)[0]
 
 
-def test_a_misspelt_command_gets_a_hint(talk: prompt.Conversation) -> None:
+def test_a_misspelt_command_gets_a_hint(talk: prompt.SqlDialogue) -> None:
     assert talk.answer(".tabels")
     assert "did you mean .tables?" in heard(talk)[1]
 
 
-def test_schema_of_everything(talk: prompt.Conversation) -> None:
+def test_schema_of_everything(talk: prompt.SqlDialogue) -> None:
     assert talk.answer(".schema")
     out, _ = heard(talk)
     for table in schema().tables:

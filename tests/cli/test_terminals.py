@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from stepscope import escapes
 from stepscope.cli import main
-from stepscope.exporters.showing import Showing
+from stepscope.exporters.terminal_text import Showing
 from stepscope.presenters.rows import to_csv
 from tests.tiers import cases
 

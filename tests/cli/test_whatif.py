@@ -10,7 +10,7 @@ import pytest
 import stepscope
 from stepscope.cli import main
 from stepscope.errors import NothingFound, UsageError
-from stepscope.instruments.replay.whatif import Change, Outcome
+from stepscope.instruments.replay.whatif import DurationChange, ReplayedSteps
 from stepscope.report import whatif
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
@@ -80,9 +80,9 @@ def test_recordings_without_steps_have_nothing_to_replay(capsys: pytest.CaptureF
 
 
 def test_a_replay_that_misses_the_recording_predicts_nothing() -> None:
-    change = Change(ops={"MatMul": 0.5})
-    missed = Outcome(0, 9, 100 * MS, 80 * MS)
-    gaps = Outcome(0, 9, 100 * MS, 100 * MS, gaps_ps=30 * MS)
+    change = DurationChange(ops={"MatMul": 0.5})
+    missed = ReplayedSteps(0, 9, 100 * MS, 80 * MS)
+    gaps = ReplayedSteps(0, 9, 100 * MS, 100 * MS, gaps_ps=30 * MS)
     for outcome, why in ((missed, "a step takes 80.0 ms instead of 100 ms"), (gaps, "for 30.0 ms of a step")):
         report = whatif.build("t", change, [outcome], [])
         assert report.headline[0].startswith("No prediction")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stepscope import library
-from stepscope.session.trace import Trace
+from stepscope.session.trace import OpenTrace
 from tests.tiers import ALL
 
 _LACKING = importlib.util.find_spec("pyspark") is None
@@ -53,7 +53,9 @@ def _rows(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> str:
     return ""
 
 
-def differences(wanted: Trace, found: Trace, entries: Iterable[library.Entry]) -> tuple[dict[str, str], int]:
+def differences(
+    wanted: OpenTrace, found: OpenTrace, entries: Iterable[library.Entry]
+) -> tuple[dict[str, str], int]:
     """Where two engines answer differently, by entry of the library, and how many cells were compared.
 
     In the same order where the file has one: base views have none."""

@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stepscope.lake import derived, reader
+from stepscope.lake import derived_tables, reader
 from tests.engines.evaluator import Field, Refused, Rows, evaluate
 
 DATASET = "p-roject.profiles"
@@ -400,7 +400,7 @@ def serving() -> Iterator[tuple[Server, str]]:
 def runs(lake: Path) -> dict[str, str]:
     """The runs of a lake, as the engine is given them."""
     manifests = reader.open_lake(lake).manifests
-    return {run: derived.digest(own) for run, own in derived.by_run(manifests).items()}
+    return {run: derived_tables.digest(own) for run, own in derived_tables.by_run(manifests).items()}
 
 
 def arrow(fields: list[Field], rows: Rows) -> pa.Table:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from stepscope.engines import Relation, Rows, Stream
+from stepscope.engines import PythonRows, Relation, Stream
 from stepscope.errors import QueryError, UsageError
 from tests.engines.second import DataFusion
 
@@ -24,7 +24,7 @@ class Held(DataFusion):
 @pytest.fixture
 def engine() -> Iterator[Held]:
     found = Held()
-    found.attach(Relation("slice", COLUMNS, lambda: [Rows([(1, "a", 5), (2, None, 7)])]))
+    found.attach(Relation("slice", COLUMNS, lambda: [PythonRows([(1, "a", 5), (2, None, 7)])]))
     found.define({"long": "SELECT s.id, s.name FROM slice AS s WHERE s.dur_ps > 5"})
     yield found
     found.close()

@@ -13,7 +13,7 @@ from stepscope import library, report
 from stepscope.engines import Condition, Files, Relation
 from stepscope.errors import QueryError, UsageError
 from stepscope.library import statements
-from stepscope.session.trace import Trace
+from stepscope.session.trace import OpenTrace
 from tests import corpus
 from tests.engines.second import DataFusion, adapted
 from tests.lake import compacted
@@ -28,7 +28,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def duckdb(lake: Path) -> Iterator[Trace]:
+def duckdb(lake: Path) -> Iterator[OpenTrace]:
     with stepscope.open(lake) as trace:
         yield trace
 
@@ -42,14 +42,14 @@ class OnlyFiles(DataFusion):
 
 
 @pytest.fixture(scope="module")
-def second(lake: Path) -> Iterator[Trace]:
+def second(lake: Path) -> Iterator[OpenTrace]:
     with stepscope.open(lake, engine=OnlyFiles) as trace:
         yield trace
 
 
 @pytest.mark.parametrize("entry", library.entries(), ids=lambda entry: entry.name)
 def test_every_file_of_the_library_gives_equal_rows(
-    entry: library.Entry, duckdb: Trace, second: Trace
+    entry: library.Entry, duckdb: OpenTrace, second: OpenTrace
 ) -> None:
     """Cell by cell, and in the same order where the file has one: base views have none."""
     wanted, found = duckdb.ask(entry), second.ask(entry)
@@ -61,7 +61,7 @@ def test_every_file_of_the_library_gives_equal_rows(
 
 
 @pytest.fixture(scope="module")
-def known(duckdb: Trace) -> list[dict[str, statements.Value]]:
+def known(duckdb: OpenTrace) -> list[dict[str, statements.Value]]:
     """Values for every parameter of a statement, of the two sources with the most rows of each table, that
     with the most slices first. What has no rows in any of them has hardly any in the others, and asking all
     of them took an hour."""
@@ -86,7 +86,7 @@ def known(duckdb: Trace) -> list[dict[str, statements.Value]]:
 
 
 def _of_source(
-    trace: Trace, source_id: int, run_id: str, host_id: str, modules: list[str]
+    trace: OpenTrace, source_id: int, run_id: str, host_id: str, modules: list[str]
 ) -> dict[str, statements.Value]:
     """Those of a source, and the least that leaves nothing out."""
     tracks = trace.query("SELECT id FROM track WHERE source_id = $1 ORDER BY id LIMIT 20", [source_id])
@@ -139,7 +139,7 @@ def _values(
 
 @pytest.mark.parametrize("one", statements.reads(), ids=lambda one: one.name)
 def test_every_statement_gives_equal_rows(
-    one: library.Entry, known: list[dict[str, statements.Value]], duckdb: Trace, second: Trace
+    one: library.Entry, known: list[dict[str, statements.Value]], duckdb: OpenTrace, second: OpenTrace
 ) -> None:
     """On the two largest sources for which it has rows, and on the first where it has none."""
     compared, empty = 0, False
@@ -158,7 +158,7 @@ def test_every_statement_gives_equal_rows(
             return
 
 
-def test_the_samples_have_rows_for_most_of_the_library(duckdb: Trace) -> None:
+def test_the_samples_have_rows_for_most_of_the_library(duckdb: OpenTrace) -> None:
     """Equal rows would prove little if there were none."""
     entries = library.entries()
     shared = ["track_place", "step_window", "op_sum", "device_sum", "track_sum", "step_wait"]
@@ -201,7 +201,7 @@ def test_conditions_are_words_of_the_engine() -> None:
     assert engine.fulfils([]) == ""
 
 
-def test_it_reads_only_files_that_manifests_list(second: Trace) -> None:
+def test_it_reads_only_files_that_manifests_list(second: OpenTrace) -> None:
     with pytest.raises(QueryError, match="refused"):
         second.query("SELECT COUNT(*) AS n FROM nowhere")
     with pytest.raises(UsageError, match="writes no files"):

@@ -20,11 +20,11 @@ from stepscope import library, report
 from stepscope.cli import main
 from stepscope.engines.spark import Spark, connect
 from stepscope.errors import QueryError, UsageError
-from stepscope.lake import derived, reader, writer
+from stepscope.lake import derived_tables, reader, writer
 from stepscope.lake.manifest import TIMELINE
 from stepscope.lake.schema import schema
 from stepscope.presenters import markdown, terminal
-from stepscope.session.trace import Trace, verify
+from stepscope.session.trace import OpenTrace, verify
 from tests import corpus
 from tests.engines import cluster as clusters
 from tests.engines.agreeing import SAMPLES, differences, takes_minutes
@@ -60,12 +60,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clusters.Clust
 
 
 @pytest.fixture(scope="module")
-def spark(lake: Path, cluster: clusters.Cluster) -> Iterator[Trace]:
+def spark(lake: Path, cluster: clusters.Cluster) -> Iterator[OpenTrace]:
     with stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote)) as trace:
         yield trace
 
 
-def test_the_whole_library_gives_equal_rows(lake: Path, spark: Trace) -> None:
+def test_the_whole_library_gives_equal_rows(lake: Path, spark: OpenTrace) -> None:
     """Cell by cell, and in the same order."""
     with stepscope.open(lake) as duckdb:
         different, cells = differences(duckdb, spark, library.entries())
@@ -73,7 +73,7 @@ def test_the_whole_library_gives_equal_rows(lake: Path, spark: Trace) -> None:
     assert cells > 20_000
 
 
-def test_the_sentences_are_the_same(lake: Path, spark: Trace) -> None:
+def test_the_sentences_are_the_same(lake: Path, spark: OpenTrace) -> None:
     """Of the summary on a terminal and of the report as a file, to the letter."""
     with stepscope.open(lake) as duckdb:
         wanted, found = report.build(duckdb, all=True), report.build(spark, all=True)
@@ -86,7 +86,7 @@ def test_the_sentences_are_the_same(lake: Path, spark: Trace) -> None:
 
 
 def test_what_users_ask(
-    lake: Path, cluster: clusters.Cluster, spark: Trace, capsys: pytest.CaptureFixture[str]
+    lake: Path, cluster: clusters.Cluster, spark: OpenTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sql = "SELECT s.name, COUNT(*) AS n FROM slice AS s GROUP BY s.name ORDER BY n DESC, s.name LIMIT 3"
     words = ["query", str(lake), sql, "--format", "json"]
@@ -165,7 +165,7 @@ def test_a_worker_killed_in_the_middle_of_an_ingest(
     tables = {*schema().names, TIMELINE}
     listed = {file.path for file in there.files_of()}
     assert verify(lake)[0] == len(listed)
-    listed |= {file.path for one in derived.read_all(lake) for file in one.files}
+    listed |= {file.path for one in derived_tables.read_all(lake) for file in one.files}
     found = {str(path.relative_to(lake)) for name in tables for path in lake.glob(f"{name}/run=*/host=*/*.*")}
     assert found == listed
     stepscope.ingest([logs], tmp_path / "here")

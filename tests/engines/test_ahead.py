@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from stepscope.engines import ahead
+from stepscope.engines import early_start
 from stepscope.errors import UsageError
 
 
 def test_an_engine_that_was_begun_is_handed_out_once() -> None:
-    ahead.begin()
-    ahead.begin()
-    first, second = ahead.engine(), ahead.engine()
+    early_start.begin()
+    early_start.begin()
+    first, second = early_start.engine(), early_start.engine()
     assert first is not second
     assert first.query("SELECT 1").rows() == second.query("SELECT 1").rows() == [(1,)]
     first.close()
@@ -23,11 +23,11 @@ def test_an_engine_that_was_begun_is_handed_out_once() -> None:
 
 def test_a_failure_is_told_to_the_one_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_THREADS", "many")
-    ahead.begin()
+    early_start.begin()
     with pytest.raises(UsageError, match="STEPSCOPE_THREADS"):
-        ahead.engine()
+        early_start.engine()
     monkeypatch.delenv("STEPSCOPE_THREADS")
-    ahead.engine().close()
+    early_start.engine().close()
 
 
 def test_a_fork_makes_its_own() -> None:

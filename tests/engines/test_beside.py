@@ -10,9 +10,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from stepscope.engines import Relation, Rows, Stream
+from stepscope.engines import PythonRows, Relation, Stream
 from stepscope.engines.duckdb import DuckDB
-from stepscope.engines.duckdb.beside import Connection
+from stepscope.engines.duckdb.statement_threads import Connection
 from stepscope.errors import QueryError
 from tests.pressing import pressed
 
@@ -69,11 +69,11 @@ def test_answers_come_in_the_order_of_the_questions(engine: DuckDB, keep: tuple[
 def test_a_table_may_be_attached_anew_meanwhile(engine: DuckDB) -> None:
     """What asks questions itself runs while the others are answered, and may want more columns."""
 
-    def asks() -> list[Rows]:
+    def asks() -> list[PythonRows]:
         # A view that is being computed, and columns that no other question reads.
         assert engine.query("SELECT total FROM most").rows() == [(16,)]
         (count,) = engine.query("SELECT count(DISTINCT id) FROM slice").rows()[0]
-        return [Rows([(count,)])]
+        return [PythonRows([(count,)])]
 
     engine.attach(Relation("asked", (("a", "BIGINT"),), asks, asks=True))
     for _ in range(5):
@@ -103,7 +103,7 @@ def test_interrupt_stops_all_of_them(engine: DuckDB) -> None:
 def test_what_stops_before_the_views_are_made_leaves_no_thread(engine: DuckDB) -> None:
     """The thread that asks fails while one that answers makes views and the other waits for them."""
 
-    def fails() -> list[Rows]:
+    def fails() -> list[PythonRows]:
         raise ValueError("no")
 
     engine.attach(Relation("asked", (("a", "BIGINT"),), fails, asks=True))

@@ -17,7 +17,7 @@ import pytest
 
 import stepscope
 from stepscope import background, config
-from stepscope.engines import Reads, Relation, Rows, Statement, Stream
+from stepscope.engines import PythonRows, Reads, Relation, Statement, Stream
 from stepscope.engines.duckdb import DuckDB
 from stepscope.engines.duckdb.parser import parse
 from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
@@ -58,7 +58,7 @@ def slices(wanted: list[list[str] | None]) -> Relation:
 
 def table(name: str, columns: tuple[tuple[str, str], ...], rows: list[tuple]) -> Relation:
     """A table of Python values."""
-    return Relation(name, columns, lambda: [Rows(rows)])
+    return Relation(name, columns, lambda: [PythonRows(rows)])
 
 
 def test_tables_are_attached_when_read_with_the_columns_read(engine: DuckDB) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope import exporters, library
 from stepscope.cli import main
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.lanes import pack
 from tests import corpus
 from tests.exporters.read import Event, load, names, phase, ps
@@ -172,13 +172,13 @@ TIMES = st.one_of(st.none(), st.integers(0, 9))
 @given(st.lists(st.tuples(st.integers(1, 4), TIMES, TIMES), max_size=14), st.integers(1, 5))
 def test_drawn_blocks(drawn: list[tuple[int, int | None, int | None]], most: int) -> None:
     blocks = [
-        Block(size, born, freed if None in (born, freed) or freed >= born else born)  # type: ignore[operator]
+        MemoryBlock(size, born, freed if None in (born, freed) or freed >= born else born)  # type: ignore[operator]
         for size, born, freed in drawn
     ]
     lanes = pack(blocks, most)
     assert all(lane is None or 0 <= lane < most for lane in lanes)
 
-    def meet(one: Block, other: Block) -> bool:
+    def meet(one: MemoryBlock, other: MemoryBlock) -> bool:
         begin = max(-1 if b.born_ps is None else b.born_ps for b in (one, other))
         ends = [99 if b.freed_ps is None else b.freed_ps for b in (one, other)]
         return begin < min(ends)

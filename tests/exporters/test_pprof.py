@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope import _core
 from stepscope.cli import main
-from stepscope.exporters.pprof import Stacks
+from stepscope.exporters.pprof import StackTimes
 from tests import corpus
 
 pytest.importorskip("google.protobuf", reason="protobuf's own parser is the reference")
@@ -154,7 +154,7 @@ def nested(draw: st.DrawFn) -> list[tuple[int, int, str, int]]:
 @settings(max_examples=cases(30, 200))
 @given(nested(), st.integers(1, 5))
 def test_batches_do_not_matter(rows: list[tuple[int, int, str, int]], size: int) -> None:
-    whole, pieces = Stacks(), Stacks()
+    whole, pieces = StackTimes(), StackTimes()
     whole.add(rows)
     for at in range(0, len(rows), size):
         pieces.add(rows[at : at + size])

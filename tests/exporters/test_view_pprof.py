@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope.cli import main
 from stepscope.exporters import view_pprof
-from stepscope.instruments.tfprof.tree import Figures, Node
+from stepscope.instruments.tfprof.tree import Figures, ViewNode
 from tests import corpus
 
 pytest.importorskip("google.protobuf", reason="protobuf's own parser is the reference")
@@ -99,18 +99,20 @@ def figures(params: int) -> Figures:
 
 
 @st.composite
-def trees(draw: st.DrawFn, level: int = 0) -> Node:
+def trees(draw: st.DrawFn, level: int = 0) -> ViewNode:
     own = draw(st.integers(0, 9))
     children = draw(st.lists(trees(level + 1), max_size=3)) if level < 4 else []
     hidden = draw(st.integers(0, 3))
     total = own + hidden + sum(child.total.params for child in children)
     name = draw(st.sampled_from(["a", "b", "a/b"]))
-    return Node(name, True, figures(own), figures(total), level=level, children=children, select=("params",))
+    return ViewNode(
+        name, True, figures(own), figures(total), level=level, children=children, select=("params",)
+    )
 
 
 @settings(max_examples=cases(20, 100))
 @given(trees())
-def test_drawn_trees_add_up(root: Node) -> None:
+def test_drawn_trees_add_up(root: ViewNode) -> None:
     _, found = read(view_pprof.write("graph", root))
     wanted: Counter[tuple[tuple[str, ...], str]] = Counter()
     stack: list[str] = []

@@ -30,15 +30,15 @@ from typing import Any
 from stepscope import _core
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import leftovers, reader, writer
-from stepscope.lake.decoded import Decoded
-from stepscope.sources.given import is_lake
-from stepscope.sources.source import Bytes, Source
+from stepscope.lake.decoded_source import Decoded
+from stepscope.sources.source import ByteLocation, Source
+from stepscope.sources.user_paths import is_lake
 from tests import odd_json
 
 
 def source(name: str) -> Source:
     """A source whose bytes are made from its name."""
-    return Source(f"{name}.json", f"{name}.json", Bytes(""), 1, "chrome_trace", run_id=name)
+    return Source(f"{name}.json", f"{name}.json", ByteLocation(""), 1, "chrome_trace", run_id=name)
 
 
 def ingest(lake: Path, name: str) -> None:

@@ -21,7 +21,7 @@ def ask(path: Path, sql: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in opened.query(sql).rows()]
 
 
-def read(*lines: dict[str, Any]) -> _compilations.Read:
+def read(*lines: dict[str, Any]) -> _compilations.CompilationRows:
     return _compilations.read(lines, lambda ns: None if ns is None else ns * 1000)
 
 

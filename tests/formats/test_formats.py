@@ -28,7 +28,7 @@ def test_formats_are_listed_by_name() -> None:
 
 
 KNOWN_ELSEWHERE = {
-    "attach/sampled.py": "an option of py-spy",
+    "attach/py_spy.py": "an option of py-spy",
     "capture": "the recorder knows no format",
     "cli/record.py": "what a recorder may lack, by the names of its own files",
     "instruments/ranks": "Horovod's timeline says who is ready; PyTorch's kernels are of any group",

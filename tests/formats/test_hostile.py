@@ -13,10 +13,10 @@ import pytest
 from stepscope import formats
 from stepscope.errors import StepscopeError
 from stepscope.formats.xla import hlo_protos
-from stepscope.lake.decoded import Decoded
+from stepscope.lake.decoded_source import Decoded
 from stepscope.session.decoding import decode_source
 from stepscope.sources.find import find
-from stepscope.sources.source import Bytes
+from stepscope.sources.source import ByteLocation
 from stepscope.sources.spool import Spool
 from tests.corpus import SAMPLES, read
 from tests.tiers import cases
@@ -168,7 +168,7 @@ def test_programs_of_a_file_that_is_gone_or_unpacks_too_far(
     monkeypatch.setattr(hlo_protos, "_MOST_PACKED_BYTES", 1000)
     assert "1,000 bytes" in str(hlo_protos.bytes_of(source, spool)[1])
     for codec in ("plain", "gzip"):
-        gone = source._replace(bytes=Bytes(str(tmp_path / "gone"), codec=codec))  # type: ignore[arg-type]
+        gone = source._replace(bytes=ByteLocation(str(tmp_path / "gone"), codec=codec))  # type: ignore[arg-type]
         data, why = hlo_protos.bytes_of(gone, spool)
         assert not data
         assert "No such file" in str(why)
@@ -178,7 +178,7 @@ def test_programs_of_a_file_that_is_gone_or_unpacks_too_far(
 def test_what_follows_a_gzip_member(tmp_path: Path) -> None:
     packed = gzip.compress(b"one ")
     spool, path = Spool(), tmp_path / "a.gz"
-    place = Bytes(str(path), codec="gzip")
+    place = ByteLocation(str(path), codec="gzip")
     for data in (packed, packed + bytes(100), packed + bytes(300_000), packed + bytes(65_536 - len(packed))):
         path.write_bytes(data)
         assert spool.read_good(place, "a.gz", 100) == (b"one ", None)

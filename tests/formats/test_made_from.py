@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from stepscope import formats
-from stepscope.formats import _made_from as made_from
-from stepscope.sources.find import Found, find
-from stepscope.sources.source import Bytes, Source
+from stepscope.formats import _timeline_origin as made_from
+from stepscope.sources.find import FoundSources, find
+from stepscope.sources.source import ByteLocation, Source
 from stepscope.sources.spool import Spool
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 EVENTS = SAMPLES / "event_file" / "events.out.tfevents.1795163227.vm"
 
 
-def search(folder: Path) -> Found:
+def search(folder: Path) -> FoundSources:
     spool = Spool()
     try:
         return find([str(folder)], formats, spool)
@@ -27,7 +27,7 @@ def search(folder: Path) -> Found:
 
 
 def source(path: Path) -> Source:
-    return Source(str(path), path.name, Bytes(str(path)), path.stat().st_size, "chrome_trace")
+    return Source(str(path), path.name, ByteLocation(str(path)), path.stat().st_size, "chrome_trace")
 
 
 def steps_within() -> list[Path]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.formats._stacks import MOST_DEPTH, Stacks
+from stepscope.formats._stacks import MOST_DEPTH, StackRows
 from stepscope.session import trace
 from tests.formats.capture_folder import STARTED_NS, line, stacks, write
 
@@ -22,9 +22,9 @@ def ask(path: Path, sql: str, cache: bool = False) -> list[tuple[object, ...]]:
         return [tuple(row) for row in opened.query(sql).rows()]
 
 
-def read(*lines: dict[str, Any]) -> Stacks:
+def read(*lines: dict[str, Any]) -> StackRows:
     """The lines as read, with Unix time as the clock."""
-    return Stacks().read(lines, lambda ns: None if ns is None else ns * 1000)
+    return StackRows().read(lines, lambda ns: None if ns is None else ns * 1000)
 
 
 SAMPLES = """SELECT s.thread_name, s.is_main, s.ts_ps, s.weight_ps, s.cpu_ps, f.function, p.line

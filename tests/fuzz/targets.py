@@ -63,7 +63,7 @@ def model(data: bytes) -> None:
     from stepscope import _core
     from stepscope.errors import StepscopeError
     from stepscope.formats.models import files
-    from stepscope.instruments.tfprof import Model
+    from stepscope.instruments.tfprof import TfprofModel
 
     with _file(data, "model") as path:
         try:
@@ -71,7 +71,7 @@ def model(data: bytes) -> None:
             steps = found.files.get("run_meta_path", [])
             kinds = ("graph_path", "op_log_path", "checkpoint_path", "profile_path")
             graph, op_log, checkpoint, profile = map(found.one, kinds)
-            made = Model(graph, steps, op_log, checkpoint=checkpoint, profile=profile)
+            made = TfprofModel(graph, steps, op_log, checkpoint=checkpoint, profile=profile)
             for view in ("scope", "op"):
                 made.show(view, _core.TfprofOptions())
         except StepscopeError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from stepscope.instruments.ranks.kinds import Told
-from stepscope.instruments.ranks.parts import Part, Rank
+from stepscope.instruments.ranks.kinds import CollectiveFacts
+from stepscope.instruments.ranks.parts import CollectivePart, Rank
 
 US = 1_000_000
 MS = 1000 * US
@@ -17,7 +17,7 @@ SECOND = 1000 * MS
 class Job:
     """A job's parts as recordings would have them, and the truth: starts by a clock that all share."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[CollectivePart] = field(default_factory=list)
     ranks: dict[int, Rank] = field(default_factory=dict)
     begins: dict[int, int] = field(default_factory=dict)
     """True start by slice_id."""
@@ -67,9 +67,11 @@ def job(
             source = first_source + rank
             slice_id = source * 1_000_000 + number
             made.begins[slice_id] = begin[rank]
-            told = Told("all_reduce", "0 [0, 1]", ranks, number if numbered else None, "Float", 1000, 1000)
+            told = CollectiveFacts(
+                "all_reduce", "0 [0, 1]", ranks, number if numbered else None, "Float", 1000, 1000
+            )
             made.parts.append(
-                Part(
+                CollectivePart(
                     run_id,
                     f"rank-{rank}",
                     source,

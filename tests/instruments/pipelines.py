@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepscope.instruments.pipeline.calls import Call, read
+from stepscope.instruments.pipeline.calls import StageCall, read
 from stepscope.instruments.pipeline.waits import StepTime
 
 MS = 10**9
@@ -39,7 +39,7 @@ class Drawn:
             args["parent_id"] = parent
         self.add(track, f"Iterator::{name}", begin, length, id=id, name=user, **args)
 
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[StageCall]:
         """The calls, nested."""
         return read(sorted(self.rows, key=lambda row: (row[1], row[3], -row[4], row[0])))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stepscope import _core
-from stepscope.formats.models.place import Place
+from stepscope.formats.models.place import ModelPlace
 from stepscope.instruments import tfprof
 from tests.instruments import oracle
 from tests.instruments.tfprof_drawings import graph_of, log_of, name, step_of
@@ -76,7 +76,7 @@ def question(dice: random.Random) -> str:
     return " ".join(word for word in words if not (words[0] == "code" and word.startswith("-trim")))
 
 
-def ours(model: tfprof.Model, line: str) -> str:
+def ours(model: tfprof.TfprofModel, line: str) -> str:
     options = _core.TfprofOptions()
     try:
         command = options.read_line(line)
@@ -102,8 +102,8 @@ def test_the_same_text_as_tensorflow(number: int, tmp_path: Path) -> None:
     lines = [question(dice) for _ in range(LINES)]
     answers = oracle.ask(program, graph, steps, log, checkpoint, lines)
     assert len(answers) == len(lines), f"TensorFlow died of {lines[len(answers)]}"
-    files = [Place.of_file(str(path)) for path in (graph, log, *steps)]
-    kept = Place.of_checkpoint(str(checkpoint))
-    model = tfprof.Model(files[0], files[2:], files[1], checkpoint=kept, log_first=True)
+    files = [ModelPlace.of_file(str(path)) for path in (graph, log, *steps)]
+    kept = ModelPlace.of_checkpoint(str(checkpoint))
+    model = tfprof.TfprofModel(files[0], files[2:], files[1], checkpoint=kept, log_first=True)
     for line, wanted in zip(lines, answers, strict=True):
         assert ours(model, line) == wanted, line

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from stepscope.errors import UsageError
 from stepscope.instruments.compare import budgets, gate, names
 from stepscope.instruments.compare.budgets import Budget, Limit
-from stepscope.instruments.compare.matching import Item
-from stepscope.instruments.compare.recordings import Recording, Series, low_figure
+from stepscope.instruments.compare.matching import NamedItem
+from stepscope.instruments.compare.recordings import RecordedRun, Series, low_figure
 from stepscope.report.gating import build
 from tests.each import each
 
@@ -27,11 +27,11 @@ STEPS = 40
 
 def series(name: str, times: list[int], kind: str = "MatMul") -> Series:
     """An op that runs once in each step."""
-    item = Item(name, kind, "host", names.scope_of(name))
+    item = NamedItem(name, kind, "host", names.scope_of(name))
     return Series(item, dict(enumerate(times)), len(times))
 
 
-def recording(luck: random.Random, ops: dict[str, float], noise: float = 0.01, **more: Any) -> Recording:
+def recording(luck: random.Random, ops: dict[str, float], noise: float = 0.01, **more: Any) -> RecordedRun:
     """Ops take their milliseconds, a share more or less in a recording, more when something interrupts."""
     found = {}
     for name, ms in ops.items():
@@ -39,7 +39,7 @@ def recording(luck: random.Random, ops: dict[str, float], noise: float = 0.01, *
         times = [round(level * (1 + luck.expovariate(20))) for _ in range(STEPS)]
         found["host", name, "MatMul"] = series(name, times)
     steps = tuple(sum(one.by_step[i] for one in found.values()) for i in range(STEPS))
-    return Recording(
+    return RecordedRun(
         "run", "path", steps, found, exact={"ops_per_step": len(ops), **more.pop("exact", {})}, **more
     )
 
@@ -136,7 +136,7 @@ def test_what_replaces_something_in_its_scope_is_compared_with_it() -> None:
 
 
 def test_recordings_without_steps_or_with_few() -> None:
-    empty = Recording("r", "p")
+    empty = RecordedRun("r", "p")
     assert gate.judge([empty] * 4, [empty] * 4, Budget()).reasons == ("no_steps",)
     luck = random.Random(2)
     short = [replace(recording(luck, BEFORE), step_ps=(MS,) * 9) for _ in range(4)]
@@ -149,7 +149,7 @@ def test_an_op_that_takes_no_time_has_no_figure() -> None:
     assert low_figure([series("a", [5] * 10), series("b", [2] * 10)], STEPS) == 7
 
 
-def exact(luck: int = 0, **figures: float) -> Recording:
+def exact(luck: int = 0, **figures: float) -> RecordedRun:
     return replace(recording(random.Random(luck), BEFORE), exact=figures)
 
 
@@ -258,19 +258,19 @@ def test_any_budget_is_one_or_an_error(found: Any) -> None:
 # --- real recordings: benchmarks/gate.py makes such ---
 
 
-def real() -> tuple[list[Recording], list[Recording]]:
+def real() -> tuple[list[RecordedRun], list[RecordedRun]]:
     """16 recordings of a training loop and 12 of the same with a layer 6.25 % wider."""
-    found: tuple[list[Recording], list[Recording]] = ([], [])
+    found: tuple[list[RecordedRun], list[RecordedRun]] = ([], [])
     with gzip.open(Path(__file__).parent / "gate_recordings.json.gz") as file:
         data = json.load(file)
     for one in data["recordings"]:
         ops = {}
         for name, kind, times in one["ops"]:
-            item = Item(name, kind, "host", names.scope_of(name))
+            item = NamedItem(name, kind, "host", names.scope_of(name))
             by_step = {i: ns * 1000 for i, ns in enumerate(times) if ns is not None}
             ops["host", name, kind] = Series(item, by_step, len(by_step))
         steps = tuple(us * 10**6 for us in one["steps"])
-        made = Recording(one["name"], one["name"], steps, ops, exact=one["exact"])
+        made = RecordedRun(one["name"], one["name"], steps, ops, exact=one["exact"])
         found[one["name"].startswith("b")].append(made)
     return found
 
@@ -319,7 +319,7 @@ def test_a_real_layer_that_grew_is_found_and_named() -> None:
     assert len(others) < 0.1 * 80
 
 
-def with_ops(luck: random.Random, ops: dict[str, float], number: int) -> Recording:
+def with_ops(luck: random.Random, ops: dict[str, float], number: int) -> RecordedRun:
     return recording(luck, ops, exact={"ops_per_step": number})
 
 

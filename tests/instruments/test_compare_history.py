@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from stepscope.instruments.compare import history
 from stepscope.instruments.compare.budgets import Budget
-from stepscope.instruments.compare.matching import Item
-from stepscope.instruments.compare.recordings import Recording, Series
+from stepscope.instruments.compare.matching import NamedItem
+from stepscope.instruments.compare.recordings import RecordedRun, Series
 
 
 def _energy(first: list[float], second: list[float]) -> float:
@@ -55,7 +55,7 @@ def test_any_series_has_an_answer(values: list[float]) -> None:
     assert all(0 < cut < len(values) for cut in cuts)
 
 
-def _recordings(number: int, since: int) -> list[Recording]:
+def _recordings(number: int, since: int) -> list[RecordedRun]:
     luck = random.Random(7)
     found = []
     for place in range(number):
@@ -63,8 +63,10 @@ def _recordings(number: int, since: int) -> list[Recording]:
         times = {i: round(ms * 10**9 * luck.uniform(0.98, 1.05)) for i in range(20)}
         kernels = 30 if place >= since + 3 else 29
         steps = tuple(ps + 10**9 for ps in times.values())
-        ops = {("host", "d/MatMul", "MatMul"): Series(Item("d/MatMul", "MatMul", scope=("d",)), times, 20)}
-        found.append(Recording(f"r{place}", "lake", steps, ops, exact={"kernels_per_step": kernels}))
+        ops = {
+            ("host", "d/MatMul", "MatMul"): Series(NamedItem("d/MatMul", "MatMul", scope=("d",)), times, 20)
+        }
+        found.append(RecordedRun(f"r{place}", "lake", steps, ops, exact={"kernels_per_step": kernels}))
     return found
 
 

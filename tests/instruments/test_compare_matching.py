@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.compare import names, ops
-from stepscope.instruments.compare.matching import Item, Matched, match
+from stepscope.instruments.compare.matching import MatchedItems, NamedItem, match
 from stepscope.instruments.compare.ops import Op
 from stepscope.session import trace
 from tests.corpus import FULL
 from tests.each import each
 
 
-def items(*drawn: str) -> list[Item]:
+def items(*drawn: str) -> list[NamedItem]:
     """Ops in their order: "scope/name Type shape", the last two if there are."""
     found = []
     for order, one in enumerate(drawn):
         name, kind, shape = [*one.split(), "", ""][:3]
-        found.append(Item(name, kind, "host", names.scope_of(name), shape, order=order))
+        found.append(NamedItem(name, kind, "host", names.scope_of(name), shape, order=order))
     return found
 
 
-def told(a: list[Item], b: list[Item]) -> dict[str, tuple[str, str]]:
+def told(a: list[NamedItem], b: list[NamedItem]) -> dict[str, tuple[str, str]]:
     """What each name of A became, and why."""
     found = match(a, b)
     return {
@@ -48,9 +48,9 @@ def test_counters_of_a_framework_start_anywhere() -> None:
 
 
 def test_kernels_of_other_sizes_types_and_architectures() -> None:
-    a = [Item(name, "") for name in ("void f<float, 4>(int)", "gemm_128x64_tn", "volta_sgemm_128x32_nt")]
+    a = [NamedItem(name, "") for name in ("void f<float, 4>(int)", "gemm_128x64_tn", "volta_sgemm_128x32_nt")]
     b = [
-        Item(name, "")
+        NamedItem(name, "")
         for name in ("void f<half, 8>(int)", "gemm_64x32_tn", "ampere_sgemm_32x32_sliced1x4_nt")
     ]
     assert told(a, b) == {
@@ -61,8 +61,8 @@ def test_kernels_of_other_sizes_types_and_architectures() -> None:
 
 
 def test_what_cannot_be_told_apart_is_a_group() -> None:
-    a = [Item(name, "") for name in ("gemm_128x64", "gemm_64x64", "gemm_32x32")]
-    b = [Item(name, "") for name in ("gemm_256x64", "gemm_16x16")]
+    a = [NamedItem(name, "") for name in ("gemm_128x64", "gemm_64x64", "gemm_32x32")]
+    b = [NamedItem(name, "") for name in ("gemm_256x64", "gemm_16x16")]
     assert told(a, b) == {"gemm_128x64+gemm_32x32+gemm_64x64": ("gemm_16x16+gemm_256x64", "no_numbers")}
 
 
@@ -77,8 +77,8 @@ def test_a_layer_that_was_renamed_is_found_between_its_neighbours() -> None:
 
 
 def test_a_line_finds_what_nothing_else_does() -> None:
-    a = [Item("fusion", "fusion", scope=("f",), line="model.py:12")]
-    b = [Item("dot", "dot", scope=("g",), line="model.py:12")]
+    a = [NamedItem("fusion", "fusion", scope=("f",), line="model.py:12")]
+    b = [NamedItem("dot", "dot", scope=("g",), line="model.py:12")]
     assert told(a, b) == {"fusion": ("dot", "line")}
 
 
@@ -92,7 +92,7 @@ def test_what_is_left_has_the_deepest_common_scope() -> None:
 
 
 def test_devices_and_processors_are_apart() -> None:
-    assert not match([Item("x", "", "device")], [Item("x", "", "host")]).matches
+    assert not match([NamedItem("x", "", "device")], [NamedItem("x", "", "host")]).matches
 
 
 @each(
@@ -120,7 +120,7 @@ def test_what_a_name_is_without_numbers(name: str, suffix: str, number: str, arg
 
 _part = st.sampled_from(["a", "b", "a_1", "a_2", "b.3", "k<4>", "k<8>(x)", "g_1x2", "g_3x4", "volta_g_1x2"])
 _item = st.builds(
-    lambda scope, leaf, kind, shape, line, place, order: Item(
+    lambda scope, leaf, kind, shape, line, place, order: NamedItem(
         "/".join([*scope, leaf]), kind, place, tuple(scope), shape, line, order
     ),
     st.lists(_part, max_size=3),
@@ -133,7 +133,7 @@ _item = st.builds(
 )
 
 
-def _distinct(found: list[Item]) -> list[Item]:
+def _distinct(found: list[NamedItem]) -> list[NamedItem]:
     return list({(one.place, one.name, one.kind): one for one in found}.values())
 
 
@@ -141,7 +141,7 @@ sides = st.lists(_item, max_size=14).map(_distinct)
 
 
 @given(sides, sides)
-def test_each_item_comes_exactly_once(a: list[Item], b: list[Item]) -> None:
+def test_each_item_comes_exactly_once(a: list[NamedItem], b: list[NamedItem]) -> None:
     found = match(a, b)
     for number, side, alone in ((0, a, found.removed), (1, b, found.added)):
         seen = Counter(i for one in found.matches for i in one[number])
@@ -158,7 +158,7 @@ def test_each_item_comes_exactly_once(a: list[Item], b: list[Item]) -> None:
 
 
 @given(sides)
-def test_a_side_against_itself_is_all_names(a: list[Item]) -> None:
+def test_a_side_against_itself_is_all_names(a: list[NamedItem]) -> None:
     found = match(a, a)
     assert not found.removed
     assert not found.added
@@ -168,13 +168,13 @@ def test_a_side_against_itself_is_all_names(a: list[Item]) -> None:
 
 
 @given(sides, st.randoms(use_true_random=False))
-def test_the_order_of_a_list_says_nothing(a: list[Item], luck: Any) -> None:
+def test_the_order_of_a_list_says_nothing(a: list[NamedItem], luck: Any) -> None:
     """Only the order within steps does; ties are broken by name."""
     mixed = list(a)
     luck.shuffle(mixed)
     b = [one._replace(name=f"{one.name}_7") for one in a]
 
-    def by_name(left: list[Item], found: Matched) -> set[Any]:
+    def by_name(left: list[NamedItem], found: MatchedItems) -> set[Any]:
         return {
             (frozenset(left[i] for i in one.a), frozenset(b[i] for i in one.b), one.basis)
             for one in found.matches
@@ -183,7 +183,7 @@ def test_the_order_of_a_list_says_nothing(a: list[Item], luck: Any) -> None:
     assert by_name(a, match(a, b)) == by_name(mixed, match(mixed, b))
 
 
-def _twin(a: list[Item], b: list[Item]) -> list[tuple[frozenset[int], frozenset[int], str]]:
+def _twin(a: list[NamedItem], b: list[NamedItem]) -> list[tuple[frozenset[int], frozenset[int], str]]:
     """The passes by names and by lines as one would write them down: for each item of A, everything left in B
     that is called alike, everything in A that is, too."""
     left: list[set[int]] = [set(range(len(a))), set(range(len(b)))]
@@ -218,7 +218,7 @@ def _twin(a: list[Item], b: list[Item]) -> list[tuple[frozenset[int], frozenset[
 
 
 @given(sides, sides)
-def test_names_match_as_the_twin_says(a: list[Item], b: list[Item]) -> None:
+def test_names_match_as_the_twin_says(a: list[NamedItem], b: list[NamedItem]) -> None:
     by_names = {
         (frozenset(one.a), frozenset(one.b), one.basis)
         for one in match(a, b).matches
@@ -235,7 +235,7 @@ def test_shares_add_up(totals: list[int], number: int) -> None:
 
 
 @given(sides, sides)
-def test_pairs_add_up(a: list[Item], b: list[Item]) -> None:
+def test_pairs_add_up(a: list[NamedItem], b: list[NamedItem]) -> None:
     left, right = ([Op(one, "compute", 2, 7 + i) for i, one in enumerate(side)] for side in (a, b))
     found = ops.pairs(left, right)
     assert sum(one.a_ps for one in found) == sum(op.own_ps for op in left)

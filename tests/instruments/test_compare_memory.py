@@ -11,7 +11,7 @@ import pytest
 
 import stepscope
 from stepscope.instruments.compare import ops, sides
-from stepscope.instruments.compare.measured import peaks
+from stepscope.instruments.compare.figures import peaks
 from stepscope.instruments.memory import allocators, moves
 from stepscope.instruments.memory.blocks import most_held, pair
 from stepscope.instruments.memory.moves import Move

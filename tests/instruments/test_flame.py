@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stepscope.engines import Statement
 from stepscope.instruments import flame
-from stepscope.instruments.flame import MOST_BOXES, MOST_DEPTH, Box, Flame, Frame
+from stepscope.instruments.flame import MOST_BOXES, MOST_DEPTH, Flame, FlameBox, FlameFrame
 from tests.draw import Tables
 from tests.tiers import cases
 
@@ -64,7 +64,7 @@ def test_calls_of_a_thread() -> None:
     main, busy, idle = find(tables)
     assert names(main) == [(0, "main", 45), (1, "load", 40), (2, "read", 30)]
     assert [box.own_ps // MS for box in main.boxes] == [5, 10, 30]
-    assert main.boxes[0].frames == (Frame("main", "a.py", 7, "program"),)
+    assert main.boxes[0].frames == (FlameFrame("main", "a.py", 7, "program"),)
     assert main.boxes[2].frames[0].line is None, "lines of libraries are not told apart"
     assert (main.steps, main.folded) == (None, 0)
     assert [one.thread for one in (main, busy, idle)] == ["t", "busy", "idle"]
@@ -145,9 +145,9 @@ def test_boxes_agree_with_their_twin(drawn: list[tuple[list[tuple[str, str]], in
     if not found:
         return
     (one,) = found
-    above: list[tuple[Frame, ...]] = []
+    above: list[tuple[FlameFrame, ...]] = []
     around: list[int] = []
-    inside: dict[int, list[Box]] = defaultdict(list)  # by the number of the box around them
+    inside: dict[int, list[FlameBox]] = defaultdict(list)  # by the number of the box around them
     seen = set()
     for number, box in enumerate(one.boxes):
         del above[box.depth :], around[box.depth :]

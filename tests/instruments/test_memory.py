@@ -17,9 +17,9 @@ from stepscope import _core
 from stepscope.cli import main
 from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory import whatif
-from stepscope.instruments.memory.allocators import Memory, find
-from stepscope.instruments.memory.blocks import Block, pair
-from stepscope.instruments.memory.lifetimes import Edge, Life, Run, Tensor, live
+from stepscope.instruments.memory.allocators import AllocatorMemory, find
+from stepscope.instruments.memory.blocks import MemoryBlock, pair
+from stepscope.instruments.memory.lifetimes import DataEdge, Life, Run, Tensor, live
 from stepscope.instruments.memory.moves import Move
 from stepscope.instruments.memory.peak import code_of, curve, holders, op_of, peak, scope_of, tensor_of
 from stepscope.presenters import scroll
@@ -69,14 +69,16 @@ TIMES = st.one_of(st.none(), st.integers(0, 12))
 
 
 @st.composite
-def drawn_blocks(draw: st.DrawFn) -> list[Block]:
+def drawn_blocks(draw: st.DrawFn) -> list[MemoryBlock]:
     found = []
     for _ in range(draw(st.integers(0, 8))):
         born, freed = draw(TIMES), draw(TIMES)
         if born is not None and freed is not None and freed < born:
             born, freed = freed, born
         found.append(
-            Block(draw(st.integers(1, 9)), born, freed, draw(st.sampled_from(["a/b/c", "a/b", "d", None])))
+            MemoryBlock(
+                draw(st.integers(1, 9)), born, freed, draw(st.sampled_from(["a/b/c", "a/b", "d", None]))
+            )
         )
     return found
 
@@ -88,27 +90,29 @@ BEFORE, UNTOLD = "(held before the recording began)", "(unknown op)"
     ("block", "op", "scopes", "tensor", "code"),
     [
         (
-            Block(8, 1, 2, "a/b/c", slot=1, dtype="DT_FLOAT", shape=(8, 2), code=CodeLine("t.py", 3, "f")),
+            MemoryBlock(
+                8, 1, 2, "a/b/c", slot=1, dtype="DT_FLOAT", shape=(8, 2), code=CodeLine("t.py", 3, "f")
+            ),
             "a/b/c",
             ["a", "a/b", "a/b"],
             "a/b/c:1 float [8, 2]",
             "t.py:3 f",
         ),
         (
-            Block(8, 1, 2, "d", shape=(), code=CodeLine("t.py", 3, None)),
+            MemoryBlock(8, 1, 2, "d", shape=(), code=CodeLine("t.py", 3, None)),
             "d",
             ["d", "d", "d"],
             "d  []",
             "t.py:3",
         ),
         (
-            Block(8, 1, 2),
+            MemoryBlock(8, 1, 2),
             *("(unknown op)", ["(unknown op)"] * 3, "(unknown op)", "(line not known)"),
         ),
-        (Block(8, None, 2), BEFORE, [BEFORE] * 3, BEFORE, BEFORE),
+        (MemoryBlock(8, None, 2), BEFORE, [BEFORE] * 3, BEFORE, BEFORE),
     ],
 )
-def test_who_holds_a_block(block: Block, op: str, scopes: list[str], tensor: str, code: str) -> None:
+def test_who_holds_a_block(block: MemoryBlock, op: str, scopes: list[str], tensor: str, code: str) -> None:
     assert op_of(block) == op
     assert [scope_of(depth)(block) for depth in (1, 2, 3)] == scopes
     assert tensor_of(block) == tensor
@@ -116,7 +120,7 @@ def test_who_holds_a_block(block: Block, op: str, scopes: list[str], tensor: str
 
 
 @given(drawn_blocks(), st.integers(0, 5))
-def test_the_peak_is_what_looking_at_every_moment_finds(blocks: list[Block], base: int) -> None:
+def test_the_peak_is_what_looking_at_every_moment_finds(blocks: list[MemoryBlock], base: int) -> None:
     def at(ts: float) -> int:
         return base + sum(
             block.bytes
@@ -138,7 +142,7 @@ def test_the_peak_is_what_looking_at_every_moment_finds(blocks: list[Block], bas
 
 
 @given(drawn_blocks(), st.integers(1, 30))
-def test_the_plot_shows_the_peak(blocks: list[Block], width: int) -> None:
+def test_the_plot_shows_the_peak(blocks: list[MemoryBlock], width: int) -> None:
     held = pair([])
     assert held == []
     one = a_memory(blocks)
@@ -151,11 +155,13 @@ def test_the_plot_shows_the_peak(blocks: list[Block], width: int) -> None:
         assert drawn == []
 
 
-def a_memory(blocks: list[Block]) -> Memory:
-    from stepscope.instruments.memory.blocks import Held
+def a_memory(blocks: list[MemoryBlock]) -> AllocatorMemory:
+    from stepscope.instruments.memory.blocks import AllocatorBlocks
 
-    held = Held("bfc", "gpu", blocks)
-    return Memory(0, "r", "h", "p", "bfc", "gpu", held, peak(blocks), True, True, (), None, None, None)
+    held = AllocatorBlocks("bfc", "gpu", blocks)
+    return AllocatorMemory(
+        0, "r", "h", "p", "bfc", "gpu", held, peak(blocks), True, True, (), None, None, None
+    )
 
 
 # --- lifetimes -----------------------------------------------------------------------------------
@@ -177,14 +183,14 @@ def spans(lives: list[Life]) -> dict[str, tuple[int, int]]:
 
 def test_a_tensor_dies_with_its_last_reader() -> None:
     steps = runs(("a", 0, 5), ("b", 6, 9), ("c", 7, 20), ("d", 21, 22))
-    edges = [Edge("a", 0, "b"), Edge("a", 0, "c"), Edge("b", 0, "d"), Edge("a", -1, "d")]
+    edges = [DataEdge("a", 0, "b"), DataEdge("a", 0, "c"), DataEdge("b", 0, "d"), DataEdge("a", -1, "d")]
     assert spans(live(steps, edges)) == {"a@0": (0, 20), "b@6": (6, 22), "c@7": (7, 20), "d@21": (21, 22)}
 
 
 def test_what_is_handed_on_is_one_buffer() -> None:
     steps = runs(("a", 0, 5), ("in_place", 6, 9), ("c", 10, 20))
     steps[1].outputs[0].address = steps[0].outputs[0].address
-    edges = [Edge("a", 0, "in_place"), Edge("in_place", 0, "c")]
+    edges = [DataEdge("a", 0, "in_place"), DataEdge("in_place", 0, "c")]
     lives = live(steps, edges)
     assert spans(lives) == {"a@0": (0, 20), "c@10": (10, 20)}
     # Timeline sees two tensors, and lets the first one die earlier.
@@ -199,7 +205,7 @@ def test_what_is_handed_on_is_one_buffer() -> None:
 def test_fetches_and_variables_outlive_their_readers() -> None:
     types = {"v": "VariableV2", "fetch": "_Retval"}
     steps = runs(("v", 0, 1), ("a", 2, 3), ("fetch", 4, 5), ("late", 50, 60), types=types)
-    lives = live(steps, [Edge("a", 0, "fetch"), Edge("v", 0, "a")])
+    lives = live(steps, [DataEdge("a", 0, "fetch"), DataEdge("v", 0, "a")])
     assert spans(lives)["a@2"] == (2, 60)
     assert [one.first.run.name for one in lives if one.lasting] == ["v"]
 
@@ -212,10 +218,10 @@ def test_a_loop_reads_the_latest_output() -> None:
         types=types,
     )  # fmt: skip
     edges = [
-        Edge("enter", 0, "merge"),
-        Edge("next", 0, "merge"),
-        Edge("merge", 0, "body"),
-        Edge("body", 0, "next"),
+        DataEdge("enter", 0, "merge"),
+        DataEdge("next", 0, "merge"),
+        DataEdge("merge", 0, "body"),
+        DataEdge("body", 0, "next"),
     ]
     found = spans(live(steps, edges))
     assert found["enter@0"] == (0, 3), "the first Merge reads it, not the later ones"
@@ -227,14 +233,14 @@ def test_a_loop_reads_the_latest_output() -> None:
 
 def test_what_is_sent_is_held_until_it_is_received() -> None:
     steps = runs(("a", 0, 1), ("send", 2, 3), ("recv", 2, 40), types={"send": "_Send", "recv": "_Recv"})
-    assert spans(live(steps, [Edge("a", 0, "send")], {"send": "recv"}))["a@0"] == (0, 40)
+    assert spans(live(steps, [DataEdge("a", 0, "send")], {"send": "recv"}))["a@0"] == (0, 40)
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=12), st.data())
 def test_drawn_graphs(times: list[tuple[int, int]], data: st.DataObject) -> None:
     steps = runs(*((f"n{i}", begin, begin + took) for i, (begin, took) in enumerate(sorted(times))))
     pairs = data.draw(st.sets(st.tuples(st.integers(0, len(steps) - 1), st.integers(0, len(steps) - 1))))
-    edges = [Edge(f"n{a}", 0, f"n{b}") for a, b in pairs if a < b]
+    edges = [DataEdge(f"n{a}", 0, f"n{b}") for a, b in pairs if a < b]
     for one in live(steps, edges):
         me = one.first.run
         readers = [steps[b].end_ps for a, b in pairs if a < b and a == me.number]
@@ -247,7 +253,7 @@ def test_drawn_graphs(times: list[tuple[int, int]], data: st.DataObject) -> None
 # --- whole recordings ----------------------------------------------------------------------------
 
 
-def memory_of(path: Path) -> list[Memory]:
+def memory_of(path: Path) -> list[AllocatorMemory]:
     with stepscope.open(path, cache=False) as trace:
         return find(trace.query)
 
@@ -342,15 +348,17 @@ def test_a_profile_of_a_session() -> None:
 # --- what if -------------------------------------------------------------------------------------
 
 
-def activation(name: str, born: int, freed: int, uses: Sequence[tuple[int, int]], size: int = 100) -> Block:
+def activation(
+    name: str, born: int, freed: int, uses: Sequence[tuple[int, int]], size: int = 100
+) -> MemoryBlock:
     reads = tuple((begin, end, "reader") for begin, end in uses)
-    return Block(
+    return MemoryBlock(
         size, born, freed, name, "Relu", 0, kind="output", slot=0, dtype="DT_FLOAT", shape=(8, 4), uses=reads
     )
 
 
 def test_recomputing_drops_what_nobody_reads_around_the_peak() -> None:
-    kept = Block(50, 20, 30, "top", "MatMul", kind="output", slot=0, dtype="DT_FLOAT", shape=(8, 2))
+    kept = MemoryBlock(50, 20, 30, "top", "MatMul", kind="output", slot=0, dtype="DT_FLOAT", shape=(8, 2))
     one = a_memory([activation("relu", 0, 60, [(5, 10), (40, 60)]), kept])
     assert one.peak.bytes == 150
     answers = {answer.kind: answer for answer in whatif.ask(one, run_ps=lambda run: 3)}

@@ -63,7 +63,7 @@ def test_drawn_op_logs(entries: dict[str, list[tuple[str, int, str]]], numbered:
         own = [one for one in frames if one[0] in ("train.py", "/home/me/é.py")]
         if frames:
             caller = CodeLine(*own[-2]) if len(own) > 1 else None
-            wanted[name] = _op_log.Made(CodeLine(*(own or frames)[-1]), caller)
+            wanted[name] = _op_log.OpOrigin(CodeLine(*(own or frames)[-1]), caller)
     assert read == wanted
 
 

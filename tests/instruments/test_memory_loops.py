@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from stepscope.instruments.memory.blocks import pair
-from stepscope.instruments.memory.lifetimes import Edge, Run, Tensor, live
+from stepscope.instruments.memory.lifetimes import DataEdge, Run, Tensor, live
 from stepscope.instruments.memory.moves import Move
 from tests.growth import lines
 
 
-def rounds(number: int) -> tuple[list[Run], list[Edge]]:
+def rounds(number: int) -> tuple[list[Run], list[DataEdge]]:
     """A while loop: Merge takes what came in or what the round before gave, Identity hands it on."""
     runs = [Run(0, "enter", "Enter", 0, 1)]
     for at in range(number):
@@ -20,8 +20,8 @@ def rounds(number: int) -> tuple[list[Run], list[Edge]]:
     runs.append(Run(len(runs), "exit", "Exit", 10 * number, 10 * number + 1))
     for run in runs:
         run.outputs.append(Tensor(run, 0, 64))
-    edges = [Edge("enter", 0, "merge"), Edge("next", 0, "merge"), Edge("merge", 0, "next")]
-    return runs, [*edges, Edge("next", 0, "exit")]
+    edges = [DataEdge("enter", 0, "merge"), DataEdge("next", 0, "merge"), DataEdge("merge", 0, "next")]
+    return runs, [*edges, DataEdge("next", 0, "exit")]
 
 
 def test_a_loop_is_one_buffer() -> None:

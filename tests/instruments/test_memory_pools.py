@@ -9,7 +9,7 @@ import pytest
 
 import stepscope
 from stepscope.instruments.memory.allocators import find
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.moves import Pool
 from stepscope.instruments.memory.pools import Fragmentation, fragmentation, rounded_up
 from stepscope.report.memory import sentences
@@ -47,9 +47,9 @@ def test_free_memory_in_pieces(name: str) -> None:
 
 def test_rounding_up_is_what_was_not_asked_for() -> None:
     blocks = [
-        Block(1024, 0, None, requested_bytes=1000),
-        Block(512, 0, None, requested_bytes=512),
-        Block(256, None, 5),
+        MemoryBlock(1024, 0, None, requested_bytes=1000),
+        MemoryBlock(512, 0, None, requested_bytes=512),
+        MemoryBlock(256, None, 5),
     ]
     assert rounded_up(blocks) == 24
     assert fragmentation([], 5) is None

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.cli import main
-from stepscope.instruments.memory.allocators import Memory
-from stepscope.instruments.memory.blocks import Block, Held
+from stepscope.instruments.memory.allocators import AllocatorMemory
+from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock
 from stepscope.instruments.memory.by_step import StepPeak, by_step, difference, typical
 from stepscope.instruments.memory.peak import op_of, peak
 from stepscope.report import memory as report
@@ -17,15 +17,17 @@ from tests import corpus
 MIB = 2**20
 
 
-def a_memory(blocks: list[Block], source_id: int = 0, base: int = 0) -> Memory:
-    held = Held("bfc", "gpu", blocks)
+def a_memory(blocks: list[MemoryBlock], source_id: int = 0, base: int = 0) -> AllocatorMemory:
+    held = AllocatorBlocks("bfc", "gpu", blocks)
     held.base_bytes = base
     top = peak(blocks, base)
-    return Memory(source_id, "r", "h", "p", "bfc", "gpu", held, top, True, True, (), None, None, None)
+    return AllocatorMemory(
+        source_id, "r", "h", "p", "bfc", "gpu", held, top, True, True, (), None, None, None
+    )
 
 
-def block(size: int, born: int, freed: int | None, op: str = "op") -> Block:
-    return Block(size, born, freed, kind="output", op_name=op)
+def block(size: int, born: int, freed: int | None, op: str = "op") -> MemoryBlock:
+    return MemoryBlock(size, born, freed, kind="output", op_name=op)
 
 
 TIMES = st.tuples(st.integers(0, 40), st.integers(0, 40)).map(sorted)

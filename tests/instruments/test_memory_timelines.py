@@ -11,7 +11,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.instruments.memory import allocators
-from stepscope.instruments.memory.allocators import Memory
+from stepscope.instruments.memory.allocators import AllocatorMemory
 from stepscope.instruments.memory.blocks import Spans
 from stepscope.session import trace
 
@@ -20,7 +20,7 @@ HOOK = SAMPLES / "profiler_hook" / "timeline-5.json"
 ESTIMATOR = SAMPLES / "tf1" / "estimator" / "timeline-40.json.gz"
 
 
-def found(*paths: Path) -> list[Memory]:
+def found(*paths: Path) -> list[AllocatorMemory]:
     with trace.open(*map(str, paths), cache=False) as opened:
         return allocators.find(opened.query)
 

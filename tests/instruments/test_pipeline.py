@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stepscope.instruments.pipeline import diagnoses, spans
 from stepscope.instruments.pipeline.stages import build, words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
-from stepscope.report import advised
+from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests import corpus
@@ -301,7 +301,7 @@ def test_a_filter_behind_a_slow_map_can_be_moved() -> None:
     moved = changes["move_filter"]
     assert moved.helps
     assert moved.facts["kept"] == pytest.approx(0.4)
-    assert "it keeps 40.0 % of the elements" in advised.what(moved)
+    assert "it keeps 40.0 % of the elements" in pipeline_changes.what(moved)
     assert moved.prediction.step_ps == pytest.approx((10 - 7.9 * 0.6) * MS, rel=0.1)
 
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from stepscope.instruments.pipeline import copies, rates
-from stepscope.instruments.pipeline.changes import Change
-from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
-from stepscope.report import advised
+from stepscope.instruments.pipeline.changes import PredictedChange
+from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
+from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
 
-def changes(found: Diagnosis) -> dict[str, Change]:
+def changes(found: Diagnosis) -> dict[str, PredictedChange]:
     return {change.name: change for change in found.changes}
 
 
@@ -69,7 +69,7 @@ def test_a_parallel_map_at_the_end_is_no_prefetch() -> None:
     prefetch = changes(found)["prefetch"]
     assert prefetch.helps
     assert prefetch.prediction.step_ps == pytest.approx(16 * MS, rel=0.05)
-    assert "end the pipeline with prefetch" in advised.what(prefetch)
+    assert "end the pipeline with prefetch" in pipeline_changes.what(prefetch)
 
 
 def test_what_is_not_prefetched_does_not_keep_up_however_fast_it_is() -> None:
@@ -171,9 +171,11 @@ def test_what_tensorflow_took_out_is_told() -> None:
     assert [one.position for one in found.removed] == [2]
     assert diagnose(_with_a_gap("Zip").calls(), steps(10, 10)).removed == ()
     assert diagnose(_with_a_gap("Unbatch").calls(), steps(10, 10)).removed == ()
-    place = Place(0, 2, "with_options", "OptionsDataset", "train.py", 7, "d = d.with_options(o)")
+    place = UserStage(0, 2, "with_options", "OptionsDataset", "train.py", 7, "d = d.with_options(o)")
     told = diagnose(
-        _with_a_gap().calls(), steps(10, 10), beside=Beside(places=[place, replace(place, iterator=1)])
+        _with_a_gap().calls(),
+        steps(10, 10),
+        beside=CaptureEvidence(places=[place, replace(place, iterator=1)]),
     )
     assert [(one.position, one.written and one.written.line) for one in told.removed] == [(2, 7)]
 
@@ -213,18 +215,18 @@ def test_names_that_are_shuffled_at_once_and_read_are_list_files(
     of = {load.stage.short: load.stage for load in found.loads}
     assert (of["Shuffle"].lists_files, of["TensorSlice"].lists_files) == (lists, lists)
     assert of["Shuffle"].spoken == f"{'list_files' if lists else 'shuffle'} (transformation 1)"
-    advice = advised.what(changes(found)["smaller_shuffle"])
+    advice = pipeline_changes.what(changes(found)["smaller_shuffle"])
     assert ("names of files instead" in advice) != lists
 
 
 def test_where_the_program_tells_who_listed_nothing_is_guessed() -> None:
-    sliced = Place(
+    sliced = UserStage(
         0, 0, "from_tensor_slices", "TensorSliceDataset", "train.py", 3, "d = from_tensor_slices(names)"
     )
-    found = diagnose(_listing(20, 20).calls(), steps(4, 10), beside=Beside(places=[sliced]))
+    found = diagnose(_listing(20, 20).calls(), steps(4, 10), beside=CaptureEvidence(places=[sliced]))
     assert not any(load.stage.lists_files for load in found.loads)
     listed = replace(sliced, transformation="list_files")
-    found = diagnose(_listing(20, 5).calls(), steps(4, 10), beside=Beside(places=[listed]))
+    found = diagnose(_listing(20, 5).calls(), steps(4, 10), beside=CaptureEvidence(places=[listed]))
     assert [load.stage.short for load in found.loads if load.stage.lists_files] == ["TensorSlice"]
 
 
@@ -259,7 +261,7 @@ def test_copies_of_the_pipeline_for_what_takes_one_element_after_the_other() -> 
     change = changes(found)["outer_parallelism"]
     assert change.helps
     assert change.prediction.step_ps == pytest.approx(18.3 / 4 * MS, rel=0.15)
-    said = advised.what(change)
+    said = pipeline_changes.what(change)
     assert "run 4 copies of the pipeline at once" in said
     assert "tf.data.Dataset.range(4).interleave(lambda i: range(…).shard(4, i).filter(…).batch(…)" in said
     assert "num_parallel_calls=4).prefetch(tf.data.AUTOTUNE), with deterministic=False where order" in said
@@ -311,7 +313,7 @@ def test_one_file_cannot_be_read_by_several(files: int, unknown: str) -> None:
     found = diagnose(_reading(files).calls(), steps(2 * files, 10))
     change = changes(found)["parallelise_reading"]
     assert change.unknown == unknown
-    assert "deterministic=False" in advised.what(change)
+    assert "deterministic=False" in pipeline_changes.what(change)
     if files > 1:
         assert change.prediction.step_ps == pytest.approx(8.3 / 3 * MS, rel=0.3)
 
@@ -328,9 +330,9 @@ def test_under_a_parallel_interleave_the_reader_is_named() -> None:
 
 def test_the_function_of_a_transformation_is_named_with_its_lines() -> None:
     args = '{"map_func": "Clips.load_clip (clips.py:26)"}'
-    place = Place(0, 1, "map", "MapDataset", "clips.py", 39, "d = d.map(self.load_clip)", args)
+    place = UserStage(0, 1, "map", "MapDataset", "clips.py", 39, "d = d.map(self.load_clip)", args)
     drawn, times = sequential()
-    found = diagnose(drawn.calls(), times, beside=Beside(places=[place]))
+    found = diagnose(drawn.calls(), times, beside=CaptureEvidence(places=[place]))
     assert any(
         said.startswith("`load_clip` in clips.py:26, called by .map in line 39, does 6.40 ms")
         for said in evidence(found)

@@ -18,12 +18,12 @@ from stepscope.capture import machine as recorded
 from stepscope.instruments.pipeline.diagnoses import find
 from stepscope.instruments.pipeline.fitting import fit
 from stepscope.instruments.pipeline.host import Machine, Threads
-from stepscope.instruments.pipeline.model import CPU, Model, Part, predict
+from stepscope.instruments.pipeline.model import CPU, ModelStage, PipelineModel, predict
 from stepscope.instruments.pipeline.stages import PROGRAM
-from stepscope.instruments.pipeline.tracing import Pace
-from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from stepscope.instruments.pipeline.tracing import TracingPace
+from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
-from stepscope.report import advised
+from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests.each import each
@@ -53,8 +53,8 @@ def simulated(threads: int, elements: int, work: float, between: float) -> float
 
 @given(st.integers(1, 4), st.integers(1, 24), st.integers(1, 30), st.integers(0, 100))
 def test_a_map_that_works_ahead_by_few_elements(threads: int, elements: int, work: int, between: int) -> None:
-    part = Part(1, "Map", "function:1", threads, elements * work * MS, 0, calls=elements, bursts=True)
-    told = Model(between * MS, (0, 0), (part,), threads, threads).step()[0] / MS
+    part = ModelStage(1, "Map", "function:1", threads, elements * work * MS, 0, calls=elements, bursts=True)
+    told = PipelineModel(between * MS, (0, 0), (part,), threads, threads).step()[0] / MS
     real = simulated(threads, elements, work, between)
     # Elements are whole: the last round of the threads may be a part of one.
     assert told <= real + 1e-6
@@ -67,20 +67,20 @@ def machine(program: Threads, pipeline: Threads) -> Machine:
 
 def test_what_waited_for_cores_becomes_faster_when_nobody_is_in_the_way() -> None:
     """The program computes 2 ms on two threads, each of which waits for a core for as long: 4 ms."""
-    program = Part(1, "Map", "thread:0", 1, 5 * MS, 5 * MS)
-    now = Model(2 * MS, (4 * MS, 4 * MS), (program,), 2, 2, (2.0, 1.6), (0.5, 0.625))
+    program = ModelStage(1, "Map", "thread:0", 1, 5 * MS, 5 * MS)
+    now = PipelineModel(2 * MS, (4 * MS, 4 * MS), (program,), 2, 2, (2.0, 1.6), (0.5, 0.625))
     assert now.step()[0] == pytest.approx(8 * MS, rel=0.01)
     assert now.changed([1], lambda part: None).step() == (2 * MS, PROGRAM)
     # With half of the work, x = 2.5 (1 + 0.6 sqrt((4 / x) / 0.5)) = 2.5 + 1.5 * 4 / 3: the program hinders
     # more often.
-    half = now.changed([1], lambda part: Part(1, "Map", "thread:0", 1, MS * 5 // 2, MS * 5 // 2))
+    half = now.changed([1], lambda part: ModelStage(1, "Map", "thread:0", 1, MS * 5 // 2, MS * 5 // 2))
     assert half.step()[0] == pytest.approx(4.5 * MS, rel=0.01)
 
 
 def test_a_program_that_only_waits_is_not_told_to_wait_less() -> None:
     """Where the model tells twice the measured step, because events cost time, that is not the program's."""
-    part = Part(1, "Map", "thread:0", 1, 12 * MS, 12 * MS, calls=256)
-    now = Model(5 * MS, (0, 0), (part,), 2, 2)
+    part = ModelStage(1, "Map", "thread:0", 1, 12 * MS, 12 * MS, calls=256)
+    now = PipelineModel(5 * MS, (0, 0), (part,), 2, 2)
     told = predict(now, now.changed([1], lambda part: None), 6 * MS)
     assert told.step_ps == 5 * MS
 
@@ -99,7 +99,7 @@ def test_a_larger_buffer_evens_out_what_varies() -> None:
     change = next(one for one in found.changes if one.name == "prefetch")
     assert change.helps
     assert change.prediction.step_ps == pytest.approx(10 * MS, rel=0.01)
-    assert "full in some steps and empty in others" in advised.what(change)
+    assert "full in some steps and empty in others" in pipeline_changes.what(change)
 
 
 def test_a_larger_buffer_gains_nothing_where_the_pipeline_is_always_late() -> None:
@@ -128,8 +128,12 @@ def test_who_waits_for_other_programs_goes_on_waiting() -> None:
     """A step of 10 ms, 8 of them waiting, all on the program's thread: of 10 ms it runs 8 and waits 2 for a
     core. That is no fault of the pipeline, which runs on the same thread, and stays without it."""
     drawn, times = sequential()
-    quiet = diagnose(drawn.calls(), times, beside=Beside(machine=machine(Threads(1.0, 0), Threads(0, 0))))
-    busy = diagnose(drawn.calls(), times, beside=Beside(machine=machine(Threads(0.8, 0.2), Threads(0, 0))))
+    quiet = diagnose(
+        drawn.calls(), times, beside=CaptureEvidence(machine=machine(Threads(1.0, 0), Threads(0, 0)))
+    )
+    busy = diagnose(
+        drawn.calls(), times, beside=CaptureEvidence(machine=machine(Threads(0.8, 0.2), Threads(0, 0)))
+    )
     cached = {
         name: next(one for one in found.changes if one.name == "cache_here").prediction.step_ps
         for name, found in (("quiet", quiet), ("busy", busy))
@@ -140,9 +144,9 @@ def test_who_waits_for_other_programs_goes_on_waiting() -> None:
 
 def test_full_cores_limit_what_parallelism_gains() -> None:
     """8 ms of work and 4 ms of the program's on two cores take 6 ms, with however many threads."""
-    part = Part(1, "Map", PROGRAM, 1, 8 * MS, 8 * MS, calls=8)
-    now = Model(2 * MS, (4 * MS, 4 * MS), (part,), 2, 2)
-    then = now.changed([1], lambda p: Part(1, "Map", "changed:1", 2, 8 * MS, 8 * MS, calls=8))
+    part = ModelStage(1, "Map", PROGRAM, 1, 8 * MS, 8 * MS, calls=8)
+    now = PipelineModel(2 * MS, (4 * MS, 4 * MS), (part,), 2, 2)
+    then = now.changed([1], lambda p: ModelStage(1, "Map", "changed:1", 2, 8 * MS, 8 * MS, calls=8))
     assert now.step() == (10 * MS, PROGRAM)
     assert then.step() == (6 * MS, CPU)
     told = predict(now, then, 10 * MS)
@@ -175,7 +179,7 @@ def test_who_takes_cores_is_told_though_nobody_waits_for_it(threads: Machine, st
     which two cores take 10. The program alone needs 12 ms of them, at nine tenths of two. With half of the
     map, 3 ms, it is hindered by the root of what that keeps busy then, as part of the 0.6 cores now."""
     drawn, times = beside()
-    found = diagnose(drawn.calls(), times, beside=Beside(machine=threads))
+    found = diagnose(drawn.calls(), times, beside=CaptureEvidence(machine=threads))
     assert (found.verdict, found.bottleneck) == ("not_input_bound", None)
     told = {change.name: change for change in found.changes}
     assert told["cache_here"].helps
@@ -194,7 +198,7 @@ def test_who_takes_cores_is_told_though_nobody_waits_for_it(threads: Machine, st
 def test_who_hinders_nobody_gets_no_advice(threads: Threads | None) -> None:
     drawn, times = beside()
     quiet = Machine(2, 0.5, 0.5, 0.9, threads, None if threads is None else Threads(0.3, 0.0))
-    found = diagnose(drawn.calls(), times, beside=Beside(machine=quiet))
+    found = diagnose(drawn.calls(), times, beside=CaptureEvidence(machine=quiet))
     assert (found.verdict, found.changes) == ("not_input_bound", ())
 
 
@@ -204,9 +208,9 @@ def test_what_threads_compute_beyond_their_stages() -> None:
     drawn, times = beside()
     calls = drawn.calls()
 
-    def fitted(running: float) -> Part:
+    def fitted(running: float) -> ModelStage:
         threads = machine(Threads(0.6, 0.1), Threads(running, 1.0))
-        found = diagnose(calls, times, beside=Beside(machine=threads))
+        found = diagnose(calls, times, beside=CaptureEvidence(machine=threads))
         assert found.waits is not None
         return next(
             part
@@ -219,10 +223,12 @@ def test_what_threads_compute_beyond_their_stages() -> None:
 
 
 def test_handing_over_stays_when_the_work_becomes_less() -> None:
-    part = Part(1, "Map", "thread:0", 1, 6 * MS, 6 * MS, pool_ps=6 * MS, calls=16)
-    now = Model(2 * MS, (0, 0), (part,), 2, 2).handing_over(8 * MS, 0.0)
+    part = ModelStage(1, "Map", "thread:0", 1, 6 * MS, 6 * MS, pool_ps=6 * MS, calls=16)
+    now = PipelineModel(2 * MS, (0, 0), (part,), 2, 2).handing_over(8 * MS, 0.0)
     assert now.step()[0] == 8 * MS
-    half = now.changed([1], lambda p: Part(1, "Map", "thread:0", 1, 3 * MS, 3 * MS, handing_ps=p.handing_ps))
+    half = now.changed(
+        [1], lambda p: ModelStage(1, "Map", "thread:0", 1, 3 * MS, 3 * MS, handing_ps=p.handing_ps)
+    )
     assert half.step()[0] == 5 * MS
 
 
@@ -275,16 +281,16 @@ def test_a_capture_tells_them(tmp_path: Path) -> None:
 @each(
     ("pace", "share"),
     [
-        (Pace(10 * MS, 7 * MS, 4000), 0.7),
-        (Pace(10 * MS, 2 * MS, 1000), 0.8),
-        (Pace(10 * MS, 12 * MS, 4000), 1.0),
-        (Pace(0, 0, 0), 1.0),
+        (TracingPace(10 * MS, 7 * MS, 4000), 0.7),
+        (TracingPace(10 * MS, 2 * MS, 1000), 0.8),
+        (TracingPace(10 * MS, 12 * MS, 4000), 1.0),
+        (TracingPace(0, 0, 0), 1.0),
     ],
 )
-def test_what_tracing_costs(pace: Pace, share: float) -> None:
+def test_what_tracing_costs(pace: TracingPace, share: float) -> None:
     assert pace.untraced_share == pytest.approx(share)
     drawn, times = sequential()
-    found = diagnose(drawn.calls(), times, beside=Beside(pace=pace))
+    found = diagnose(drawn.calls(), times, beside=CaptureEvidence(pace=pace))
     assert found.step_ps == pytest.approx(10 * share * MS)
     halved = next(change for change in found.changes if change.name == "cache_here")
     assert halved.prediction.high_ps <= 1.05 * 10 * share * MS

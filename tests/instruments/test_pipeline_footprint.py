@@ -9,10 +9,10 @@ from pathlib import Path
 from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.accounting import Account
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.verdict import Beside, diagnose
-from stepscope.report import advised
+from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
+from stepscope.report import pipeline_changes
 from stepscope.session import trace
 from tests.each import each
 from tests.formats.capture_folder import write
@@ -28,8 +28,8 @@ def load() -> Load:
     return replace(diagnose(drawn.calls(), times).loads[2], account=account)
 
 
-def place(**arguments: int) -> Place:
-    return Place(0, 1, "map", "MapDataset", "train.py", 3, "d.map(f)", json.dumps(arguments))
+def place(**arguments: int) -> UserStage:
+    return UserStage(0, 1, "map", "MapDataset", "train.py", 3, "d.map(f)", json.dumps(arguments))
 
 
 def free(available: int | None) -> Machine:
@@ -48,11 +48,11 @@ def free(available: int | None) -> Machine:
     ],
 )  # fmt: skip
 def test_a_cache_fits_or_does_not(
-    written: Place, machine: Machine | None, fits: bool | None, said: str
+    written: UserStage, machine: Machine | None, fits: bool | None, said: str
 ) -> None:
     found = footprint.cache(load(), [written], machine)
     assert found.fits is fits
-    assert said in advised.takes(found)
+    assert said in pipeline_changes.takes(found)
 
 
 def test_without_a_model_bytes_are_unknown() -> None:
@@ -60,7 +60,7 @@ def test_without_a_model_bytes_are_unknown() -> None:
     bare = diagnose(drawn.calls(), times).loads[2]
     found = footprint.cache(bare, [place(cardinality=100)], free(MIB))
     assert found.fits is None
-    assert "the size of its elements is unknown" in advised.takes(found)
+    assert "the size of its elements is unknown" in pipeline_changes.takes(found)
     assert footprint.batch([bare]) is None
     assert footprint.batch([load()]) == 8 * MIB
 
@@ -68,8 +68,8 @@ def test_without_a_model_bytes_are_unknown() -> None:
 def test_a_cache_behind_what_never_ends_does_not_help() -> None:
     drawn, times = sequential()
     for cardinality, helps in ((-1, False), (100, True)):
-        where = Place(0, 1, "map", "MapDataset", "t.py", 3, "x", json.dumps({"cardinality": cardinality}))
-        found = diagnose(drawn.calls(), times, beside=Beside(places=[where]))
+        where = UserStage(0, 1, "map", "MapDataset", "t.py", 3, "x", json.dumps({"cardinality": cardinality}))
+        found = diagnose(drawn.calls(), times, beside=CaptureEvidence(places=[where]))
         assert next(one for one in found.changes if one.name == "cache_here").helps is helps
 
 

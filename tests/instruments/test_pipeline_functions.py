@@ -7,15 +7,15 @@ from itertools import product
 import pytest
 
 from stepscope.instruments.pipeline.calls import read
-from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.verify import Recorded, verify
-from stepscope.report import advised, verification
+from stepscope.report import pipeline_changes, verification
 from tests.each import each
 from tests.instruments.pipelines import LOOP, MS, POOL, Drawn, steps
 
 
-def mapped(kernel: float | None, elements: int = 8, python: bool = False) -> dict[str, Change]:
+def mapped(kernel: float | None, elements: int = 8, python: bool = False) -> dict[str, PredictedChange]:
     """The changes for batch(map): each element takes 1 ms, of which the kernel takes so much. None: of the
     executor nothing is known."""
     drawn = Drawn()
@@ -70,7 +70,7 @@ def test_intra_op_parallelism_is_told_to_be_one_already() -> None:
     change = mapped(0.9)["intra_op_parallelism"]
     assert not change.helps
     assert change.prediction.step_ps == 10 * MS
-    assert "max_intra_op_parallelism = 1" in advised.what(change)
+    assert "max_intra_op_parallelism = 1" in pipeline_changes.what(change)
 
 
 def test_an_unknown_gain_is_not_verified() -> None:

@@ -8,12 +8,12 @@ import pytest
 
 from stepscope.formats import _model
 from stepscope.instruments.pipeline import accounting, captures
-from stepscope.instruments.pipeline.accounting import Node
+from stepscope.instruments.pipeline.accounting import ModelRow
 from stepscope.instruments.pipeline.calls import read
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.places import Place, code, locate
-from stepscope.instruments.pipeline.stages import Stage, build
-from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from stepscope.instruments.pipeline.places import UserStage, code, locate
+from stepscope.instruments.pipeline.stages import PipelineStage, build
+from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
@@ -22,11 +22,11 @@ from tests.formats.capture_folder import SMALL, model, node, write
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
 
-def nodes(proto: bytes, sample: int = 0) -> list[Node]:
+def nodes(proto: bytes, sample: int = 0) -> list[ModelRow]:
     """Rows of iterator_model as the instruments take them."""
     rows = _model.rows(_model.read(proto), 0, sample, 0, None)
     return [
-        Node(
+        ModelRow(
             row["iterator"], row["sample"], row["node"], row["consumer_node"],
             tuple(captures._numbers(row["inputs_json"])), row["name"], row["node_class"], row["ratio"],
             row["num_elements"], row["bytes_produced"], row["buffered_elements"], row["processing_ps"],
@@ -37,7 +37,7 @@ def nodes(proto: bytes, sample: int = 0) -> list[Node]:
     ]  # fmt: skip
 
 
-def stages_of(*names: str) -> list[accounting.Stage]:
+def stages_of(*names: str) -> list[accounting.PipelineStage]:
     """Stages of one thread, each consuming the next unless its name says where it stands."""
     drawn = Drawn()
     ids = {name: i + 1 for i, name in enumerate(names)}
@@ -96,7 +96,7 @@ def test_what_was_before_the_first_sample_does_not_count() -> None:
 def test_more_work_than_fits_into_a_step_is_not_believed() -> None:
     drawn, times = sequential()
     proto = model(node(1, "Root", (2,)), node(2, "BatchV2", (3,)), node(3, "Map", ms=500))
-    diagnosis = diagnose(drawn.calls(), times, beside=Beside(models=nodes(proto)))
+    diagnosis = diagnose(drawn.calls(), times, beside=CaptureEvidence(models=nodes(proto)))
     load = next(one for one in diagnosis.loads if one.stage.short == "Map")
     assert (load.model_work_ps, load.work_ps, load.work_from) == (50 * MS, 10 * MS, "model")
 
@@ -111,7 +111,7 @@ def test_branches_of_a_zip_keep_apart() -> None:
     drawn.call(LOOP, "Root::Zip", 0, 10, 2, 1)
     drawn.call(LOOP, "Root::Zip[0]::Map", 0, 2, 3, 2)
     drawn.call(LOOP, "Root::Zip[1]::Map", 2, 7, 4, 2)
-    loads = diagnose(drawn.calls(), steps(1, 12), beside=Beside(models=nodes(proto))).loads
+    loads = diagnose(drawn.calls(), steps(1, 12), beside=CaptureEvidence(models=nodes(proto))).loads
     told = {load.stage.branch_name: load.model_work_ps for load in loads}
     assert told["Iterator::Root::Zip[0]::Map"] == 1 * MS
     assert told["Iterator::Root::Zip[1]::Map"] == 4 * MS
@@ -132,7 +132,7 @@ def test_the_model_counts_what_a_trace_shows_in_pieces() -> None:
         node(1, "Root", (2,)), node(2, "ParallelMapV2", (3,), kind=4, ms=300, parallelism=2),
         node(3, "Range", elements=10, ms=1),
     )  # fmt: skip
-    diagnosis = diagnose(drawn.calls(), steps(10, 20), beside=Beside(models=nodes(proto)))
+    diagnosis = diagnose(drawn.calls(), steps(10, 20), beside=CaptureEvidence(models=nodes(proto)))
     load = next(one for one in diagnosis.loads if one.stage.short == "ParallelMapV2")
     assert (load.work_from, load.work_ps, load.width) == ("model", 30 * MS, 2)
     assert load.trace_work_ps < 2 * MS
@@ -150,21 +150,21 @@ def test_the_ceiling_is_the_optimum_of_the_linear_programme() -> None:
     """8 ms of map and batch on one thread, 2 ms of program, four cores: (8 + 2) / 4."""
     drawn, times = sequential()
     machine = Machine(cores=4, busy=0.3, busiest=0.9, process_cores=1.0)
-    diagnosis = diagnose(drawn.calls(), times, beside=Beside(machine=machine))
+    diagnosis = diagnose(drawn.calls(), times, beside=CaptureEvidence(machine=machine))
     best = diagnosis.ceiling
     assert best is not None
     # By hand: the largest share is 10 ms over 4 cores; the program's 2 ms and the range's 0.8 ms are less.
     assert best.step_ps == pytest.approx(2.5 * MS, rel=0.02)
     assert best.limits == "cpu"
     assert any("from the record of the machine" in said for said in evidence(diagnosis))
-    crowded = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.97, 1.0, 1.9)))
+    crowded = diagnose(drawn.calls(), times, beside=CaptureEvidence(machine=Machine(2, 0.97, 1.0, 1.9)))
     assert any("The CPU is full" in said for said in evidence(crowded))
 
 
 def test_other_programs_make_a_prediction_less_sure() -> None:
     drawn, times = sequential()
-    alone = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.95, 1.0, 1.9)))
-    among = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.95, 1.0, 0.5)))
+    alone = diagnose(drawn.calls(), times, beside=CaptureEvidence(machine=Machine(2, 0.95, 1.0, 1.9)))
+    among = diagnose(drawn.calls(), times, beside=CaptureEvidence(machine=Machine(2, 0.95, 1.0, 0.5)))
     assert (alone.confidence, among.confidence) == ("high", "medium")
     assert any("Other programs keep 1.4 of them busy" in said for said in evidence(among))
     for one in among.changes:
@@ -198,11 +198,11 @@ def test_a_break_between_steps_is_no_part_of_them() -> None:
 TWO_MAPS = 'd = d.map(lambda x: f(x, ")")).map(g, num_parallel_calls=2)'
 AUTO = "num_parallel_calls=tf.data.AUTOTUNE"
 PLACES = [
-    Place(0, 0, "list_files", "ListFilesDataset", "t.py", 3, 'd = tf.data.Dataset.list_files("a/*.txt")'),
-    Place(0, 1, "flat_map", "FlatMapDataset", "t.py", 4, "d = d.flat_map(tf.data.TextLineDataset)"),
-    Place(0, 2, "map", "MapDataset", "t.py", 5, TWO_MAPS),
-    Place(0, 3, "map", "ParallelMapDataset", "t.py", 5, TWO_MAPS),
-    Place(0, 4, "batch", "BatchDataset", "t.py", 6, "d = d.batch("),
+    UserStage(0, 0, "list_files", "ListFilesDataset", "t.py", 3, 'd = tf.data.Dataset.list_files("a/*.txt")'),
+    UserStage(0, 1, "flat_map", "FlatMapDataset", "t.py", 4, "d = d.flat_map(tf.data.TextLineDataset)"),
+    UserStage(0, 2, "map", "MapDataset", "t.py", 5, TWO_MAPS),
+    UserStage(0, 3, "map", "ParallelMapDataset", "t.py", 5, TWO_MAPS),
+    UserStage(0, 4, "batch", "BatchDataset", "t.py", 6, "d = d.batch("),
 ]  # fmt: skip
 
 
@@ -232,14 +232,13 @@ def test_prefetch_goes_to_the_end_of_the_chain() -> None:
     assert code("prefetch", None, PLACES) is None
 
 
+LISTED = 'ds=tf.data.Dataset.list_files("a").prefetch(1)'
+TAKEN = "x,y=v1.data.make_one_shot_iterator(ds).get_next()"
 SESSION = [
-    Place(0, 0, "list_files", "TensorSliceDataset", "mon.py", 6,
-    'ds=tf.data.Dataset.list_files("a").prefetch(1)'), Place(0, 1, "prefetch", "PrefetchDataset", "mon.py",
-    6, 'ds=tf.data.Dataset.list_files("a").prefetch(1)'), Place(
-        0, 2, "make_one_shot_iterator", "PrefetchDataset", "mon.py", 7,
-        "x,y=v1.data.make_one_shot_iterator(ds).get_next()",
-    ),
-]  # fmt: skip
+    UserStage(0, 0, "list_files", "TensorSliceDataset", "mon.py", 6, LISTED),
+    UserStage(0, 1, "prefetch", "PrefetchDataset", "mon.py", 6, LISTED),
+    UserStage(0, 2, "make_one_shot_iterator", "PrefetchDataset", "mon.py", 7, TAKEN),
+]
 
 
 def test_an_edit_is_valid_code() -> None:
@@ -254,13 +253,13 @@ def test_an_edit_is_valid_code() -> None:
 
 def test_a_line_that_was_cut_is_not_edited() -> None:
     text = "d = d.map(f).batch(" + "x" * 300
-    found = code("cache_here", Place(0, 0, "map", "MapDataset", "t.py", 1, text[:200]), [])
+    found = code("cache_here", UserStage(0, 0, "map", "MapDataset", "t.py", 1, text[:200]), [])
     assert found is not None
     assert (found.line, found.after) == (1, None)
 
 
 def test_a_prefetch_is_where_it_was_written() -> None:
-    stage = Stage(0, 0, "Iterator::Root::Prefetch", "PrefetchDataset:1")
+    stage = PipelineStage(0, 0, "Iterator::Root::Prefetch", "PrefetchDataset:1")
     assert [one.line for one in locate([stage], SESSION)[stage]] == [6]
 
 

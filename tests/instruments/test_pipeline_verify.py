@@ -9,9 +9,9 @@ import pytest
 
 from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.tracing import Pace
-from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
+from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.tracing import TracingPace
+from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
 from stepscope.instruments.pipeline.verify import Recorded, compare, verify
 from stepscope.presenters import json as as_json
 from stepscope.presenters import scroll
@@ -22,18 +22,18 @@ from tests.each import each
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
 
-def chain(*words: str, **calls: int | None) -> list[Place]:
+def chain(*words: str, **calls: int | None) -> list[UserStage]:
     """A chain of transformations; keywords give num_parallel_calls by transformation."""
     return [
-        Place(0, i, word, None, "t.py", i + 1, f"d = d.{word}()",
+        UserStage(0, i, word, None, "t.py", i + 1, f"d = d.{word}()",
               json.dumps({"num_parallel_calls": calls[word]} if word in calls else {}))
         for i, word in enumerate(words)
     ]  # fmt: skip
 
 
-def recorded(places: list[Place], work: float = 8, pace: Pace | None = None) -> Recorded:
+def recorded(places: list[UserStage], work: float = 8, pace: TracingPace | None = None) -> Recorded:
     drawn, times = sequential(work=work)
-    return Recorded(diagnose(drawn.calls(), times, beside=Beside(pace=pace)), places)
+    return Recorded(diagnose(drawn.calls(), times, beside=CaptureEvidence(pace=pace)), places)
 
 
 SAME = "The chain of datasets is the same: what changed is inside a function, or elsewhere."
@@ -54,7 +54,7 @@ WRITTEN = chain("range", "map", "batch")
         (WRITTEN, None, SAME),
     ],
 )  # fmt: skip
-def test_which_change_was_made(after: list[Place], change: str | None, said: str) -> None:
+def test_which_change_was_made(after: list[UserStage], change: str | None, said: str) -> None:
     result = verify(recorded(WRITTEN), recorded(after))
     assert result is not None
     assert (None if result.change is None else result.change.name) == change
@@ -79,7 +79,7 @@ def test_half_the_work_is_seen_without_a_chain() -> None:
 
 
 def test_steps_that_were_not_traced_are_compared_where_both_tell_them() -> None:
-    half = Pace(10 * MS, 5 * MS, 10**6)
+    half = TracingPace(10 * MS, 5 * MS, 10**6)
     both = verify(recorded(WRITTEN, pace=half), recorded(WRITTEN, work=4.6, pace=half))
     assert both is not None
     assert both.change is not None
@@ -135,7 +135,7 @@ def test_recordings_in_turns_are_compared_by_their_medians() -> None:
     assert compare([], sides[1]) is None
 
 
-def fused() -> tuple[Diagnosis, list[Place]]:
+def fused() -> tuple[Diagnosis, list[UserStage]]:
     """A loop whose map and batch TensorFlow runs as one stage, MapAndBatch."""
     drawn = Drawn()
     for i in range(10):
@@ -149,7 +149,7 @@ def fused() -> tuple[Diagnosis, list[Place]]:
         drawn.add(RUNNER, "InstantiatedCapturedFunction::Run", at + 0.03, 0.01, id=function)
         drawn.add(POOL, "ExecutorState::Process", at + 0.05, 7.9, id=function)
     places = chain("range", "map", "batch")
-    return diagnose(drawn.calls(), steps(10, 10), beside=Beside(places=places)), places
+    return diagnose(drawn.calls(), steps(10, 10), beside=CaptureEvidence(places=places)), places
 
 
 @each(
@@ -162,7 +162,7 @@ def fused() -> tuple[Diagnosis, list[Place]]:
         (chain("range", "map", "batch", "prefetch"), "prefetch"),
     ],
 )  # fmt: skip
-def test_a_change_is_recognised_through_a_fusion(after: list[Place], change: str | None) -> None:
+def test_a_change_is_recognised_through_a_fusion(after: list[UserStage], change: str | None) -> None:
     """Of the stage that stands for map and batch, not of the source."""
     diagnosis, places = fused()
     assert diagnosis.bottleneck is not None

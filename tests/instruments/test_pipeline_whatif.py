@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from stepscope.instruments.pipeline import whatif
 from stepscope.instruments.pipeline.diagnoses import find
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
 from stepscope.instruments.pipeline.whatif import Setting
 from stepscope.session import trace
 from tests.corpus import SAMPLES
@@ -31,7 +31,7 @@ RECORDINGS = (
 def diagnosis_of(name: str) -> Diagnosis:
     if name == "drawn":
         drawn, found = sequential()
-        return diagnose(drawn.calls(), found, beside=Beside(machine=Machine(4, 0.3, 1.0, 1.1)))
+        return diagnose(drawn.calls(), found, beside=CaptureEvidence(machine=Machine(4, 0.3, 1.0, 1.1)))
     with trace.open(SAMPLES / name, cache=False) as opened:
         return find(opened.query)[0].diagnosis
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepscope import library
-from stepscope.instruments.ranks.table import Found, rows_of
+from stepscope.instruments.ranks.table import RankRows, rows_of
 from tests.draw import Row, Tables
 from tests.instruments.jobs import US, Job, job
 from tests.tiers import cases
@@ -17,7 +17,7 @@ from tests.tiers import cases
 def _findings(jobs: list[Job], name: str, folder: Path) -> list[Row]:
     tables = [rows_of(made.parts, made.ranks) for made in jobs]
     connection = Tables().connect()
-    for table in Found._fields:
+    for table in RankRows._fields:
         rows = [row for found in tables for row in getattr(found, table)]
         file = folder / f"{table}.csv"
         with file.open("w", newline="") as out:

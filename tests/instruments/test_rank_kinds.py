@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepscope.instruments.ranks.kinds import Told, kind_of, told
+from stepscope.instruments.ranks.kinds import CollectiveFacts, kind_of, told
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -54,7 +54,7 @@ def test_what_pytorch_says_of_a_kernel():
         "Process Group Ranks": "[0, 1]", "Seq": 17,
     }  # fmt: skip
     found = told(("ncclDevKernel_Generic",), None, json.dumps(args))
-    assert found == Told("all_reduce", "0 [0, 1]", 2, 17, "Float", 6637568, 6637568)
+    assert found == CollectiveFacts("all_reduce", "0 [0, 1]", 2, 17, "Float", 6637568, 6637568)
     uneven = args | {"Collective name": "all_to_allv", "In split size": "[3, 5]", "Seq": "18"}
     assert told(("x",), None, json.dumps(uneven)).kind == "all_to_all_v"
     assert told(("x",), None, json.dumps(uneven | {"Collective name": "all_to_all"})).kind == "all_to_all_v"

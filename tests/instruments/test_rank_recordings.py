@@ -13,7 +13,7 @@ import pytest
 import stepscope
 from stepscope import library
 from stepscope.lake.rows import ranks_of
-from stepscope.sources.source import Bytes, Source
+from stepscope.sources.source import ByteLocation, Source
 from tests import corpus
 from tests.each import each
 from tests.instruments.jobs import Job, job
@@ -111,7 +111,7 @@ def test_the_same_from_a_lake_in_any_order(tmp_path: Path):
     ],
 )
 def test_what_distributed_info_says(told: str, expected: tuple[int | None, int | None]):
-    source = Source("a.json", "a.json", Bytes("a.json"), 1, "chrome_trace")
+    source = Source("a.json", "a.json", ByteLocation("a.json"), 1, "chrome_trace")
     assert ranks_of(source, {"meta": {"distributedInfo": told}}) == expected
     named = ranks_of(source._replace(rank=5), {"meta": {"distributedInfo": told}})
     assert named == (5 if expected[0] is None else expected[0], expected[1])

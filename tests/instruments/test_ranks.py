@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepscope.instruments.ranks.clocks import ENOUGH, End, align
-from stepscope.instruments.ranks.kinds import END_TOGETHER, Told
+from stepscope.instruments.ranks.kinds import END_TOGETHER, CollectiveFacts
 from stepscope.instruments.ranks.matching import match
-from stepscope.instruments.ranks.parts import Part, Rank
+from stepscope.instruments.ranks.parts import CollectivePart, Rank
 from stepscope.instruments.ranks.path import Arrival, path
-from stepscope.instruments.ranks.table import Found, rows_of
+from stepscope.instruments.ranks.table import RankRows, rows_of
 from tests.draw import Row
 from tests.instruments.jobs import MS, US, Job, job
 
@@ -124,11 +124,12 @@ _parts = st.lists(
 )
 
 
-def _drawn(drawn: list[tuple[Any, ...]]) -> tuple[list[Part], dict[int, Rank]]:
+def _drawn(drawn: list[tuple[Any, ...]]) -> tuple[list[CollectivePart], dict[int, Rank]]:
     parts = [
-        Part(
+        CollectivePart(
             "run", f"h{source}", source, number, source, "GPU", f"rank-{source}", source, step, True,
-            Told(kind, group, None, sequence, None, elements, elements), begin * US, (begin + dur) * US,
+            CollectiveFacts(kind, group, None, sequence, None, elements, elements),
+            begin * US, (begin + dur) * US,
         )
         for number, (source, kind, group, sequence, elements, step, begin, dur) in enumerate(drawn)
     ]  # fmt: skip
@@ -136,10 +137,10 @@ def _drawn(drawn: list[tuple[Any, ...]]) -> tuple[list[Part], dict[int, Rank]]:
     return parts, {source: Rank(f"{source}.json", source, None) for source in range(3)}
 
 
-def _matches_plainly(parts: list[Part]) -> set[frozenset[int]]:
+def _matches_plainly(parts: list[CollectivePart]) -> set[frozenset[int]]:
     """The rules of the documentation, one collective after the other, as sets of slices."""
     found: set[frozenset[int]] = set()
-    lists: dict[tuple[Any, ...], dict[int, list[Part]]] = {}
+    lists: dict[tuple[Any, ...], dict[int, list[CollectivePart]]] = {}
     for part in parts:
         told = part.told
         if told.kind == "send":
@@ -151,7 +152,7 @@ def _matches_plainly(parts: list[Part]) -> set[frozenset[int]]:
             key = ("order", told.group, told.kind if told.group is None else "", part.step)
         lists.setdefault(key, {}).setdefault(part.source_id, []).append(part)
 
-    def like(part: Part) -> tuple[Any, ...]:
+    def like(part: CollectivePart) -> tuple[Any, ...]:
         told = part.told
         return told.kind, told.elements_in if told.kind in END_TOGETHER else None
 
@@ -257,7 +258,7 @@ def test_waits_and_order_of_sources(drawn: list[tuple[Any, ...]], shuffle: rando
     assert _named(rows_of(again, moved)) == _named(found)
 
 
-def _named(found: Found) -> list[list[Row]]:
+def _named(found: RankRows) -> list[list[Row]]:
     """The rows without the numbers of sources, and what these are part of."""
     slices = {row["id"]: row["slice_id"] for row in found.collective}
     mates: dict[int, int] = {}

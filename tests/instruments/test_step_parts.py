@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 
 from stepscope import _core
-from stepscope.capture import built_in
+from stepscope.capture import c_functions
 from stepscope.instruments.step_breakdown import driver, labels, part_tables
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER
 from stepscope.instruments.step_breakdown.sweep import Segment
@@ -145,7 +145,7 @@ cpu/pool   thread :     [take......]
         take="IteratorGetNextOp::DoCompute",
     )
     session = ("tensorflow/python/client/session.py", "_run", "library")
-    sample(tables, 1, 22, session, (built_in.FILE, "array", "python"))
+    sample(tables, 1, 22, session, (c_functions.FILE, "array", "python"))
     assert parts(tables) == {0: {"copy": 9, "input": 12}}
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_evidence import Mark, Step
-from stepscope.instruments.steps import Known, find, recover
+from stepscope.instruments.steps import SourceFacts, find, recover
 
 MS = 10**9
 PYTHON, POOL = 0, 1
@@ -180,7 +180,7 @@ def store(producer: str = "tf_profiler", **marker: list):
 
 def test_without_evidence_the_capture_stands_in():
     made = store()
-    recover(made, Known())
+    recover(made, SourceFacts())
     (row,) = made.rows("step_stored")
     assert (row["recovered_from"], row["averaged"], row["dur_ps"]) == ("whole_capture", False, 100)
     assert [note["slug"] for note in made.facts["notes"]] == ["no-steps"]
@@ -188,7 +188,7 @@ def test_without_evidence_the_capture_stands_in():
 
 def test_a_file_of_one_step():
     made = store("step_stats")
-    recover(made, Known(5, sessions=True))
+    recover(made, SourceFacts(5, sessions=True))
     (row,) = made.rows("step_stored")
     assert (row["step"], row["recovered_from"], row["averaged"]) == (5, "file", True)
     assert made.facts["notes"] == []
@@ -201,7 +201,7 @@ def test_a_file_that_compiles(name):
     """As a tf Timeline, an op by its node and a StepStats tell it."""
     marker = {"track_id": [0], "name": [name], "ts_ps": [10], "dur_ps": [50]}
     made = store("step_stats", **marker, step=[None], args_json=[None])
-    recover(made, Known(0, sessions=True))
+    recover(made, SourceFacts(0, sessions=True))
     (row,) = made.rows("step_stored")
     assert (row["kind"], row["averaged"], row["recovered_from"]) == ("compile", False, "file")
 
@@ -210,7 +210,7 @@ def test_nothing_recorded():
     from stepscope import _core
 
     made = _core.build()
-    recover(made, Known())
+    recover(made, SourceFacts())
     assert made.tables().get("step", 0) == 0
 
 

@@ -13,7 +13,7 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
-from stepscope.formats.models.place import Place
+from stepscope.formats.models.place import ModelPlace
 from stepscope.instruments import tfprof
 from tests import corpus
 
@@ -71,23 +71,23 @@ def answers() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def resnet() -> tfprof.Model:
+def resnet() -> tfprof.TfprofModel:
     folder = corpus.path("tf1/resnet14_ref")
     names = ("graph.pb", "oplog_custom/tfprof_log", "run_meta_0005.pb", "run_meta_0006.pb")
-    graph, log, *steps = (Place.of_file(str(folder / name)) for name in names)
-    checkpoint = Place.of_checkpoint(str(folder / "model.ckpt-14"))
-    return tfprof.Model(graph, steps, log, checkpoint=checkpoint, log_first=True)
+    graph, log, *steps = (ModelPlace.of_file(str(folder / name)) for name in names)
+    checkpoint = ModelPlace.of_checkpoint(str(folder / "model.ckpt-14"))
+    return tfprof.TfprofModel(graph, steps, log, checkpoint=checkpoint, log_first=True)
 
 
 @pytest.mark.repeats("reads recordings that do not ship")
-def test_the_prompt_answers_as_tensorflow(resnet: tfprof.Model) -> None:
+def test_the_prompt_answers_as_tensorflow(resnet: tfprof.TfprofModel) -> None:
     from stepscope.cli.console import Console
-    from stepscope.cli.tfprof_prompt import Conversation
+    from stepscope.cli.tfprof_prompt import TfprofDialogue
 
     kept = compared = 0
     out, err = io.StringIO(), io.StringIO()
     console = Console(out, err, False, False, False, False, 100, None)
-    talk = Conversation(resnet, _core.TfprofOptions(), console)
+    talk = TfprofDialogue(resnet, _core.TfprofOptions(), console)
     for line, wanted in answers():
         out.seek(0), out.truncate()
         err.seek(0), err.truncate()
@@ -151,7 +151,7 @@ def test_damaged_files_end_in_an_error(tmp_path: Path) -> None:
         damaged = tmp_path / "graph.pb"
         damaged.write_bytes(data[:cut])
         with pytest.raises(StepscopeError) as raised:
-            tfprof.Model(Place.of_file(str(damaged)))
+            tfprof.TfprofModel(ModelPlace.of_file(str(damaged)))
         assert raised.value.path == str(damaged)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stepscope import _core
-from stepscope.formats.models.place import Place
+from stepscope.formats.models.place import ModelPlace
 from tests.later import proto
 from tests.tiers import cases
 
@@ -307,7 +307,7 @@ def test_ops_without_a_formula_are_said(tmp_path: Path) -> None:
     graph.node.append(node("d", "Relu", ["open"], None))
     path = tmp_path / "graph.pb"
     path.write_bytes(graph.SerializeToString())
-    notes = tfprof.Model(Place.of_file(str(path)), own_flops=True).notes
+    notes = tfprof.TfprofModel(ModelPlace.of_file(str(path)), own_flops=True).notes
     assert notes[-1:] == [
         "floating point operations of stepscope's own for 0 nodes; 1 have no complete shape and count none; "
         "3 of ops without a formula count none: MyOwnOp, XlaCustomCall"

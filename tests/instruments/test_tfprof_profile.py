@@ -13,7 +13,7 @@ import pytest
 from stepscope import _core, report
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
-from stepscope.formats.models.place import Place
+from stepscope.formats.models.place import ModelPlace
 from stepscope.instruments import tfprof
 from stepscope.session import trace
 from tests import corpus
@@ -58,7 +58,7 @@ def test_steps_are_those_of_tensorflow(
 def test_a_profile_is_written_as_it_was_read(multistep: Path) -> None:
     log = proto("core.profiler.tfprof_log_pb2")
     path = multistep / "profile.pb"
-    again = log.ProfileProto.FromString(tfprof.Model(profile=Place.of_file(str(path))).profile())
+    again = log.ProfileProto.FromString(tfprof.TfprofModel(profile=ModelPlace.of_file(str(path))).profile())
     assert again == log.ProfileProto.FromString(path.read_bytes())
 
 
@@ -96,7 +96,8 @@ def test_advice_is_that_of_tensorflow(multistep: Path) -> None:
     advice = text_format.Parse((multistep / "advise_multistep_all.pbtxt").read_text(), output.AdviceProto())
     wanted = {name: "\n".join(checker.reports) for name, checker in advice.checkers.items()}
     assert (
-        sections(tfprof.Model(profile=Place.of_file(str(multistep / "profile.pb"))).advise().text) == wanted
+        sections(tfprof.TfprofModel(profile=ModelPlace.of_file(str(multistep / "profile.pb"))).advise().text)
+        == wanted
     )
 
 
@@ -127,7 +128,7 @@ def test_advice_ends_with_findings_of_our_own(capsys: pytest.CaptureFixture[str]
     assert found
     assert main(["tfprof", "advise", f"-run_meta_path={step}"]) == 0
     captured = capsys.readouterr()
-    assert captured.out == tfprof.Model(None, [Place.of_file(step)]).advise().text
+    assert captured.out == tfprof.TfprofModel(None, [ModelPlace.of_file(step)]).advise().text
     _, _, said = captured.err.partition("stepscope's own findings in the same recordings:\n")
     wanted = [f"{one.severity}: {one.title}. {one.impact} {one.action}" for one in found]
     assert " ".join(said.split()) == " ".join(" ".join(wanted).split())
@@ -140,14 +141,14 @@ def test_damaged_profiles_end_in_an_error(multistep: Path, tmp_path: Path) -> No
         damaged = tmp_path / "profile.pb"
         damaged.write_bytes(data[:cut])
         with pytest.raises(StepscopeError) as raised:
-            tfprof.Model(profile=Place.of_file(str(damaged)))
+            tfprof.TfprofModel(profile=ModelPlace.of_file(str(damaged)))
         assert raised.value.path == str(damaged)
 
 
 def test_any_bytes_give_a_view_or_an_error(tmp_path: Path) -> None:
     """Flipped bits, cut and doubled stretches of a profile: never more than an error of ours."""
     step = Path(__file__).resolve().parents[1] / "samples/run_metadata/two_servers.pb"
-    good = tfprof.Model(None, [Place.of_file(str(step))]).profile()
+    good = tfprof.TfprofModel(None, [ModelPlace.of_file(str(step))]).profile()
     assert len(good) > 5000
     dice = random.Random(7)
     path = tmp_path / "profile.pb"
@@ -165,7 +166,7 @@ def test_any_bytes_give_a_view_or_an_error(tmp_path: Path) -> None:
                 data[at:at] = data[at : at + dice.randrange(1, 9)]
         path.write_bytes(data)
         try:
-            model = tfprof.Model(profile=Place.of_file(str(path)), own_flops=True)
+            model = tfprof.TfprofModel(profile=ModelPlace.of_file(str(path)), own_flops=True)
         except StepscopeError:
             continue
         read += 1

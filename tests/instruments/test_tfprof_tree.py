@@ -44,7 +44,7 @@ def theirs(node: Any, command: str, level: int = 0) -> list[tuple[Any, ...]]:
     return [line] + [one for child in node.children for one in theirs(child, command, below)]
 
 
-def ours(root: tree.Node) -> list[tuple[Any, ...]]:
+def ours(root: tree.ViewNode) -> list[tuple[Any, ...]]:
     return [
         (
             node.level,
@@ -110,7 +110,7 @@ def test_a_graph_by_itself() -> None:
 
 def test_names_are_escaped_for_notebooks() -> None:
     figures = tree.Figures(*[0] * 11)
-    assert "<script>" not in tree.Node("<script>", True, figures, figures)._repr_html_()
+    assert "<script>" not in tree.ViewNode("<script>", True, figures, figures)._repr_html_()
 
 
 def test_deep_graphs_need_no_recursion(tmp_path: Path) -> None:

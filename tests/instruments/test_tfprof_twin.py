@@ -181,7 +181,7 @@ def ps(micros: float) -> int:
     return round(micros * 10**6)
 
 
-def check(found: trace.Trace) -> None:
+def check(found: trace.OpenTrace) -> None:
     wanted = means(twin(found.query))
     profile = stepscope.tfprof(found)
     nodes = {node.name: node for node in profile.scope().walk() if node.nodes}

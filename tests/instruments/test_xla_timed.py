@@ -23,7 +23,7 @@ JAX = "jax/trace/plugins/profile/2026_11_20_08_48_26/vm.xplane.pb"
 TF = "xla/profile_jit/plugins/profile/2026_11_20_08_46_19/vm.xplane.pb"
 
 
-def read(*paths: Path) -> timed.Timed:
+def read(*paths: Path) -> timed.TimedPrograms:
     with trace.open(*map(str, paths), cache=False) as opened:
         groups = opened.query(statement("instruction_slices")).rows()
         modules = {group[3] for group in groups}

@@ -16,10 +16,10 @@ NAMES = st.sampled_from(["dot.1", "while", "p1", "copy", "nothing"])
 
 
 @st.composite
-def known(draw: st.DrawFn) -> known_programs.Program:
+def known(draw: st.DrawFn) -> known_programs.KnownProgram:
     """A program of three computations that call each other anyhow."""
     instructions = tuple(
-        known_programs.Instruction(
+        known_programs.HloInstruction(
             draw(NAMES),
             draw(st.sampled_from(["dot", "while", "fusion", "parameter", "conditional"])),
             draw(st.integers(0, 2)),
@@ -34,7 +34,9 @@ def known(draw: st.DrawFn) -> known_programs.Program:
         for _ in range(draw(st.integers(0, 5)))
     )
     source, entry = draw(st.sampled_from([None, 0, 1])), draw(st.sampled_from([None, 0, 2]))
-    return known_programs.Program(source, draw(MODULES), draw(IDS), entry, instructions, ("a", "b", "c"), "x")
+    return known_programs.KnownProgram(
+        source, draw(MODULES), draw(IDS), entry, instructions, ("a", "b", "c"), "x"
+    )
 
 
 GROUPS = st.lists(
@@ -50,7 +52,7 @@ GROUPS = st.lists(
 @settings(max_examples=200, deadline=None)
 @given(GROUPS, st.lists(known(), max_size=4))
 def test_no_slice_is_lost_without_a_word(
-    groups: list[tuple[Any, ...]], programs: list[known_programs.Program]
+    groups: list[tuple[Any, ...]], programs: list[known_programs.KnownProgram]
 ) -> None:
     found = timed.join(groups, programs)
     assert found.seen == sum(group[8] for group in groups)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stepscope.session import deriving
+from stepscope.session import lake_derivation
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -14,5 +14,5 @@ def nothing_is_derived() -> Iterator[None]:
     """These tests are about files, manifests and snapshots. Deriving takes nine tenths of a small ingest, is
     tested in session/test_deriving.py, and is left to who reads such a lake."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deriving, "derive_runs", lambda lake, run_ids: None)
+        patch.setattr(lake_derivation, "derive_runs", lambda lake, run_ids: None)
         yield

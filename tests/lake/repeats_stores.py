@@ -18,7 +18,7 @@ import pytest
 import stepscope
 from stepscope.cli import main
 from stepscope.errors import LakeError, UsageError
-from stepscope.lake import derived, snapshot, store_writer
+from stepscope.lake import derived_tables, snapshot, store_writer
 from stepscope.lake.mirror import Mirror
 from stepscope.session import lakes
 from stepscope.session.trace import compact, verify
@@ -95,7 +95,7 @@ def listed(url: str) -> set[str]:
     mirror = lakes.in_store(url)
     assert mirror is not None
     found = {file.path for file in mirror.lake().files_of()}  # makes the mirror what the store is now
-    return found | {file.path for one in derived.read_all(mirror.folder) for file in one.files}
+    return found | {file.path for one in derived_tables.read_all(mirror.folder) for file in one.files}
 
 
 def test_the_same_rows_as_on_a_disk(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:

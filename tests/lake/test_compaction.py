@@ -23,7 +23,7 @@ from stepscope.engines import Form
 from stepscope.errors import LakeError, UsageError
 from stepscope.lake import leftovers, reader, snapshot, snapshot_writer, writer
 from stepscope.lake.manifest import TIMELINE
-from stepscope.lake.schema import Table
+from stepscope.lake.schema import SchemaTable
 from stepscope.session import compacting
 from stepscope.session.trace import Only, compact, verify
 from tests.lake import dying
@@ -168,7 +168,7 @@ def test_what_goes_wrong_in_one_file_ends_the_others(lake: Path, monkeypatch: py
     monkeypatch.setattr(compacting, "FILE_BYTES", 1)
     whole = compacting._form
 
-    def form(table: Table) -> Form:
+    def form(table: SchemaTable) -> Form:
         if table.name == "slice":
             raise OSError("the disk is full")
         return whole(table)

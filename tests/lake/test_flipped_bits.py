@@ -14,8 +14,8 @@ import pytest
 import stepscope
 from stepscope.cli import main
 from stepscope.errors import LakeError
-from stepscope.lake import derived, manifest, reader
-from stepscope.lake.checked import Checked
+from stepscope.lake import derived_tables, manifest, reader
+from stepscope.lake.hash_checks import Checked
 from stepscope.lake.manifest import TIMELINE
 from tests.tiers import cases
 
@@ -94,7 +94,7 @@ def test_a_flipped_bit_in_a_derived_table_has_it_made_again(lake: Path) -> None:
     sql = "SELECT * FROM tfprof_node ORDER BY id"
     with stepscope.open(lake) as trace:
         before = trace.query(sql).rows()
-    files = [lake / file.path for one in derived.read_all(lake) for file in one.files]
+    files = [lake / file.path for one in derived_tables.read_all(lake) for file in one.files]
     assert before
     assert files
     for path in files:

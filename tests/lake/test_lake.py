@@ -17,11 +17,11 @@ import stepscope
 from stepscope import strict_json
 from stepscope.cli import main
 from stepscope.errors import LakeError, StepscopeError, UsageError
-from stepscope.lake import derived, leftovers, reader, writer
+from stepscope.lake import derived_tables, leftovers, reader, writer
 from stepscope.lake.manifest import TIMELINE
 from stepscope.lake.schema import schema
-from stepscope.session.derived import VERSIONS
-from stepscope.sources.given import is_lake
+from stepscope.session.table_makers import VERSIONS
+from stepscope.sources.user_paths import is_lake
 from tests.lake.recordings import chrome
 from tests.tiers import some
 
@@ -44,7 +44,7 @@ def everything(*paths: Path, made: bool = False, **options: bool) -> dict[str, l
 
 def in_use(lake: Path) -> set[str]:
     """The files that readers of a lake open, and none of those that wait to be swept."""
-    announced = [*reader.read_manifests(lake), *derived.read_all(lake)]
+    announced = [*reader.read_manifests(lake), *derived_tables.read_all(lake)]
     return {file.path for one in announced for file in one.files}
 
 

@@ -15,8 +15,8 @@ from stepscope import _core, strict_json
 from stepscope.cli import main
 from stepscope.engines import rows_of
 from stepscope.errors import LakeError
-from stepscope.lake import derived, leftovers, manifest, reader, snapshot, snapshot_writer, writer
-from stepscope.lake.manifest import TIMELINE, File, Manifest
+from stepscope.lake import derived_tables, leftovers, manifest, reader, snapshot, snapshot_writer, writer
+from stepscope.lake.manifest import TIMELINE, Manifest, ManifestFile
 from stepscope.server import catalog
 from stepscope.server.timeline import Timeline
 from stepscope.session import trace
@@ -89,7 +89,7 @@ def without_timeline(one: Manifest) -> Manifest:
     return one._replace(files=tuple(file for file in one.files if file.table != TIMELINE))
 
 
-def timelines(lake: Path) -> list[File]:
+def timelines(lake: Path) -> list[ManifestFile]:
     return [one.timeline for one in reader.contents(lake).manifests if one.timeline is not None]
 
 
@@ -352,13 +352,13 @@ def test_no_file_of_several_sources_is_a_timeline(lake: Path) -> None:
     _committed(lake, current.commit._replace(files=part))
     with pytest.raises(LakeError, match="snapshot"):
         trace.open(lake=lake)
-    kept = lake / derived.FOLDER / "fleet.json"
+    kept = lake / derived_tables.FOLDER / "fleet.json"
     if kept.exists():
         found = json.loads(kept.read_text())
         del found["digest"]
         found["files"].append({"table": TIMELINE, "path": place, "bytes": 1, "rows": 1, "hash": "00"})
         kept.write_bytes(strict_json.sealed(found))
-        assert derived.read(lake, "fleet") is None
+        assert derived_tables.read(lake, "fleet") is None
 
 
 def test_a_sweep_takes_back_what_nobody_lists(lake: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "how-to" / "python-and-notebooks.md"
-MODULES = ("answers", "compared", "result", "shown", "trace")
+MODULES = ("answers", "comparison", "report_views", "result", "trace")
 
 
 @pytest.fixture(autouse=True)

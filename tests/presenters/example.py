@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepscope.report import Chart, Column, Finding, Note, Report, Section, Table
+from stepscope.report import Chart, Column, Note, Report, ReportFinding, Section, Table
 
 MS = 10**9
 
@@ -101,7 +101,7 @@ COMPLETE = Section(
     "SELECT 1",
 )
 
-FINDING = Finding(
+FINDING = ReportFinding(
     slug="input-bound",
     severity="high",
     title="The input pipeline holds the model up",
@@ -115,7 +115,7 @@ FINDING = Finding(
     formula="share = wait / step; told when share >= 0.1",
 )
 
-LANES = Finding(
+LANES = ReportFinding(
     slug="rows-are-lanes",
     severity="info",
     title="Rows of this timeline are lanes",

@@ -13,14 +13,14 @@ from stepscope.report import (
     Column,
     Diff,
     Edit,
-    Finding,
-    Node,
     Note,
     Report,
+    ReportFinding,
     Section,
     SourceLine,
     Table,
     Tree,
+    TreeNode,
 )
 from stepscope.report.parts import Kind
 from tests.presenters.hostile import HOSTILE
@@ -42,7 +42,9 @@ def every_kind(text: Callable[[], str]) -> Report:
     depths = (0, 1, 2, 2, 1, 0, 1, 2, 3, 0)
     line = SourceLine(text(), 12)
     nodes = tuple(
-        Node(depth, text(), (i * MS, i or None, not i % 2), line if i % 3 else None, text() if i == 3 else "")
+        TreeNode(
+            depth, text(), (i * MS, i or None, not i % 2), line if i % 3 else None, text() if i == 3 else ""
+        )
         for i, depth in enumerate(depths)
     )
     facts = (Column("a", "ps", text()), Column("b", "int", text()), Column("c", "bool", text()))
@@ -55,7 +57,7 @@ def every_kind(text: Callable[[], str]) -> Report:
             (None, (None, None, None), None),
         )
     )
-    finding = Finding(text(), "high", text(), text(), text(), table, text(), (text(),), text(), text())
+    finding = ReportFinding(text(), "high", text(), text(), text(), table, text(), (text(),), text(), text())
     plain = Section("plain", text(), text(), (text(), text()), sql=text())
     sections = (
         plain,

@@ -17,7 +17,7 @@ import pytest
 from stepscope.presenters import frame, markdown
 from stepscope.presenters import html as presenter
 from stepscope.presenters.plain import plain
-from stepscope.report import Chart, Column, Finding, Node, Note, Report, Section, Table, Tree
+from stepscope.report import Chart, Column, Note, Report, ReportFinding, Section, Table, Tree, TreeNode
 from tests.presenters.browser import Browser
 from tests.presenters.example import REPORT
 from tests.presenters.hostile import HOSTILE
@@ -80,7 +80,9 @@ def hostile_report() -> Report:
         )
     )
     findings = tuple(
-        Finding("slug", "high", text, text, text, Table(columns, rows[:3], 3), text, (text,), text, text)
+        ReportFinding(
+            "slug", "high", text, text, text, Table(columns, rows[:3], 3), text, (text,), text, text
+        )
         for text in names[:48]
     )
     notes = tuple(Note("slug", "lost", text, 1, text, (text,)) for text in names)
@@ -389,7 +391,7 @@ FLAME = Section(
     tree=Tree(
         (Column("time_ps", "ps", "Time"),),
         tuple(
-            Node(depth, name, (ms * 10**9,), kind=kind)
+            TreeNode(depth, name, (ms * 10**9,), kind=kind)
             for depth, name, ms, kind in (
                 (0, "main", 80, "program"),
                 (1, "load", 40, "program"),

@@ -21,7 +21,7 @@ from stepscope import presenters
 from stepscope.presenters import json as as_json
 from stepscope.presenters import markdown, outline, scroll, terminal, tidy
 from stepscope.presenters.cells import cells
-from stepscope.report import Node, Report
+from stepscope.report import Report, TreeNode
 from tests.presenters import kinds
 from tests.presenters.browser import Browser
 from tests.presenters.test_files import outside_code
@@ -155,7 +155,7 @@ def test_branches_lead_from_each_node_to_its_parent(depths: list[int]) -> None:
     sound = [0]
     for depth in depths:
         sound.append(min(depth, sound[-1] + 1))
-    drawn = outline.branches([Node(depth, "", ()) for depth in sound])
+    drawn = outline.branches([TreeNode(depth, "", ()) for depth in sound])
     for at, (depth, before) in enumerate(zip(sound, drawn, strict=True)):
         assert len(before) == 3 * depth
         if not depth:

@@ -167,7 +167,7 @@ def test_numbers_are_never_cut() -> None:
     out = io.StringIO()
     shown = rows.to_table(["name", "n"], data, out, width=50)
     assert "123456789012345678901234567890" in out.getvalue()
-    assert shown == rows.Shown(1, 0)
+    assert shown == rows.ShownRows(1, 0)
 
 
 def test_columns_without_room_are_counted() -> None:

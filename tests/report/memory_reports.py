@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.memory.allocators import Compared, Memory
-from stepscope.instruments.memory.blocks import Block, Held, Spans
+from stepscope.instruments.memory.allocators import AllocatorMemory, Compared
+from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock, Spans
 from stepscope.instruments.memory.by_step import Windows
 from stepscope.instruments.memory.moves import Pool
 from stepscope.instruments.memory.peak import Peak, peak
-from stepscope.instruments.memory.whatif import WhatIf
+from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.report import memory
 from stepscope.report.parts import Report
 
 US = 10**6
 MIB = 2**20
-_W = Block(
+_W = MemoryBlock(
     4 * MIB, 0, None, "dense/w", "VarHandleOp", kind="parameter", slot=0, dtype="float32", shape=(1024, 1024)
 )
-_X = Block(
+_X = MemoryBlock(
     2 * MIB,
     5 * US,
     9 * US,
@@ -33,10 +33,12 @@ _X = Block(
 )
 
 
-def _memory(*blocks: Block, base: int = 0, **facts: object) -> Memory:
-    held = Held("bfc", "GPU:0", list(blocks), base)
+def _memory(*blocks: MemoryBlock, base: int = 0, **facts: object) -> AllocatorMemory:
+    held = AllocatorBlocks("bfc", "GPU:0", list(blocks), base)
     top = peak(blocks, base)
-    made = Memory(0, "r", "h", "trace.pb", "bfc", "GPU:0", held, top, True, True, (), None, None, None)
+    made = AllocatorMemory(
+        0, "r", "h", "trace.pb", "bfc", "GPU:0", held, top, True, True, (), None, None, None
+    )
     return replace(made, **facts)  # type: ignore[arg-type]
 
 
@@ -44,21 +46,23 @@ _ONE = _memory(_X)
 _LATE = replace(_X, last_use_ps=6 * US)
 
 
-def _held(one: Memory, **facts: object) -> Memory:
+def _held(one: AllocatorMemory, **facts: object) -> AllocatorMemory:
     return replace(one, held=replace(one.held, **facts))  # type: ignore[arg-type]
 
 
-def _compared(compared: int, within: int, late_ps: int | None, later: Sequence[Block] = ()) -> Memory:
+def _compared(
+    compared: int, within: int, late_ps: int | None, later: Sequence[MemoryBlock] = ()
+) -> AllocatorMemory:
     return replace(_ONE, compared=Compared(compared, compared, within, late_ps, tuple(later), 0))
 
 
-def _kinds() -> Memory:
+def _kinds() -> AllocatorMemory:
     kinds = ("parameter", "input", "activation", "gradient", "buffer", "executable", "autograd detail",
              "output", "temporary", "persistent", "unknown")  # fmt: skip
-    return _memory(*(Block((12 - i) * MIB, 0, None, kind=kind) for i, kind in enumerate(kinds)))
+    return _memory(*(MemoryBlock((12 - i) * MIB, 0, None, kind=kind) for i, kind in enumerate(kinds)))
 
 
-MEMORY: dict[str, Memory] = {
+MEMORY: dict[str, AllocatorMemory] = {
     "one block": _ONE,
     "of each kind": _kinds(),
     "from the graph alone": replace(_ONE, recorded=False),
@@ -84,13 +88,13 @@ MEMORY: dict[str, Memory] = {
     "most were freed in time": _compared(4000, 3900, None),
     "beside the graph": replace(_ONE, graph_peak=Peak(MIB, 0, ()), timeline_bytes=5 * MIB),
 }
-CHANGES: dict[str, WhatIf] = {
-    "some ops run again": WhatIf("recompute", MIB, MIB, 1, 3 * US, meant=True),
-    "cheap ops run again": WhatIf("recompute", MIB, MIB, 2, 3 * US),
-    "some in half precision": WhatIf("half_precision", MIB, MIB, 1, None, meant=True),
-    "all in half precision": WhatIf("half_precision", MIB, MIB, 9, None),
-    "half the batch": WhatIf("half_batch", MIB, MIB, 9, None, batch=64),
-    "a change without effect": WhatIf("half_batch", 2 * MIB, 0, 9, None, batch=64),
+CHANGES: dict[str, MemoryWhatIf] = {
+    "some ops run again": MemoryWhatIf("recompute", MIB, MIB, 1, 3 * US, meant=True),
+    "cheap ops run again": MemoryWhatIf("recompute", MIB, MIB, 2, 3 * US),
+    "some in half precision": MemoryWhatIf("half_precision", MIB, MIB, 1, None, meant=True),
+    "all in half precision": MemoryWhatIf("half_precision", MIB, MIB, 9, None),
+    "half the batch": MemoryWhatIf("half_batch", MIB, MIB, 9, None, batch=64),
+    "a change without effect": MemoryWhatIf("half_batch", 2 * MIB, 0, 9, None, batch=64),
 }
 STEPS: dict[str, tuple[int, ...]] = {
     "both steps alike": (200, 200),
@@ -104,8 +108,8 @@ STEPS: dict[str, tuple[int, ...]] = {
 """MiB that each step holds."""
 
 
-def _steps(sizes: Sequence[int]) -> tuple[Memory, Windows]:
-    blocks = [Block(size * MIB, 10 * i, 10 * i + 5, f"op{i}") for i, size in enumerate(sizes)]
+def _steps(sizes: Sequence[int]) -> tuple[AllocatorMemory, Windows]:
+    blocks = [MemoryBlock(size * MIB, 10 * i, 10 * i + 5, f"op{i}") for i, size in enumerate(sizes)]
     return _memory(*blocks), {0: [(i, 10 * i, 10 * i + 5) for i in range(len(sizes))]}
 
 

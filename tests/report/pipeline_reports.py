@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.chain import Ending, Removed
-from stepscope.instruments.pipeline.changes import Change
-from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.pipeline.changes import PredictedChange
+from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import Prediction
 from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.places import Code, Place
+from stepscope.instruments.pipeline.places import Code, UserStage
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.report import pipeline
@@ -67,9 +67,9 @@ _BURSTS = [
     )
     for one in (_MAP, _BATCH)
 ]  # fmt: skip
-_CALLED = Place(0, 1, "map", "MapDataset", "a.py", 9, "d.map(f)", '{"map_func": "f (other.py:3)"}')
+_CALLED = UserStage(0, 1, "map", "MapDataset", "a.py", 9, "d.map(f)", '{"map_func": "f (other.py:3)"}')
 _LAMBDA = '{"map_func": "make.<locals>.<lambda> (a.py:8)"}'
-_WRITTEN = Place(0, 2, "batch", "BatchDataset", "a.py", 12, "d.batch(8)")
+_WRITTEN = UserStage(0, 2, "batch", "BatchDataset", "a.py", 12, "d.batch(8)")
 _NOWHERE = replace(_WRITTEN, file=None, transformation="with_options")
 
 
@@ -146,18 +146,18 @@ ODD: dict[str, Oddity] = {
 }
 _THEN = Prediction(4 * MS, 3 * MS, 5 * MS, "cpu")
 _AT = "map (transformation 1)"
-_CHANGE = Change("parallelise_map", _AT, {"stage": _AT, "way": "sequential"}, _THEN, True)
+_CHANGE = PredictedChange("parallelise_map", _AT, {"stage": _AT, "way": "sequential"}, _THEN, True)
 
 
-def _change(name: str, **facts: object) -> Change:
+def _change(name: str, **facts: object) -> PredictedChange:
     return replace(_CHANGE, name=name, facts={"stage": _AT, **facts})
 
 
-def _cache(elements: int | None, size: float | None, free: int | None) -> Change:
+def _cache(elements: int | None, size: float | None, free: int | None) -> PredictedChange:
     return replace(_change("cache_here"), cache=Footprint(elements, size, free))
 
 
-CHANGES: dict[str, Change] = {
+CHANGES: dict[str, PredictedChange] = {
     "parallel": _CHANGE,
     "parallel, of TensorFlow 1": _change(
         "parallelise_map", way="sequential", autotune="tf.data.experimental.AUTOTUNE"
@@ -204,8 +204,8 @@ CHANGES: dict[str, Change] = {
 LIMITS = {"program": "program", "threads": "threads", "a stage": "Iterator::Root::BatchV2::Map"}
 
 
-def _found(one: Diagnosis) -> Found:
-    return Found(0, "r", "h", "trace.pb", [], one)
+def _found(one: Diagnosis) -> SourcePipelines:
+    return SourcePipelines(0, "r", "h", "trace.pb", [], one)
 
 
 def reports() -> Iterator[tuple[str, Report]]:
@@ -230,5 +230,5 @@ def reports() -> Iterator[tuple[str, Report]]:
     yield "change: one helps, one does not", _changes([_CHANGE, helpless])
 
 
-def _changes(changes: Sequence[Change]) -> Report:
+def _changes(changes: Sequence[PredictedChange]) -> Report:
     return pipeline.build([_found(_with(changes=tuple(changes)))])

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepscope import library
 from stepscope.instruments.causes import ranking
-from stepscope.report import build, judged
+from stepscope.report import build, judgement_text
 from stepscope.report.advice import findings_of
 from stepscope.report.parts import ask
 from tests.draw import Tables
@@ -61,8 +61,8 @@ def _judgement(_: str, tables: Tables) -> Iterator[str]:
     """What limits a step, and what speaks for it."""
     tables.fill(CONNECTION)
     found = ranking.judge(FakeTrace(CONNECTION).query)
-    yield from judged.sentences(found, False)
-    for answer in judged.document(found, ())["answers"]:
+    yield from judgement_text.sentences(found, False)
+    for answer in judgement_text.document(found, ())["answers"]:
         yield from (f"because: {reason}" for reason in answer["because"])
 
 
@@ -72,7 +72,7 @@ def _runs() -> str:
     for name, tables in recordings.judged():
         tables.fill(CONNECTION)
         found += [replace(one, run_id=name) for one in ranking.judge(FakeTrace(CONNECTION).query)]
-    return "".join(f"- {line}\n" for line in judged.sentences(found, True))
+    return "".join(f"- {line}\n" for line in judgement_text.sentences(found, True))
 
 
 _WITH_FINDINGS = ("one device", "uneven steps", "waiting for input", "damage and caps", "an input pipeline")

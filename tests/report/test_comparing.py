@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.compare import sides
-from stepscope.instruments.compare.matching import Item
-from stepscope.instruments.compare.measured import Measured
+from stepscope.instruments.compare.figures import Measured
+from stepscope.instruments.compare.matching import NamedItem
 from stepscope.instruments.compare.ops import Op
 from stepscope.report.comparing import build
 from stepscope.session import trace
@@ -90,7 +90,7 @@ def test_one_side_is_refused() -> None:
 
 
 def test_recordings_without_steps_are_compared_whole() -> None:
-    a, b = ((Op(Item("d/MatMul", "MatMul", scope=("d",)), "compute", 2, ps),) for ps in (5, 3))
+    a, b = ((Op(NamedItem("d/MatMul", "MatMul", scope=("d",)), "compute", 2, ps),) for ps in (5, 3))
     report = build(Measured("x", 0, 0, 0, ops=a), Measured("y", 4, 7, 7, ops=b))
     assert "Steps are not known of x" in report.headline[0]
     (names,) = [one for one in report.sections if one.name == "compared_names"]
@@ -128,7 +128,7 @@ def test_parts_add_up_to_the_difference_of_the_steps() -> None:
 
 def test_what_a_fusion_replaced_is_under_their_scope() -> None:
     def op(name: str, kind: str, ps: int) -> Op:
-        return Op(Item(name, kind, scope=tuple(name.split("/")[:-1])), "compute", 1, ps)
+        return Op(NamedItem(name, kind, scope=tuple(name.split("/")[:-1])), "compute", 1, ps)
 
     a = (op("net/block/MatMul", "MatMul", 5), op("net/block/BiasAdd", "BiasAdd", 3))
     b = (op("net/block/Fused", "_FusedMatMul", 6),)

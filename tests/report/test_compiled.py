@@ -11,7 +11,7 @@ import pytest
 from stepscope import report
 from stepscope.cli import main
 from stepscope.formats.xla import cases
-from stepscope.report import Finding
+from stepscope.report import ReportFinding
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 
@@ -19,7 +19,7 @@ SAMPLE = SAMPLES / "xla_dump"
 _HEAD = "HloModule jit_f\n\n"
 
 
-def _findings(folder: Path) -> dict[str, Finding]:
+def _findings(folder: Path) -> dict[str, ReportFinding]:
     with trace.open(str(folder), cache=False) as opened:
         return {one.slug: one for one in report.build(opened).findings}
 

@@ -31,7 +31,7 @@ def test_totals_are_those_of_memory_analysis(capsys: pytest.CaptureFixture[str])
     assert asked == 7
 
 
-def _find(folder: str) -> tuple[list[memory.Program], int]:
+def _find(folder: str) -> tuple[list[memory.ProgramMemory], int]:
     with trace.open(folder, cache=False) as opened:
         return memory.find(opened.query)
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from stepscope.instruments.flame import Box, Flame, Frame
+from stepscope.instruments.flame import Flame, FlameBox, FlameFrame
 from stepscope.report import flame
 from stepscope.report.parts import SourceLine
 
 MS = 10**9
-MAIN = Frame("main", "train.py", 9, "program")
-CALLS = tuple(Frame(name, f"tf/{name}.py", None, "library") for name in ("fit", "call", "execute"))
+MAIN = FlameFrame("main", "train.py", 9, "program")
+CALLS = tuple(FlameFrame(name, f"tf/{name}.py", None, "library") for name in ("fit", "call", "execute"))
 
 
 def drawn(**facts: object) -> Flame:
     boxes = (
-        Box(0, (MAIN,), 80 * MS, 20 * MS, {"python": 60 * MS, "wait": 20 * MS}, 0),
-        Box(1, CALLS, 40 * MS, 40 * MS, {}, 0),
-        Box(1, (), 20 * MS, 20 * MS, {}, 2),
+        FlameBox(0, (MAIN,), 80 * MS, 20 * MS, {"python": 60 * MS, "wait": 20 * MS}, 0),
+        FlameBox(1, CALLS, 40 * MS, 40 * MS, {}, 0),
+        FlameBox(1, (), 20 * MS, 20 * MS, {}, 2),
     )
     whole = Flame("r", "h", "MainThread", 2, 100 * MS, 80 * MS, boxes, 2, MS // 4)
     return whole._replace(**facts)  # type: ignore[arg-type]

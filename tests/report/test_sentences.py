@@ -14,7 +14,9 @@ from stepscope import library
 from tests.report import sentence_list
 
 SOURCE = Path(stepscope.__file__).parent
-MODULES = tuple(f"report/{name}.py" for name in ("judged", "sentences", "advice", "verification", "flame"))
+MODULES = tuple(
+    f"report/{name}.py" for name in ("judgement_text", "sentences", "advice", "verification", "flame")
+)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 

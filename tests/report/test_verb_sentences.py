@@ -8,7 +8,8 @@ from tests.report import verb_list
 from tests.report.test_sentences import templates
 
 MODULES = tuple(
-    f"report/{name}.py" for name in ("memory", "memory_steps", "promised", "pipeline", "advised", "tfprof")
+    f"report/{name}.py"
+    for name in ("memory", "memory_steps", "document_keys", "pipeline", "pipeline_changes", "tfprof")
 )
 
 

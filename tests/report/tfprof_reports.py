@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.instruments.tfprof import Answer
-from stepscope.instruments.tfprof.tree import Figures, Node
+from stepscope.instruments.tfprof import ViewOutput
+from stepscope.instruments.tfprof.tree import Figures, ViewNode
 from stepscope.report import tfprof
 from stepscope.report.parts import Report
 
 _NONE = Figures(*[0] * 11)
-_ROOT = Node("_TFProfRoot", False, _NONE, _NONE, select=("micros", "bytes", "params"))
+_ROOT = ViewNode("_TFProfRoot", False, _NONE, _NONE, select=("micros", "bytes", "params"))
 OPTIONS: dict[str, tuple[dict[str, str], str]] = {
     "variables": ({"account_type_regexes": "Variable"}, "_TFProfRoot (--/0 params)"),
     "a device in capitals": ({"account_type_regexes": ".*CPU:0.*"}, ""),
@@ -25,5 +25,5 @@ def reports() -> Iterator[tuple[str, Report]]:
     for view in ("scope", "graph", "op", "code"):
         yield f"tfprof: {view}", tfprof.build(view, _ROOT)
     for name, (words, text) in OPTIONS.items():
-        answer = Answer(text, [], [])
+        answer = ViewOutput(text, [], [])
         yield f"tfprof: {name}", tfprof.build("scope", _ROOT, tfprof.advice("scope", words, answer))

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stepscope.instruments.flame import Box, Flame, Frame
-from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.flame import Flame, FlameBox, FlameFrame
+from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.model import Prediction
-from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.verify import Edit, Neighbours, Verification
+from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.verify import ChainEdit, Neighbours, Verification
 from stepscope.report import flame, verification
 from stepscope.report.parts import Report, Section
 
 MS = 10**9
-_MAP = Place(0, 1, "map", "ParallelMapDataset", "data.py", 12, "ds.map(decode)")
-_CHANGE = Change("parallel", "Map", {}, Prediction(8 * MS, 7 * MS, 9 * MS, "cpu"), True)
-_HELD = Verification((Edit("parallelism", _MAP, None, -1),), _CHANGE, 20 * MS, 8 * MS, True)
+_MAP = UserStage(0, 1, "map", "ParallelMapDataset", "data.py", 12, "ds.map(decode)")
+_CHANGE = PredictedChange("parallel", "Map", {}, Prediction(8 * MS, 7 * MS, 9 * MS, "cpu"), True)
+_HELD = Verification((ChainEdit("parallelism", _MAP, None, -1),), _CHANGE, 20 * MS, 8 * MS, True)
 VERIFIED: dict[str, Verification] = {
     "a prediction that held": _HELD,
     "a shorter step": replace(_HELD, after_ps=5 * MS, untraced=False),
-    "a longer step": replace(_HELD, after_ps=15 * MS, edits=(Edit("added", _MAP), Edit("removed", _MAP))),
+    "a longer step": replace(
+        _HELD, after_ps=15 * MS, edits=(ChainEdit("added", _MAP), ChainEdit("removed", _MAP))
+    ),
     "a change without a prediction": replace(_HELD, change=None, edits=()),
     "an unknown gain": replace(_HELD, change=replace(_CHANGE, unknown="files"), turns=3),
     "neighbours that changed as well": replace(_HELD, neighbours=Neighbours(0.1, 3.0, 4)),
@@ -28,8 +30,11 @@ VERIFIED: dict[str, Verification] = {
 }
 
 
-_MAIN = Frame("main", "train.py", 9, "program")
-_BOXES = (Box(0, (_MAIN,), 80 * MS, 20 * MS, {"python": 60 * MS}, 0), Box(1, (), 20 * MS, 20 * MS, {}, 2))
+_MAIN = FlameFrame("main", "train.py", 9, "program")
+_BOXES = (
+    FlameBox(0, (_MAIN,), 80 * MS, 20 * MS, {"python": 60 * MS}, 0),
+    FlameBox(1, (), 20 * MS, 20 * MS, {}, 2),
+)
 _THREAD = Flame("r", "h", "MainThread", 2, 100 * MS, 80 * MS, _BOXES, 2, MS // 4)
 FLAMES: dict[str, list[Flame]] = {
     "the thread of the steps": [_THREAD],

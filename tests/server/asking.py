@@ -15,10 +15,10 @@ from urllib.parse import unquote
 from stepscope.server import app, assets
 from stepscope.server.access import Access
 from stepscope.server.assets import Asset
-from stepscope.server.beside import Beside
-from stepscope.server.console import Console, Settings
+from stepscope.server.console import Settings, StatementProcesses
 from stepscope.server.news import News
-from stepscope.server.recording import Recording
+from stepscope.server.recording import ServedRecording
+from stepscope.server.sibling_files import SiblingFiles
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 
@@ -83,11 +83,11 @@ class Served:
 
         async def make() -> app.Page:
             return app.Page(
-                lambda: Recording(lambda: trace.open(*given, lake=lake)),
-                Console(settings),
+                lambda: ServedRecording(lambda: trace.open(*given, lake=lake)),
+                StatementProcesses(settings),
                 self.access,
                 News([Path(lake)] if lake else ()),
-                Beside(given, check) if beside else None,
+                SiblingFiles(given, check) if beside else None,
             )
 
         self.page = self.run(make())

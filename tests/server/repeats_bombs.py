@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import LimitReached, StepscopeError
-from stepscope.server.console import Console, Rows, Settings
+from stepscope.server.console import JsonRows, Settings, StatementProcesses
 from tests.corpus import SAMPLES
 
 SECONDS = 1.0
@@ -74,7 +74,7 @@ def memory_of(pid: int) -> int:
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon:")), 0)
 
 
-async def answered(console: Console) -> Rows:
+async def answered(console: StatementProcesses) -> JsonRows:
     """What it says to a small question, for which a busy machine may need more than a second."""
     for _ in range(5):
         try:
@@ -93,7 +93,7 @@ def test_bombs_end_in_time() -> None:
         settings = Settings(
             (str(SAMPLES / "chrome" / "kineto_cuda.json"),), seconds=SECONDS, memory_bytes=MEMORY, processes=3
         )
-        console = Console(settings)
+        console = StatementProcesses(settings)
         most: dict[int, int] = {}
         over = False
 
@@ -150,7 +150,7 @@ def test_a_download_is_whole_or_refused(form: str) -> None:
         settings = Settings(
             (str(SAMPLES / "chrome" / "phases.json"),), most_download_bytes=10_000, seconds=200, processes=1
         )
-        console = Console(settings)
+        console = StatementProcesses(settings)
         try:
             small = await console.run("SELECT range AS a FROM range(100)", form)
             assert small.body.count(b"\n") >= 100

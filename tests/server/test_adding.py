@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import NothingFound
-from stepscope.server.beside import Beside
+from stepscope.server.sibling_files import SiblingFiles
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.server.asking import Served
@@ -30,7 +30,7 @@ def test_what_lies_beside_is_offered_by_number(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "train.py").write_text("")
     paths = [str(tmp_path / "a.pb")]
-    beside = Beside(paths, _check)
+    beside = SiblingFiles(paths, _check)
     with pytest.raises(IndexError):
         beside.add(0)  # nothing was offered yet
     assert beside.offer() == ["b.pb", "notes"]

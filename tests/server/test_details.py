@@ -20,20 +20,20 @@ from stepscope import library
 from stepscope.library.statements import statement
 from stepscope.server import catalog, details
 from stepscope.session import trace
-from stepscope.session.trace import Trace
+from stepscope.session.trace import OpenTrace
 from tests.corpus import SAMPLES
 from tests.server.asking import RECORDINGS, Served
 from tests.tiers import ALL
 
 
 @pytest.fixture(scope="module")
-def opened(served: Served) -> Iterator[Trace]:
+def opened(served: Served) -> Iterator[OpenTrace]:
     with trace.open(*RECORDINGS) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def rows(opened: Trace) -> list[dict[str, Any]]:
+def rows(opened: OpenTrace) -> list[dict[str, Any]]:
     """All slices, on the page's axis of time."""
     result = opened.query(
         "SELECT s.*, s.ts_ps + f.shift_ps AS begin_ps FROM slice AS s"
@@ -43,7 +43,7 @@ def rows(opened: Trace) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def order(opened: Trace) -> list[int]:
+def order(opened: OpenTrace) -> list[int]:
     """Track ids by the page's numbers."""
     return [row[0] for row in opened.query(statement("page_tracks")).rows()]
 
@@ -86,7 +86,7 @@ def test_a_slice_is_all_that_is_known_of_it(
         assert (told["args"] is None) == (row["args_json"] is None)
 
 
-def test_arrows_lead_from_a_launch_to_what_it_launched(served: Served, opened: Trace) -> None:
+def test_arrows_lead_from_a_launch_to_what_it_launched(served: Served, opened: OpenTrace) -> None:
     pair = opened.query(
         "SELECT a.id, b.id FROM flow AS f JOIN flow AS g USING (flow_id) JOIN slice AS a ON a.id = f.slice_id"
         " JOIN slice AS b ON b.id = g.slice_id WHERE f.phase = 'start' AND g.phase = 'end' ORDER BY 1, 2"
@@ -212,7 +212,7 @@ def test_a_range_of_everything_has_the_self_times_of_the_table(
     assert {(one["name"], one["op_type"]): one["self_ps"] for one in told["rows"]}.items() <= sums.items()
 
 
-def test_parts_of_a_range_are_those_of_its_whole_steps(served: Served, opened: Trace) -> None:
+def test_parts_of_a_range_are_those_of_its_whole_steps(served: Served, opened: OpenTrace) -> None:
     parts = opened.query(
         "SELECT s.id, s.ts_ps + f.shift_ps, s.ts_ps + f.shift_ps + s.dur_ps, p.label, p.dur_ps, p.hidden_ps"
         " FROM step_part AS p JOIN step AS s ON s.id = p.step_id JOIN _source_shift AS f"
@@ -241,7 +241,7 @@ def test_a_range_does_not_wait_for_where_its_steps_go(monkeypatch: pytest.Monkey
     held = threading.Event()
     read = details.Parts
 
-    def slowly(trace: Trace) -> details.Parts:
+    def slowly(trace: OpenTrace) -> details.Parts:
         held.wait(240)
         return read(trace)
 
@@ -270,7 +270,7 @@ def test_reports_and_ranges_give_way_to_timelines(served: Served) -> None:
     assert served.page.adding.submit(priority, None).result() == min(own + 5, 19)
 
 
-def test_counters_keep_the_least_and_the_largest(served: Served, opened: Trace, order: list[int]) -> None:
+def test_counters_keep_the_least_and_the_largest(served: Served, opened: OpenTrace, order: list[int]) -> None:
     recorded: dict[tuple[int, str, str], list[tuple[int, float]]] = defaultdict(list)
     for track, name, part, at, value in opened.query(
         "SELECT c.track_id, c.name, c.series, c.ts_ps + f.shift_ps, c.value FROM counter AS c"
@@ -330,7 +330,7 @@ def test_the_schema_has_comments_and_every_statement_of_the_library_runs(served:
         assert answer.status == 200, (one["name"], answer.body)
 
 
-def test_an_analysis_with_filters_is_that_of_the_library(served: Served, opened: Trace) -> None:
+def test_an_analysis_with_filters_is_that_of_the_library(served: Served, opened: OpenTrace) -> None:
     """All where all tests run; that the page's schema has each of them is tested above."""
     for name in library.names("analysis") if ALL else FEW:
         entry = library.named(name)
@@ -348,7 +348,7 @@ def test_an_analysis_with_filters_is_that_of_the_library(served: Served, opened:
     assert served.get("/api/analysis/_evidence_label").status == 404
 
 
-def test_ops_add_up_to_what_op_types_says(served: Served, opened: Trace) -> None:
+def test_ops_add_up_to_what_op_types_says(served: Served, opened: OpenTrace) -> None:
     told = served.get("/api/ops").json
     sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for row in told["rows"]:

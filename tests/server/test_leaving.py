@@ -13,8 +13,8 @@ import pytest
 from stepscope.background import Stopped, go_on
 from stepscope.errors import QueryError
 from stepscope.library.statements import statement
-from stepscope.server import desk, graphs, reports
-from stepscope.session.trace import Trace
+from stepscope.server import graphs, reports, trace_workers
+from stepscope.session.trace import OpenTrace
 from tests.corpus import SAMPLES
 from tests.server.asking import RECORDINGS, Served
 
@@ -35,13 +35,13 @@ def page() -> Iterator[Served]:
 class Slow:
     """An answer about memory that takes as long as `work` does; `begun` and `ended` are events of it."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, work: Callable[[Trace], object]) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, work: Callable[[OpenTrace], object]) -> None:
         self.begun, self.ended, self.begins = threading.Event(), threading.Event(), 0
         self.raised: BaseException | None = None
         self._work = work
         patch.setitem(reports.REPORTS, "memory", self._answer)
 
-    def _answer(self, trace: Trace) -> bytes:
+    def _answer(self, trace: OpenTrace) -> bytes:
         self.begins += 1
         self.begun.set()
         try:
@@ -55,7 +55,7 @@ class Slow:
 
 
 def test_a_long_answer_holds_up_no_other(page: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(trace_workers, "PATIENCE_SECONDS", 0.0)
     held = threading.Event()
     slow = Slow(monkeypatch, lambda trace: held.wait(HANG_SECONDS))
     with ThreadPoolExecutor() as pool:
@@ -72,14 +72,14 @@ def test_a_long_answer_holds_up_no_other(page: Served, monkeypatch: pytest.Monke
 
 
 def test_at_most_a_few_are_worked_out_at_the_same_time(page: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(trace_workers, "PATIENCE_SECONDS", 0.0)
     held = threading.Event()
-    together = threading.Semaphore(desk.MOST_DESKS)
-    all_busy = threading.Barrier(desk.MOST_DESKS + 1)
+    together = threading.Semaphore(trace_workers.MOST_DESKS)
+    all_busy = threading.Barrier(trace_workers.MOST_DESKS + 1)
 
     def work(number: int) -> int:
         assert together.acquire(blocking=False), "more at a time than there are desks"
-        if number < desk.MOST_DESKS:
+        if number < trace_workers.MOST_DESKS:
             all_busy.wait(HANG_SECONDS)
         held.wait(HANG_SECONDS)
         together.release()
@@ -88,29 +88,29 @@ def test_at_most_a_few_are_worked_out_at_the_same_time(page: Served, monkeypatch
     with ThreadPoolExecutor() as pool:
         asked = [
             pool.submit(page.run, page.page.recording.long.ask(lambda _, n=n: work(n)))  # type: ignore[misc]
-            for n in range(desk.MOST_DESKS)
+            for n in range(trace_workers.MOST_DESKS)
         ]
         try:
             all_busy.wait(HANG_SECONDS)
             asked += [
                 pool.submit(page.run, page.page.recording.long.ask(lambda _, n=n: work(n)))  # type: ignore[misc]
-                for n in range(desk.MOST_DESKS, desk.MOST_DESKS + 3)
+                for n in range(trace_workers.MOST_DESKS, trace_workers.MOST_DESKS + 3)
             ]
         finally:
             held.set()
-        assert [one.result(HANG_SECONDS) for one in asked] == list(range(desk.MOST_DESKS + 3))
+        assert [one.result(HANG_SECONDS) for one in asked] == list(range(trace_workers.MOST_DESKS + 3))
 
 
-def _one_query(trace: Trace) -> None:
+def _one_query(trace: OpenTrace) -> None:
     trace.query(ENDLESS).rows()
 
 
-def _many_queries(trace: Trace) -> None:
+def _many_queries(trace: OpenTrace) -> None:
     while True:
         trace.query(statement("page_runs")).rows()
 
 
-def _no_query(trace: Trace | None = None) -> None:
+def _no_query(trace: OpenTrace | None = None) -> None:
     while True:
         go_on()
 
@@ -126,7 +126,7 @@ def _no_query(trace: Trace | None = None) -> None:
 )
 def test_a_client_that_leaves_stops_its_work(
     page: Served,
-    work: Callable[[Trace], object],
+    work: Callable[[OpenTrace], object],
     raised: type[BaseException] | tuple[type[BaseException], ...],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor() as pool:
@@ -190,7 +190,7 @@ def test_who_waits_is_told_what_is_done(page: Served, monkeypatch: pytest.Monkey
 
     asking = threading.Event()
 
-    def work(trace: Trace) -> None:
+    def work(trace: OpenTrace) -> None:
         trace.query(statement("page_runs")).rows()
         asking.set()
         held.wait(HANG_SECONDS)

@@ -180,7 +180,7 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
     async def slow() -> None:
         from starlette.requests import Request
 
-        from stepscope.server.app import Gone, answered
+        from stepscope.server.app import ClientGone, answered
 
         async def endpoint(asked: Any, request: Request) -> Any:
             return await page.page.recording.desk.ask(lambda trace: trace.query(endless).rows())
@@ -189,7 +189,7 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
             return {"type": "http.disconnect"}
 
         request = Request({"type": "http", "method": "GET", "headers": []}, receive)
-        with pytest.raises(Gone):
+        with pytest.raises(ClientGone):
             await answered(page.page, endpoint, request)
 
     page.run(slow())

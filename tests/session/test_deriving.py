@@ -14,12 +14,12 @@ import pytest
 import stepscope
 from stepscope.instruments.memory import allocators
 from stepscope.instruments.pipeline import diagnoses
-from stepscope.lake import derived, leftovers, reader
+from stepscope.lake import derived_tables, leftovers, reader
 from stepscope.lake.schema import schema
-from stepscope.session import deriving
-from stepscope.session.derived import VERSIONS
+from stepscope.session import lake_derivation
 from stepscope.session.lake_tables import LakeTables
-from stepscope.session.open_trace import Trace
+from stepscope.session.open_trace import OpenTrace
+from stepscope.session.table_makers import VERSIONS
 from tests import corpus
 from tests.instruments.jobs import job
 from tests.instruments.test_rank_recordings import kineto
@@ -45,8 +45,8 @@ def read(lake: Path) -> dict[str, list[tuple]]:
 def afresh(lake: Path) -> dict[str, list[tuple]]:
     """What the tables of each run give when nothing is stored."""
     found: dict[str, list[tuple]] = {table: [] for table in VERSIONS}
-    for manifests in derived.by_run(reader.read_manifests(lake)).values():
-        with Trace(LakeTables(reader.Lake(lake, tuple(manifests)), None)) as trace:
+    for manifests in derived_tables.by_run(reader.read_manifests(lake)).values():
+        with OpenTrace(LakeTables(reader.Lake(lake, tuple(manifests)), None)) as trace:
             for table in VERSIONS:
                 found[table] += answered(trace, table)
     return {table: sorted(rows) for table, rows in found.items()}
@@ -114,7 +114,7 @@ def lake(small, tmp_path):
 
 def test_what_is_stored_is_what_is_made_afresh(filled, wanted, monkeypatch):
     assert all(wanted.values())
-    monkeypatch.setattr(deriving, "rows", nothing_is_made)
+    monkeypatch.setattr(lake_derivation, "rows", nothing_is_made)
     assert read(filled) == wanted
 
 
@@ -128,15 +128,19 @@ def test_any_reader_of_parquet_finds_the_rows(filled, wanted):
 @pytest.mark.repeats("three lakes")
 def test_what_an_older_version_made_is_made_again(lake, monkeypatch):
     before = read(lake)
-    (run,) = (one for one in derived.read_all(lake) if one.paths("iterator") and one.run_id == "tf_data")
+    (run,) = (
+        one for one in derived_tables.read_all(lake) if one.paths("iterator") and one.run_id == "tf_data"
+    )
     monkeypatch.setitem(VERSIONS, "iterator", VERSIONS["iterator"] + 1)
     asked = []
-    make = deriving.rows
-    monkeypatch.setattr(deriving, "rows", lambda lake, tables: asked.append(tables) or make(lake, tables))
+    make = lake_derivation.rows
+    monkeypatch.setattr(
+        lake_derivation, "rows", lambda lake, tables: asked.append(tables) or make(lake, tables)
+    )
     assert read(lake) == before
     assert asked
     stepscope.ingest([PIPELINE], lake, run="tf_data")
-    (again,) = (one for one in derived.read_all(lake) if one.run_id == "tf_data")
+    (again,) = (one for one in derived_tables.read_all(lake) if one.run_id == "tf_data")
     assert {one.table: one.version for one in again.made} == VERSIONS
     assert again.paths("iterator") != run.paths("iterator")
     # Readers that opened the lake before may still read the file; a later sweep removes it.
@@ -169,7 +173,7 @@ def test_a_run_that_grows_is_derived_as_one_made_at_once(tmp_path):
 def test_damage_costs_time_and_nothing_else(lake, damage):
     before = read(lake)
     announced = lake / "_derived" / "tf_data.json"
-    (run,) = (one for one in derived.read_all(lake) if one.run_id == "tf_data")
+    (run,) = (one for one in derived_tables.read_all(lake) if one.run_id == "tf_data")
     if damage == "gone":
         announced.unlink()
     elif damage == "no JSON":
@@ -190,27 +194,27 @@ def test_damage_costs_time_and_nothing_else(lake, damage):
         path.write_bytes(data)
     assert read(lake) == before
     stepscope.ingest([PIPELINE], lake, run="tf_data")
-    assert derived.intact(lake, derived.read(lake, "tf_data"))
+    assert derived_tables.intact(lake, derived_tables.read(lake, "tf_data"))
     assert read(lake) == before
 
 
 def test_a_sweep_keeps_what_was_announced(lake):
     """A writer that died after its announcement leaves a plan that names files in use."""
     before = read(lake)
-    (run,) = (one for one in derived.read_all(lake) if one.run_id == "tf_data")
+    (run,) = (one for one in derived_tables.read_all(lake) if one.run_id == "tf_data")
     name = "0" * 32
     (lake / "_stage" / name).mkdir()
     (lake / "_stage" / f"{name}.lock").touch()
     (lake / "_stage" / name / "plan.json").write_text(json.dumps({"files": [f.path for f in run.files]}))
     leftovers.sweep(lake)
-    assert derived.intact(lake, run)
+    assert derived_tables.intact(lake, run)
     assert read(lake) == before
 
 
 def test_a_large_run_has_its_tfprof_made_when_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(deriving, "MOST_SLICES", 10)
+    monkeypatch.setattr(lake_derivation, "MOST_SLICES", 10)
     stepscope.ingest([PIPELINE], tmp_path / "lake")
-    (run,) = derived.read_all(tmp_path / "lake")
+    (run,) = derived_tables.read_all(tmp_path / "lake")
     assert run.paths("tfprof_node") is None
     assert run.paths("iterator")
     assert read(tmp_path / "lake") == afresh(tmp_path / "lake")

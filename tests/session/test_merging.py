@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import stepscope
-from stepscope.lake import derived, reader
+from stepscope.lake import derived_tables, reader
 from stepscope.lake.schema import schema
-from stepscope.session import deriving
-from stepscope.session.derived import VERSIONS
+from stepscope.session import lake_derivation
 from stepscope.session.lake_tables import LakeTables
+from stepscope.session.table_makers import VERSIONS
 from tests.lake.recordings import chrome
 from tests.tiers import ALL
 
@@ -26,8 +26,8 @@ FEW = 2
 def few_are_many() -> Iterator[None]:
     """A handful of sources takes a tenth of the time that as many take as stand for many outside of tests."""
     with pytest.MonkeyPatch.context() as patch:
-        assert deriving.MANY_SOURCES > MANY
-        patch.setattr(deriving, "MANY_SOURCES", MANY)
+        assert lake_derivation.MANY_SOURCES > MANY
+        patch.setattr(lake_derivation, "MANY_SOURCES", MANY)
         yield
 
 
@@ -53,13 +53,13 @@ def everything(lake: Path) -> dict[str, list[tuple[object, ...]]]:
         return {name: sorted(trace.query(f"SELECT * FROM {name}").rows(), key=repr) for name in names}
 
 
-def merged(lake: Path, run: str) -> derived.Derived:
-    (found,) = (one for one in derived.read_all(lake) if one.run_id.startswith(run))
+def merged(lake: Path, run: str) -> derived_tables.Derived:
+    (found,) = (one for one in derived_tables.read_all(lake) if one.run_id.startswith(run))
     return found
 
 
 def paths_read(lake: Path, table: str) -> list[str]:
-    tables = LakeTables(reader.open_lake(lake), None, deriving.rows)
+    tables = LakeTables(reader.open_lake(lake), None, lake_derivation.rows)
     try:
         return [path for part in tables._parts(table) for path in part.paths]
     finally:
@@ -73,7 +73,7 @@ def test_merged_tables_give_the_rows_of_their_sources(lake: Path) -> None:
     assert len(paths_read(lake, "slice")) == SOURCES + FEW
     before = everything(lake)
     assert len(before["source"]) == SOURCES + FEW
-    shutil.rmtree(lake / derived.FOLDER)
+    shutil.rmtree(lake / derived_tables.FOLDER)
     assert len(paths_read(lake, "track")) == SOURCES + FEW
     assert everything(lake) == before
 

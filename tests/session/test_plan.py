@@ -283,10 +283,10 @@ def test_the_scheduler_decodes_each_once_and_answers_in_order(
     count: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from stepscope.session import schedule
-    from stepscope.sources.source import Bytes, Source
+    from stepscope.sources.source import ByteLocation, Source
 
     monkeypatch.setenv("STEPSCOPE_THREADS", str(threads))
-    sources = [Source(f"{at}", f"{at}", Bytes(""), 10 + at % 3, "x") for at in range(count)]
+    sources = [Source(f"{at}", f"{at}", ByteLocation(""), 10 + at % 3, "x") for at in range(count)]
     heard: list[Any] = []
     meter = schedule.Meter(sources, lambda *said: heard.append(said))
     began: list[int] = []
@@ -307,10 +307,10 @@ def test_the_scheduler_decodes_each_once_and_answers_in_order(
 
 def test_the_scheduler_stops_all_when_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     from stepscope.session import schedule
-    from stepscope.sources.source import Bytes, Source
+    from stepscope.sources.source import ByteLocation, Source
 
     monkeypatch.setenv("STEPSCOPE_THREADS", "2")
-    sources = [Source(f"{at}", f"{at}", Bytes(""), 1, "x") for at in range(50)]
+    sources = [Source(f"{at}", f"{at}", ByteLocation(""), 1, "x") for at in range(50)]
     meter = schedule.Meter(sources, None)
     begun: list[int] = []
 

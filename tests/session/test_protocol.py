@@ -8,7 +8,7 @@ import pytest
 
 from stepscope.engines import Engine
 from stepscope.engines.duckdb import DuckDB
-from stepscope.session.trace import Trace
+from stepscope.session.trace import OpenTrace
 from tests.fakes import FakeTrace
 
 
@@ -22,7 +22,7 @@ def members(protocol: type) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(("protocol", "made"), [(Trace, FakeTrace), (Engine, DuckDB)])
+@pytest.mark.parametrize(("protocol", "made"), [(OpenTrace, FakeTrace), (Engine, DuckDB)])
 def test_it_has_the_methods_of_its_protocol(protocol: type, made: type) -> None:
     assert len(members(protocol)) > 8
     for name, member in members(protocol).items():

@@ -91,7 +91,7 @@ def test_an_interrupt_that_hits_anything_leaves_a_trace_that_answers() -> None:
         expected = other.query(asked).rows()
     stop = threading.Event()
     raised: list[BaseException] = []
-    opened: list[trace.Trace] = []
+    opened: list[trace.OpenTrace] = []
 
     def interrupts() -> None:
         while not stop.wait(0.001):

@@ -19,9 +19,9 @@ import pytest
 import stepscope
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource
 from stepscope.sources import limits
-from stepscope.sources.damage import Damaged
-from stepscope.sources.find import Found, find
-from stepscope.sources.source import Bytes, Source
+from stepscope.sources.damage import DamagedArchive
+from stepscope.sources.find import FoundSources, find
+from stepscope.sources.source import ByteLocation, Source
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, FAKES, XPLANE
 
@@ -62,7 +62,7 @@ def content(source: Source, spool: Spool) -> bytes:
     return data
 
 
-def found_in(path: Path) -> tuple[Found, dict[str, bytes]]:
+def found_in(path: Path) -> tuple[FoundSources, dict[str, bytes]]:
     spool = Spool()
     try:
         found = find([str(path)], FAKES, spool)
@@ -230,7 +230,7 @@ def test_gzip_files_behind_each_other_are_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"one ") + gzip.compress(b"two"))
     spool = Spool()
-    place = Bytes(str(path), codec="gzip")
+    place = ByteLocation(str(path), codec="gzip")
     assert spool.read(place, "a.gz", 100) == b"one two"
     spool.unpack(place, "a.gz", tmp_path / "a")
     assert (tmp_path / "a").read_bytes() == b"one two"
@@ -264,7 +264,7 @@ def test_a_member_that_is_read_in_place_is_checked(tmp_path: Path, method: int, 
     (source,) = find([str(path)], FAKES, spool).sources
     assert source.bytes.crc == crc
     if flipped:
-        with pytest.raises(Damaged, match="checksum"):
+        with pytest.raises(DamagedArchive, match="checksum"):
             spool.read(source.bytes, source.path, 1 << 20)
     else:
         assert spool.read(source.bytes, source.path, 1 << 20) == _large(False)

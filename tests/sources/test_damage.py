@@ -26,8 +26,8 @@ from hypothesis import strategies as st
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
 from stepscope.session import trace
 from stepscope.sources import limits, spool
-from stepscope.sources.damage import Damaged
-from stepscope.sources.find import Found, find
+from stepscope.sources.damage import DamagedArchive
+from stepscope.sources.find import FoundSources, find
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, FAKES, XPLANE
 from tests.sources.test_archives import content, make_tar, make_zip
@@ -60,7 +60,7 @@ def archive(kind: str) -> bytes:
         return make_tar(path, members, TARS[kind]).read_bytes()
 
 
-def search(data: bytes) -> tuple[Found, dict[str, bytes], dict[str, str]]:
+def search(data: bytes) -> tuple[FoundSources, dict[str, bytes], dict[str, str]]:
     """What is found in a folder with an archive of these bytes and a good file: the content of each member
     that can be read, and what is said of those that cannot."""
     with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +76,11 @@ def search(data: bytes) -> tuple[Found, dict[str, bytes], dict[str, str]]:
                     try:
                         contents[one.member] = content(one, store)
                         store.reach(one.bytes, one.path)
-                    except (Damaged, zlib.error, EOFError) as error:  # zlib: as the core would report it
+                    except (
+                        DamagedArchive,
+                        zlib.error,
+                        EOFError,
+                    ) as error:  # zlib: as the core would report it
                         failed[one.path] = str(error)
             return found, contents, failed
         finally:

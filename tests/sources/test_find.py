@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from stepscope.errors import NothingFound, UnreadableSource, UsageError
-from stepscope.sources.find import Found, find
+from stepscope.sources.find import FoundSources, find
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, FAKES, GRAPH, RUN_METADATA, XPLANE, event_file
 
@@ -30,7 +30,7 @@ def write(root: Path, files: dict[str, bytes]) -> None:
         path.write_bytes(data)
 
 
-def search(*paths: Path | str, **names: str) -> Found:
+def search(*paths: Path | str, **names: str) -> FoundSources:
     spool = Spool()
     try:
         return find([str(path) for path in paths], FAKES, spool, **names)
@@ -38,7 +38,7 @@ def search(*paths: Path | str, **names: str) -> Found:
         spool.close()
 
 
-def places(found: Found) -> list[tuple[str, str, str]]:
+def places(found: FoundSources) -> list[tuple[str, str, str]]:
     return [(one.run_id, one.host_id, Path(one.path).name) for one in found.sources]
 
 

@@ -15,11 +15,11 @@ from stepscope.background import go_on
 from stepscope.library.statements import statement
 from stepscope.server import app, assets
 from stepscope.server.access import Access
-from stepscope.server.console import Console, Settings
-from stepscope.server.recording import Recording
+from stepscope.server.console import Settings, StatementProcesses
+from stepscope.server.recording import ServedRecording
 from stepscope.server.run import Protocol, bind
 from stepscope.session import trace
-from stepscope.session.trace import Trace
+from stepscope.session.trace import OpenTrace
 from tests.corpus import SAMPLES
 from tests.presenters.browser import Browser
 from tests.server.test_leaving import HANG_SECONDS, Slow
@@ -38,7 +38,11 @@ def here(path: Path) -> Iterator[str]:
     started: list[uvicorn.Server] = []
 
     async def serve() -> None:
-        page = app.Page(lambda: Recording(lambda: trace.open(path)), Console(Settings((str(path),))), access)
+        page = app.Page(
+            lambda: ServedRecording(lambda: trace.open(path)),
+            StatementProcesses(Settings((str(path),))),
+            access,
+        )
         built = app.build(page, assets.manifest())
         config = uvicorn.Config(built, http=Protocol, ws="none", log_config=None, timeout_graceful_shutdown=1)
         started.append(uvicorn.Server(config))
@@ -54,7 +58,7 @@ def here(path: Path) -> Iterator[str]:
         listening.close()
 
 
-def _endless(asked: Trace) -> None:
+def _endless(asked: OpenTrace) -> None:
     asked.query(statement("page_runs")).rows()
     while True:
         go_on()

@@ -18,7 +18,7 @@ pytest.importorskip("starlette", reason="the group test has starlette")
 from stepscope import objects
 from stepscope.presenters import frame
 from stepscope.presenters.frame import VIEWS
-from stepscope.server.within import Within
+from stepscope.server.notebook_routes import Within
 from stepscope.session import trace
 from tests.presenters.browser import PATIENCE_S, Browser, RefusedError
 from tests.tiers import some

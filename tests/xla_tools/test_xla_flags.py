@@ -149,7 +149,7 @@ def test_tensorflow_itself_says_what_is_wrong() -> None:
 
 @needs_jax
 def test_an_answer_without_the_control_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = installed.Said(0, True, "", b"loaded")
+    said = installed.ChildOutput(0, True, "", b"loaded")
     monkeypatch.setattr(installed, "ask", lambda *_: said)
     rows = check.check(parse("--xla_dump_to=/tmp/x"), library("jaxlib"), None)
     assert rows[0]["verdict"] == "undecided"
@@ -245,9 +245,9 @@ def test_a_library_is_asked_once_for_each_build(tmp_path: Path, monkeypatch: pyt
     (package / "lib.so").write_bytes(b"\0" * (1 << 21))
     asked: list[str] = []
 
-    def ask(one: Library, variable: str, *_: object) -> installed.Said:
+    def ask(one: Library, variable: str, *_: object) -> installed.ChildOutput:
         asked.append(variable)
-        return installed.Said(1, True, f"\t--{variable.lower()}_x=true  bool\tDoes x.\n\n", b"")
+        return installed.ChildOutput(1, True, f"\t--{variable.lower()}_x=true  bool\tDoes x.\n\n", b"")
 
     monkeypatch.setattr(installed, "ask", ask)
     one = Library("tensorflow", "9.9", package)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stepscope.cli import main
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
 from stepscope.xla_tools.replay import cut, inputs, shapes, wire
-from stepscope.xla_tools.replay.running import Ran, Runner
+from stepscope.xla_tools.replay.running import ReplayRun, Runner
 from tests.later import Later
 
 np = Later("numpy")
@@ -46,11 +46,11 @@ def argument(array: Any, order: tuple[int, ...] | None = None) -> inputs.Argumen
     kind = next(number for number, name in shapes.DTYPES.items() if name == array.dtype.name)
     order = order if order is not None else tuple(reversed(range(array.ndim)))
     data = array.transpose(order[::-1]).tobytes()
-    return inputs.Argument(shapes.Array(kind, array.shape, order), data)
+    return inputs.Argument(shapes.ArrayShape(kind, array.shape, order), data)
 
 
 def results(ran: Any) -> list[Any]:
-    assert isinstance(ran, Ran), ran
+    assert isinstance(ran, ReplayRun), ran
     with np.load(ran.results) as packed:
         return [packed[name] for name in packed.files]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 from stepscope.agents.roots import Roots
 from stepscope.errors import LimitReached, UsageError
 from stepscope.report import Report, build
-from stepscope.server.console import Console, Settings
-from stepscope.server.desk import Desk
+from stepscope.server.console import Settings, StatementProcesses
+from stepscope.server.trace_workers import TraceWorker
 from stepscope.session.trace import open as open_paths
 from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 T = TypeVar("T")
 
@@ -27,16 +27,16 @@ SECONDS = 300.0
 
 
 @dataclass
-class Recording:
+class OpenRecording:
     """One recording that is open."""
 
     handle: str
     paths: tuple[str, ...]
-    desk: Desk
-    console: Console
+    desk: TraceWorker
+    console: StatementProcesses
     report: Report | None = None
 
-    async def ask(self, work: Callable[[Trace], T]) -> T:
+    async def ask(self, work: Callable[[OpenTrace], T]) -> T:
         """Asks the trace. LimitReached when that takes too long."""
         try:
             return await asyncio.wait_for(self.desk.ask(work), SECONDS)
@@ -66,17 +66,17 @@ class Recordings:
     def __init__(self, roots: Roots, *, query_seconds: float = 20.0) -> None:
         self.roots = roots
         self._seconds = query_seconds
-        self._open: dict[str, Recording] = {}
+        self._open: dict[str, OpenRecording] = {}
         self._made = 0
 
-    async def open(self, asked: tuple[str, ...]) -> Recording:
+    async def open(self, asked: tuple[str, ...]) -> OpenRecording:
         """Opens paths together; the same paths again have the same handle. UsageError for paths outside."""
         paths = tuple(self.roots.path(path) for path in asked)
-        for handle, one in self._open.items():
-            if one.paths == paths:
+        for handle, recording in self._open.items():
+            if recording.paths == paths:
                 return self.get(handle)
 
-        def opened() -> Trace:
+        def opened() -> OpenTrace:
             found = open_paths(*paths)
             try:
                 self.roots.check(_files(found))
@@ -87,29 +87,29 @@ class Recordings:
 
         self._made += 1
         settings = Settings(paths, seconds=self._seconds, processes=1)
-        one = Recording(f"r{self._made}", paths, Desk(opened), Console(settings))
+        recording = OpenRecording(f"r{self._made}", paths, TraceWorker(opened), StatementProcesses(settings))
         try:
-            await one.ask(lambda trace: trace.sources)
+            await recording.ask(lambda trace: trace.sources)
         except BaseException:
-            await one.close()
+            await recording.close()
             raise
-        self._open[one.handle] = one
+        self._open[recording.handle] = recording
         while len(self._open) > MOST_OPEN:
             await self._open.pop(next(iter(self._open))).close()
-        return one
+        return recording
 
-    def get(self, handle: str) -> Recording:
+    def get(self, handle: str) -> OpenRecording:
         """The recording of a handle. UsageError when there is none."""
-        one = self._open.pop(handle, None)
-        if one is None:
+        recording = self._open.pop(handle, None)
+        if recording is None:
             raise UsageError(
                 "There is no open recording of this handle.",
                 seen=f"{handle[:40]!r}; open: {', '.join(self._open) or 'none'}",
                 todo=f"call open with its paths; {MOST_OPEN} are kept open",
                 slug="handle-unknown",
             )
-        self._open[handle] = one  # the last in order: it was asked for last
-        return one
+        self._open[handle] = recording  # the last in order: it was asked for last
+        return recording
 
     async def close(self) -> None:
         """Closes all."""
@@ -117,6 +117,8 @@ class Recordings:
             await self._open.popitem()[1].close()
 
 
-def _files(trace: Trace) -> list[str]:
+def _files(trace: OpenTrace) -> list[str]:
     """The files that a trace reads; those of a lake are in its folder."""
-    return [one.bytes.path for one in trace.sources if isinstance(one, Source) and one.spooled is None]
+    return [
+        source.bytes.path for source in trace.sources if isinstance(source, Source) and source.spooled is None
+    ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from stepscope.errors import UsageError
-from stepscope.sources.given import is_url
+from stepscope.sources.user_paths import is_url
 
 
 class Roots:

@@ -10,7 +10,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from stepscope import __version__, reference
-from stepscope.agents import fit, tools
+from stepscope.agents import answer_limits, tools
 from stepscope.agents.recordings import Recordings
 from stepscope.agents.roots import Roots
 from stepscope.lake.schema import schema
@@ -60,8 +60,10 @@ def built(recordings: Recordings) -> Server[Any]:
         )
         return types.ListToolsResult(
             tools=[
-                types.Tool(name=one.name, description=one.about, input_schema=one.schema, annotations=reads)
-                for one in tools.TOOLS
+                types.Tool(
+                    name=tool.name, description=tool.about, input_schema=tool.schema, annotations=reads
+                )
+                for tool in tools.TOOLS
             ]
         )
 
@@ -70,7 +72,7 @@ def built(recordings: Recordings) -> Server[Any]:
     ) -> types.CallToolResult:
         answer, failed = await tools.call(params.name, params.arguments or {}, recordings)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=fit.text(answer))], is_error=failed
+            content=[types.TextContent(type="text", text=answer_limits.text(answer))], is_error=failed
         )
 
     async def list_resources(_: ServerRequestContext[Any], __: Any) -> types.ListResourcesResult:
@@ -120,7 +122,7 @@ def page(uri: str) -> str:
     kind, _, name = path.partition("/")
     chapters = {"schema": ("tables",), "finding": ("findings",), "library": ("analyses", "views")}
     if uri == _SCHEMA:
-        return "\n".join(f"- `{one.name}`: {_line(one.about)}" for one in schema().tables) + "\n"
+        return "\n".join(f"- `{table.name}`: {_line(table.about)}" for table in schema().tables) + "\n"
     for entry in reference.entries() if scheme == "stepscope" else ():
         if entry.chapter in chapters.get(kind, ()) and entry.name == name:
             return f"# {entry.name}\n\n{entry.text}\n"

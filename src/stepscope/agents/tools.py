@@ -12,18 +12,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import library, reference
-from stepscope.agents import fit
+from stepscope.agents import answer_limits
 from stepscope.errors import NothingFound, StepscopeError, UsageError
-from stepscope.instruments.compare import measured, sides
+from stepscope.instruments.compare import figures, sides
 from stepscope.library.statements import statement, text
 from stepscope.report import comparing
 
 if TYPE_CHECKING:
     from stepscope import report
-    from stepscope.agents.recordings import Recording, Recordings
-    from stepscope.instruments.compare.measured import Measured
+    from stepscope.agents.recordings import OpenRecording, Recordings
+    from stepscope.instruments.compare.figures import Measured
     from stepscope.instruments.compare.sides import Side
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 MOST_ROWS = 200
 """That a tool can be asked for at once; the size of an answer is the other limit."""
@@ -90,14 +90,14 @@ def told(error: StepscopeError) -> Answer:
 
 
 async def _open(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
-    one = await recordings.open(tuple(given["paths"]))
-    summary = await one.summary()
+    recording = await recordings.open(tuple(given["paths"]))
+    summary = await recording.summary()
     asked = statement("agents_sources")
-    sources = await one.ask(lambda trace: trace.query(asked).rows())
-    skipped = await one.ask(lambda trace: trace.skipped)
+    sources = await recording.ask(lambda trace: trace.query(asked).rows())
+    skipped = await recording.ask(lambda trace: trace.skipped)
     names = ("run_id", "hosts", "sources", "steps", "events_seen", "events_stored", "events_lost")
     answer = {
-        "handle": one.handle,
+        "handle": recording.handle,
         "title": summary.title,
         "answer": list(summary.headline),
         "findings": [f"{found.slug} ({found.severity})" for found in summary.findings][:20],
@@ -108,25 +108,28 @@ async def _open(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
         "notes_in_all": len(summary.notes),
         "not_read": len(skipped),
         "sql": asked.sql,
-        "next": f"findings(handle={one.handle!r})",
+        "next": f"findings(handle={recording.handle!r})",
     }
-    return fit.fitted(
+    return answer_limits.fitted(
         _within(answer, 3000),
         "runs",
         [dict(zip(names, row, strict=True)) for row in sources],
         total=len(sources),
-        more=lambda _: f"query(handle={one.handle!r}, sql=…) with this sql",
+        more=lambda _: f"query(handle={recording.handle!r}, sql=…) with this sql",
     )
 
 
 async def _findings(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
-    one = recordings.get(given["handle"])
-    summary = await one.summary()
+    recording = recordings.get(given["handle"])
+    summary = await recording.summary()
     offset, limit = given.get("offset", 0), given.get("limit", 5)
     found = [_finding(each) for each in summary.findings]
-    wanted = f"handle={one.handle!r}, limit={limit}"
-    return fit.fitted(
-        {"handle": one.handle, "answer": [fit.shortened(line, 300) for line in summary.headline[:3]]},
+    wanted = f"handle={recording.handle!r}, limit={limit}"
+    return answer_limits.fitted(
+        {
+            "handle": recording.handle,
+            "answer": [answer_limits.shortened(line, 300) for line in summary.headline[:3]],
+        },
         "findings",
         found[offset : offset + limit],
         total=len(found),
@@ -135,7 +138,7 @@ async def _findings(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     )
 
 
-def _finding(found: report.Finding) -> Answer:
+def _finding(found: report.ReportFinding) -> Answer:
     names = [column.name for column in found.evidence.columns]
     told: Answer = {
         "slug": found.slug,
@@ -153,7 +156,7 @@ def _finding(found: report.Finding) -> Answer:
 
 
 async def _analysis(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
-    one = recordings.get(given["handle"])
+    recording = recordings.get(given["handle"])
     entry = library.named(given["name"])
     filters = given.get("filters", {})
     columns = [column.name for column in entry.columns]
@@ -162,15 +165,15 @@ async def _analysis(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
             raise _odd(f"a filter on {name[:60]!r}", f"filter on one of {', '.join(columns)}")
         if isinstance(value, (list, dict)):
             raise _odd(f"the filter {name}={value!r}"[:200], "give one value for each column")
-    every = await one.ask(lambda trace: trace.ask(entry).rows())
+    every = await recording.ask(lambda trace: trace.ask(entry).rows())
     places = [(columns.index(name), value) for name, value in filters.items()]
     rows = [row for row in every if all(_same(row[at], value) for at, value in places)]
     offset, limit = given.get("offset", 0), given.get("limit", 20)
-    wanted = f"handle={one.handle!r}, name={entry.name!r}"
+    wanted = f"handle={recording.handle!r}, name={entry.name!r}"
     wanted += f", filters={json.dumps(filters)}" if filters else ""
-    return fit.fitted(
+    return answer_limits.fitted(
         {
-            "handle": one.handle,
+            "handle": recording.handle,
             "name": entry.name,
             "question": entry.question,
             "columns": columns,
@@ -202,27 +205,27 @@ def _same(value: Any, wanted: Any) -> bool:
 
 
 async def _query(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
-    one = recordings.get(given["handle"])
+    recording = recordings.get(given["handle"])
     offset, limit = given.get("offset", 0), given.get("limit", 50)
-    found = await one.console.run(given["sql"])
+    found = await recording.console.run(given["sql"])
     rows = json.loads(found.body)
     total = None if found.header["cut"] else len(rows)
     if offset > 0 and offset >= len(rows):
         raise _odd(f"offset={offset} of {len(rows)} rows", "put LIMIT and OFFSET into the SQL")
     answer = {
-        "handle": one.handle,
+        "handle": recording.handle,
         "columns": found.header["columns"],
         "types": found.header["types"],
-        "sql": fit.shortened(given["sql"], 1000),
+        "sql": answer_limits.shortened(given["sql"], 1000),
     }
-    return fit.fitted(
+    return answer_limits.fitted(
         _within(answer, 3000),
         "rows",
         rows[offset : offset + limit],
         total=total,
         offset=offset,
         more=lambda end: (
-            f"query(handle={one.handle!r}, sql=the same, limit={limit}, offset={end}), "
+            f"query(handle={recording.handle!r}, sql=the same, limit={limit}, offset={end}), "
             "or LIMIT and OFFSET in the SQL"
         ),
     )
@@ -253,7 +256,7 @@ async def _compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
             rows += [{"section": name, "unit": unit, **row} for row in (every if wanted else every[:5])]
     offset = given.get("offset", 0)
     again = ", ".join(f"{key}={value!r}" for key, value in given.items() if key != "offset")
-    return fit.fitted(
+    return answer_limits.fitted(
         {
             "a": names[0],
             "b": names[1],
@@ -272,15 +275,15 @@ async def _compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     )
 
 
-def _steps(one: Measured) -> Answer:
-    return {"steps": one.steps, "mean_ps": one.mean_ps, "median_ps": one.median_ps}
+def _steps(measured: Measured) -> Answer:
+    return {"steps": measured.steps, "mean_ps": measured.mean_ps, "median_ps": measured.median_ps}
 
 
-async def _measured(one: Recording, host: str | None, at: int | None) -> tuple[Measured, Side, str]:
+async def _measured(recording: OpenRecording, host: str | None, at: int | None) -> tuple[Measured, Side, str]:
     """A side of a comparison, and the SQL of the ops of its first host. host: None for the host at a place
     among all, or for the run with all its hosts where there is no place either."""
 
-    def found(trace: Trace) -> tuple[Measured, Side]:
+    def found(trace: OpenTrace) -> tuple[Measured, Side]:
         each = sides.runs(trace.query) if host is None and at is None else sides.each(trace.query)
         if host is not None:
             chosen = [side for side in each if host in (*side.host_ids, side.name)]
@@ -293,9 +296,9 @@ async def _measured(one: Recording, host: str | None, at: int | None) -> tuple[M
                 + ", ".join(side.name for side in each[:20]),
                 todo="give two handles, or host_a and host_b of one",
             )
-        return measured.measure(chosen[0]), chosen[0]
+        return figures.measure(chosen[0]), chosen[0]
 
-    told, side = await one.ask(found)
+    told, side = await recording.ask(found)
     return told, side, text("ops_of_host", run_id=side.run_id, host_id=side.host_ids[0])
 
 
@@ -303,9 +306,13 @@ async def _describe(_: Recordings, given: Mapping[str, Any]) -> Answer:
     name, offset = given.get("name"), given.get("offset", 0)
     if name is None:
         entries = reference.entries()
-        chapters = {chapter: sum(one.chapter == chapter for one in entries) for chapter in reference.CHAPTERS}
-        listed = [one.name for one in entries if one.chapter in ("tables", "views", "analyses", "findings")]
-        return fit.fitted(
+        chapters = {
+            chapter: sum(entry.chapter == chapter for entry in entries) for chapter in reference.CHAPTERS
+        }
+        listed = [
+            entry.name for entry in entries if entry.chapter in ("tables", "views", "analyses", "findings")
+        ]
+        return answer_limits.fitted(
             {"chapters": chapters, "next": "describe(name=…), with a chapter, or a name or table.column"},
             "names",
             listed[offset:],
@@ -314,10 +321,10 @@ async def _describe(_: Recordings, given: Mapping[str, Any]) -> Answer:
             more=lambda end: f"describe(offset={end})",
         )
     if name in reference.CHAPTERS:
-        lines = [f"{one.name}: {one.line}" for one in reference.entries() if one.chapter == name]
+        lines = [f"{entry.name}: {entry.line}" for entry in reference.entries() if entry.chapter == name]
     else:
         lines = reference.look_up(name).splitlines()
-    return fit.fitted(
+    return answer_limits.fitted(
         {"name": name},
         "lines",
         lines[offset:],
@@ -330,10 +337,11 @@ async def _describe(_: Recordings, given: Mapping[str, Any]) -> Answer:
 def _within(answer: Answer, most: int) -> Answer:
     """The answer with shorter texts where its head alone is large."""
     for characters in (400, 200, 80, 30):
-        if fit.size(answer) <= most:
+        if answer_limits.size(answer) <= most:
             return answer
         answer = {
-            key: one if key == "handle" else fit.shortened(one, characters) for key, one in answer.items()
+            key: one if key == "handle" else answer_limits.shortened(one, characters)
+            for key, one in answer.items()
         }
         answer["truncated_head"] = True
     return answer

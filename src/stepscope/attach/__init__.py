@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepscope.attach import kernel, started, tools
+from stepscope.attach import kernel, started_program, tools
 from stepscope.errors import NothingFound, StepscopeError
 
 COLUMNS = ("tid", "thread", "state", "depth", "kind", "function", "file", "line", "module", "read_by")
@@ -19,7 +19,7 @@ read more. module: the library of a native frame. read_by: py-spy, gdb or kernel
 class Seen:
     """What could be read. threads: (thread, its frames, who read them). notes: what is missing, and why."""
 
-    threads: list[tuple[kernel.Task, list[tools.Frame], str]]
+    threads: list[tuple[kernel.Task, list[tools.StackFrame], str]]
     notes: list[str] = field(default_factory=list)
     refusal: tuple[str, str] | None = None
     ended: bool = False
@@ -32,7 +32,7 @@ class Seen:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Rows with COLUMNS; a thread without a frame has one with an empty function."""
         for task, frames, by in self.threads:
-            for depth, frame in enumerate(frames or [tools.Frame("kernel", "")]):
+            for depth, frame in enumerate(frames or [tools.StackFrame("kernel", "")]):
                 values = (task.tid, task.name, task.state, depth, frame.kind, frame.function or None)
                 yield dict(zip(COLUMNS, (*values, frame.file, frame.line, frame.module, by), strict=True))
 
@@ -71,11 +71,13 @@ def _asked(name: str, pid: int, seconds: float, notes: list[str]) -> tools.Stack
     return answer.stacks
 
 
-def _best(task: kernel.Task, read: dict[str, tools.Stacks]) -> tuple[kernel.Task, list[tools.Frame], str]:
+def _best(
+    task: kernel.Task, read: dict[str, tools.Stacks]
+) -> tuple[kernel.Task, list[tools.StackFrame], str]:
     for name, stacks in read.items():
         if stacks.get(task.tid):
             return task, stacks[task.tid], name
-    waits = [tools.Frame("kernel", task.waits_in)] if task.waits_in else []
+    waits = [tools.StackFrame("kernel", task.waits_in)] if task.waits_in else []
     return task, waits, "kernel"
 
 
@@ -90,7 +92,7 @@ def at_breakpoint(
         kernel.tasks(pid)
         if (refusal := kernel.refusal(pid)) is not None:
             return Seen([], [], refusal)
-    stopped = started.run_to(words, breakpoints, seconds, out, pid)
+    stopped = started_program.run_to(words, breakpoints, seconds, out, pid)
     if isinstance(stopped, str):
         raise StepscopeError(
             "The program could not be run under gdb",

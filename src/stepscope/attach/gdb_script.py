@@ -61,7 +61,7 @@ def _arm():
     needles = _PLAN["needles"]
     for path in sorted(_mapped() - _seen):
         _seen.add(path)
-        if needles is None or _has(path, [one.encode() for one in needles]):
+        if needles is None or _has(path, [needle.encode() for needle in needles]):
             _read_symbols(path)
 
 
@@ -113,7 +113,7 @@ def _runs_on():
 
 def _waited():
     """Whether waiting was ended by Ctrl-C."""
-    return any(one is None or getattr(one, "stop_signal", "") == "SIGINT" for one in _stops)
+    return any(stop is None or getattr(stop, "stop_signal", "") == "SIGINT" for stop in _stops)
 
 
 def _ask_py_spy():

@@ -34,7 +34,7 @@ HOW = {"py-spy": "pip install py-spy", "gdb": "apt-get install gdb, or the like 
 
 
 @dataclass(frozen=True)
-class Frame:
+class StackFrame:
     """A frame. kind: python or native. file and line where they are known; module: the library."""
 
     kind: str
@@ -44,12 +44,12 @@ class Frame:
     module: str | None = None
 
 
-Stacks = dict[int, list[Frame]]
+Stacks = dict[int, list[StackFrame]]
 """By thread, the innermost frame first."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class ToolStacks:
     """The stacks that a tool read, by thread; or what it complained of."""
 
     stacks: Stacks
@@ -62,15 +62,15 @@ def find(name: str) -> str | None:
     return str(beside) if beside.is_file() else shutil.which(name)
 
 
-def ask_py_spy(path: str, pid: int, seconds: float) -> Answer:
+def ask_py_spy(path: str, pid: int, seconds: float) -> ToolStacks:
     """The threads that Python knows, their C++ frames too where py-spy can unwind them here."""
-    answer = Answer({}, None)
+    answer = ToolStacks({}, None)
     for more in (["--native"], []):
         out, complaint = _run([path, "dump", "--json", *more, "--pid", str(pid)], seconds)
         try:
-            answer = Answer(spied(strict_json.told(out)), complaint)
+            answer = ToolStacks(spied(strict_json.told(out)), complaint)
         except (ValueError, TypeError, KeyError, AttributeError):
-            answer = Answer({}, complaint or "it printed no stacks")
+            answer = ToolStacks({}, complaint or "it printed no stacks")
         if answer.stacks:
             return answer
     return answer
@@ -86,30 +86,30 @@ def spied(threads: list[dict[str, Any]]) -> Stacks:
     return stacks
 
 
-def _spied_frame(frame: dict[str, Any]) -> Frame:
+def _spied_frame(frame: dict[str, Any]) -> StackFrame:
     module = frame.get("module")
     name, file = printable(str(frame["name"])), printable(str(frame["filename"]))
     line = int(frame["line"]) or None
     if module is None:
-        return Frame("python", name, file, line)
+        return StackFrame("python", name, file, line)
     module = printable(str(module))
-    return Frame("native", name, None if file == module else file, line, module)
+    return StackFrame("native", name, None if file == module else file, line, module)
 
 
-def ask_gdb(path: str, pid: int, seconds: float) -> Answer:
+def ask_gdb(path: str, pid: int, seconds: float) -> ToolStacks:
     """All threads, C and C++ frames only. Reads no file that gdb would run by itself."""
     command = [path, "-nx", "-batch"]
-    for one in GDB_SETTINGS:
-        command += ["-iex", f"set {one}"]
+    for setting in GDB_SETTINGS:
+        command += ["-iex", f"set {setting}"]
     out, complaint = _run([*command, "-p", str(pid), "-ex", "thread apply all backtrace"], seconds)
     stacks = debugged(out)
-    return Answer(stacks, None if stacks else complaint or "it printed no stacks")
+    return ToolStacks(stacks, None if stacks else complaint or "it printed no stacks")
 
 
 def debugged(text: str) -> Stacks:
     """What gdb's `thread apply all backtrace` printed."""
     stacks: Stacks = {}
-    frames: list[Frame] | None = None
+    frames: list[StackFrame] | None = None
     for line in text.splitlines():
         if head := _HEAD.match(line):
             frames = stacks.setdefault(int(head[1]), [])
@@ -118,9 +118,9 @@ def debugged(text: str) -> Stacks:
     return {tid: frames for tid, frames in stacks.items() if frames}
 
 
-def _debugged_frame(found: re.Match[str]) -> Frame:
+def _debugged_frame(found: re.Match[str]) -> StackFrame:
     file, line, module = found["file"], found["line"], found["module"]
-    return Frame(
+    return StackFrame(
         "native",
         printable(found["function"]),
         printable(file) if file else None,

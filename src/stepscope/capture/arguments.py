@@ -36,7 +36,7 @@ Leaves = Dict[str, Leaf]
 """By where they are: x, x[0], x['w']."""
 
 
-class Change(NamedTuple):
+class ArgumentChange(NamedTuple):
     """What differs between two calls."""
 
     argument: str
@@ -78,34 +78,38 @@ def held(python: Any) -> Leaves:
     return found
 
 
-def changes(before: Leaves, after: Leaves, by_value: Optional[Collection[str]] = None) -> List[Change]:
+def changes(
+    before: Leaves, after: Leaves, by_value: Optional[Collection[str]] = None
+) -> List[ArgumentChange]:
     """What differs, the most telling first. by_value: arguments whose values count; None: all do."""
     found = []
     grown = [path for path in after if path in before and _container_changed(before[path], after[path])]
     for path in grown:
-        found.append(Change(path, "structure", _shown(before[path]), _shown(after[path])))
+        found.append(ArgumentChange(path, "structure", _shown(before[path]), _shown(after[path])))
     if not grown:
         found = _keys_changed(before, after)
-        grown = [one.argument for one in found]
+        grown = [change.argument for change in found]
     for path in (*after, *(path for path in before if path not in after)):
         old, new = before.get(path), after.get(path)
         if old is None or new is None:
             if not grown:
                 gone = "not given"
                 found.append(
-                    Change(path, "structure", _shown(old) if old else gone, _shown(new) if new else gone)
+                    ArgumentChange(
+                        path, "structure", _shown(old) if old else gone, _shown(new) if new else gone
+                    )
                 )
         elif old != new and path not in grown:
             counts = by_value is None or path.partition("[")[0] in by_value
             found += _differing(path, old, new, counts)
-    return sorted(found, key=lambda one: _ORDER.index(one.what))
+    return sorted(found, key=lambda change: _ORDER.index(change.what))
 
 
-def _keys_changed(before: Leaves, after: Leaves) -> List[Change]:
+def _keys_changed(before: Leaves, after: Leaves) -> List[ArgumentChange]:
     """Dictionaries that hold as many entries as before, some of them under other keys."""
     gone, new = _alone(before, after), _alone(after, before)
     return [
-        Change(
+        ArgumentChange(
             path,
             "structure",
             f"{_shown(before[path])} with {gone[path]}",
@@ -129,20 +133,20 @@ def _alone(these: Leaves, those: Leaves) -> Dict[str, str]:
 _ORDER = ("shape", "dtype", "structure", "type", "value", "function", "object")
 
 
-def _differing(path: str, old: Leaf, new: Leaf, counts: bool) -> Iterator[Change]:
+def _differing(path: str, old: Leaf, new: Leaf, counts: bool) -> Iterator[ArgumentChange]:
     if (old.kind, old.type) != (new.kind, new.type):
-        yield Change(path, "type", _shown(old), _shown(new))
+        yield ArgumentChange(path, "type", _shown(old), _shown(new))
     elif old.kind == "array":
         if old.shape != new.shape:
-            yield Change(path, "shape", old.shape, new.shape)
+            yield ArgumentChange(path, "shape", old.shape, new.shape)
         if old.dtype != new.dtype:
-            yield Change(path, "dtype", old.dtype, new.dtype)
+            yield ArgumentChange(path, "dtype", old.dtype, new.dtype)
     elif old.kind == "spec":
-        yield Change(path, "shape", old.value, new.value)
+        yield ArgumentChange(path, "shape", old.value, new.value)
     elif counts and old.value != new.value:
-        yield Change(path, "function" if old.kind == "function" else "value", old.value, new.value)
+        yield ArgumentChange(path, "function" if old.kind == "function" else "value", old.value, new.value)
     elif counts and old.identity != new.identity:
-        yield Change(path, old.kind, _shown(old), _shown(new))
+        yield ArgumentChange(path, old.kind, _shown(old), _shown(new))
 
 
 def _container_changed(old: Leaf, new: Leaf) -> bool:

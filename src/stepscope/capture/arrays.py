@@ -7,7 +7,7 @@ import sys
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
 
-class Array(NamedTuple):
+class HeldArray(NamedTuple):
     """identity: of the bytes, which several arrays may share. kind: as the framework calls it."""
 
     identity: int
@@ -20,11 +20,11 @@ class Arrays:
     """Tells arrays from other objects, by their exact type: to ask a subclass may run code of the program."""
 
     def __init__(self) -> None:
-        self._kinds: Dict[type, Callable[[Any], Optional[Array]]] = {}
+        self._kinds: Dict[type, Callable[[Any], Optional[HeldArray]]] = {}
         for add in (self._numpy, self._jax, self._torch, self._tensorflow):
             add()
 
-    def of(self, value: Any) -> Optional[Array]:
+    def of(self, value: Any) -> Optional[HeldArray]:
         """What an array holds; None for what is none, or holds nothing."""
         ask = self._kinds.get(type(value))
         return None if ask is None else ask(value)
@@ -65,24 +65,24 @@ class Arrays:
                 bases += type.__subclasses__(kind)
 
 
-def _numpy(value: Any) -> Optional[Array]:
+def _numpy(value: Any) -> Optional[HeldArray]:
     owner = value
     while type(owner.base) is type(value):
         owner = owner.base
     # Without bytes of its own it shows those of another library, or of a file.
-    return Array(id(owner), owner.nbytes, "host", "numpy arrays") if owner.flags.owndata else None
+    return HeldArray(id(owner), owner.nbytes, "host", "numpy arrays") if owner.flags.owndata else None
 
 
-def _jax(value: Any) -> Optional[Array]:
+def _jax(value: Any) -> Optional[HeldArray]:
     if value.is_deleted():
         return None
     devices = sorted(value.devices(), key=lambda one: one.id)
     first = devices[0]
     more = f" and {len(devices) - 1} more" if len(devices) > 1 else ""
-    return Array(id(value), value.nbytes, f"{first.platform}:{first.id}{more}", "JAX arrays")
+    return HeldArray(id(value), value.nbytes, f"{first.platform}:{first.id}{more}", "JAX arrays")
 
 
-def _torch(value: Any) -> Optional[Array]:
+def _torch(value: Any) -> Optional[HeldArray]:
     kind = "parameters" if value.requires_grad and value.is_leaf else "tensors"
     device = str(value.device)
     storage = getattr(value, "untyped_storage", None) or getattr(value, "storage", None)
@@ -90,17 +90,17 @@ def _torch(value: Any) -> Optional[Array]:
         return None
     found = storage()
     size = found.nbytes() if hasattr(found, "nbytes") else found.size() * found.element_size()
-    return Array(found.data_ptr() or id(value), size, device, kind)
+    return HeldArray(found.data_ptr() or id(value), size, device, kind)
 
 
-def _tensorflow(value: Any) -> Optional[Array]:
+def _tensorflow(value: Any) -> Optional[HeldArray]:
     size = _tensor_bytes(value)
-    return Array(id(value), size, _short(value.device), "tensors") if size else None
+    return HeldArray(id(value), size, _short(value.device), "tensors") if size else None
 
 
-def _variable(value: Any) -> Optional[Array]:
+def _variable(value: Any) -> Optional[HeldArray]:
     size = _tensor_bytes(value)
-    return Array(id(value), size, _short(value.device), "variables") if size else None
+    return HeldArray(id(value), size, _short(value.device), "variables") if size else None
 
 
 def _tensor_bytes(value: Any) -> int:

@@ -12,11 +12,11 @@ from typing import Any, Callable, Dict, List, Optional
 
 from . import exits, notes
 from .folder import Folder
+from .import_watch import FRAMEWORKS, Watcher
 from .pace import Caller
 from .places import is_ours
-from .plan import Plan
+from .plan import RecordingPlan
 from .recorder import Recorder
-from .watch import FRAMEWORKS, Watcher
 
 current: List[Recorder] = []
 """The recorders at work, for marks that the program makes itself."""
@@ -25,7 +25,7 @@ current: List[Recorder] = []
 def imported(path: str, name: str, module: Any) -> None:
     """The hook saw a framework imported; the launcher's plan is in the file `path`."""
     if not current:
-        recorder = Recorder(Plan.load(Path(path)))
+        recorder = Recorder(RecordingPlan.load(Path(path)))
         current.append(recorder)
         exits.hide_own_frames(is_ours)
         atexit.register(_leave, recorder)
@@ -33,7 +33,7 @@ def imported(path: str, name: str, module: Any) -> None:
     notes.process(current[0].plan, "framework", current[0].frameworks)
 
 
-def begin(plan: Plan) -> Recorder:
+def begin(plan: RecordingPlan) -> Recorder:
     """Attaches a recorder to the frameworks that are imported already and to those that will be."""
     recorder = Recorder(plan)
     for name in FRAMEWORKS:

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Tuple
 
 from . import arguments
-from .arguments import Change, Leaves
+from .arguments import ArgumentChange, Leaves
 from .frames import Whose
 from .places import is_framework
 
@@ -156,7 +156,7 @@ class _History:
 
     def compared(
         self, number: int, leaves: Leaves, around: Leaves, by_value: Optional[Collection[str]]
-    ) -> Tuple[str, List[Change]]:
+    ) -> Tuple[str, List[ArgumentChange]]:
         """What is new about a call, in one word and change by change; the next is compared with it, too."""
         self.count += 1
         before = list(self._calls)

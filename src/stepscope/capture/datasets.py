@@ -23,7 +23,7 @@ TEXT = 200
 """Characters of a line, or of an argument."""
 
 
-class Sites:
+class DatasetSites:
     """The sites of the datasets that are alive, by identity: a dataset may not be comparable or hashable."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from . import clocks
-from .plan import Plan
+from .plan import RecordingPlan
 
 _PACKAGES = ("tensorflow", "jax", "jaxlib", "keras", "tf_keras", "torch", "numpy")
 _FLAGS = (
@@ -41,7 +41,7 @@ def _flags() -> Dict[str, str]:
     return {name: os.environ[name] for name in sorted(names)}
 
 
-def start_facts(plan: Plan) -> Dict[str, Any]:
+def start_facts(plan: RecordingPlan) -> Dict[str, Any]:
     """What capture.json says at the start."""
     version = plan.version or getattr(sys.modules.get("stepscope"), "__version__", "unknown")
     return {
@@ -79,7 +79,7 @@ def devices() -> List[Dict[str, str]]:
     if tensorflow is not None:
         config = getattr(tensorflow, "config", None)
         places = (config, getattr(config, "experimental", None))  # 2.1 moved it out of the second
-        asked = [getattr(one, "list_physical_devices", None) for one in places]
+        asked = [getattr(place, "list_physical_devices", None) for place in places]
         for device in next((ask for ask in asked if ask is not None), list)():
             found.append({"name": device.name, "kind": device.device_type})
     jax = sys.modules.get("jax")

@@ -71,17 +71,17 @@ class Folder:
                 self._open.pop(name).close()
                 self._lengths.pop(name, None)
             files: List[Dict[str, Any]] = self.facts["files"]
-            for one in files:
-                if one["path"] != kept:
+            for file in files:
+                if file["path"] != kept:
                     with contextlib.suppress(FileNotFoundError):
-                        (self.path / one["path"]).unlink()
+                        (self.path / file["path"]).unlink()
             for folder in sorted(self.path.glob("**/"), key=lambda path: -len(path.parts)):
                 if folder != self.path and not any(folder.iterdir()):
                     folder.rmdir()
             problems = self.facts["problems"]
             self.facts.clear()
             self.facts.update({"format": FORMAT, **facts, "problems": problems})
-            self.facts["files"] = [one for one in files if one["path"] == kept]
+            self.facts["files"] = [file for file in files if file["path"] == kept]
 
     def add(self, name: str, kind: str, data: bytes, **more: Any) -> None:
         """Writes a file and lists it."""
@@ -128,7 +128,7 @@ class Folder:
         """Lists a file that is there; a file that is listed stays as it was listed."""
         with self._lock:
             files: List[Dict[str, Any]] = self.facts["files"]
-            if all(one["path"] != name for one in files):
+            if all(file["path"] != name for file in files):
                 files.append({"path": name, "kind": kind, **more})
 
     def list_profiles(self, suffix: str) -> None:
@@ -213,8 +213,8 @@ class Folder:
         already, it writes again what is open: the folder was removed."""
         kept = []
         opened: Dict[str, FileIO] = {}
-        for one in self.facts["files"]:
-            name = one["path"]
+        for fact in self.facts["files"]:
+            name = fact["path"]
             data = self._read(name)
             if data is None:
                 continue
@@ -223,11 +223,11 @@ class Folder:
                 write_whole(new / name, data)
             if name in self._open:
                 opened[name] = open(str(new / name), "a+b", buffering=0)  # noqa: PTH123, SIM115
-            kept.append(one)
-        for one in self.facts["files"]:
-            if one not in kept:
+            kept.append(fact)
+        for fact in self.facts["files"]:
+            if fact not in kept:
                 self.problem(
-                    f"{one['path']} is missing",
+                    f"{fact['path']} is missing",
                     f"it was lost from {self.path} while the program ran",
                     "record into a folder that the program leaves alone",
                 )
@@ -254,7 +254,7 @@ class Folder:
 
     def _clear(self, old: Path) -> None:
         """Removes what was taken away from a folder, and the folder if nothing else is in it."""
-        for name in [*(one["path"] for one in self.facts["files"]), "capture.json"]:
+        for name in [*(fact["path"] for fact in self.facts["files"]), "capture.json"]:
             with contextlib.suppress(OSError):
                 (old / name).unlink()
         for folder in sorted(old.glob("**/"), key=lambda path: -len(path.parts)):

@@ -10,7 +10,7 @@ import sysconfig
 from types import CodeType, FrameType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .built_in import FILE, SHOWN
+from .c_functions import FILE, SHOWN
 from .callee import called_by
 from .environment import relative
 from .places import is_ours

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Deque, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import clocks
-from .arrays import Array, Arrays
+from .arrays import Arrays, HeldArray
 from .frames import Whose
 from .places import is_ours
 
@@ -43,7 +43,7 @@ _LIBRARY = Root("", "", None, 0)
 """Where a value is a library's: told of only from the first object of a class of the program's on."""
 
 
-class Holder(NamedTuple):
+class VariableHolder(NamedTuple):
     """A variable, or an attribute of what it holds, and the arrays that hang on it."""
 
     root: Root
@@ -52,7 +52,7 @@ class Holder(NamedTuple):
     device: str
 
 
-class Held(NamedTuple):
+class HeldSize(NamedTuple):
     """What a holder holds."""
 
     bytes: int
@@ -63,7 +63,7 @@ class Walk:
     """One walk. found: what each holder holds; cut: whether there was more than could be looked at."""
 
     def __init__(self) -> None:
-        self.found: Dict[Holder, Held] = {}
+        self.found: Dict[VariableHolder, HeldSize] = {}
         self.cut = False
         self.objects = 0
         self._arrays = Arrays()
@@ -175,15 +175,15 @@ class Walk:
         return known
 
     def _count(self, value: Any, root: Root, name: str) -> None:
-        found: Optional[Array] = self._arrays.of(value)
+        found: Optional[HeldArray] = self._arrays.of(value)
         if found is None or (found.identity in self._seen and found.identity != id(value)):
             return
         self._seen.add(found.identity)
-        holder = Holder(root, name, found.kind, found.device)
+        holder = VariableHolder(root, name, found.kind, found.device)
         size, many = self.found.get(holder, (0, 0))
-        self.found[holder] = Held(size + found.bytes, many + 1)
+        self.found[holder] = HeldSize(size + found.bytes, many + 1)
 
-    def largest(self) -> List[Tuple[Holder, Held]]:
+    def largest(self) -> List[Tuple[VariableHolder, HeldSize]]:
         """The holders that hold most, most first."""
         return sorted(self.found.items(), key=lambda one: (-one[1].bytes, one[0]))[:MOST_HOLDERS]
 

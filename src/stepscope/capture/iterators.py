@@ -10,10 +10,10 @@ import weakref
 from typing import Any, Dict, List, Optional
 
 from . import clocks
-from .datasets import Sites
+from .datasets import DatasetSites
 from .folder import Folder
 from .machine import threads
-from .pace import Call
+from .pace import WatchedCall
 from .patches import Patches
 from .recorder import Recorder
 
@@ -35,7 +35,7 @@ class Iterators:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._sites = Sites()
+        self._sites = DatasetSites()
         self._tracked: List[Tracked] = []
         self._by_id: Dict[int, Tracked] = {}
         self._written = 0
@@ -94,7 +94,7 @@ class Iterators:
             last, tracked.last_begin_ns = tracked.last_begin_ns, now
             if last is not None:
                 key, name = ("iterator", tracked.number), self._name(tracked)
-                recorder.step(Call("next_element", key, name, last, now, begin_ns=last))
+                recorder.step(WatchedCall("next_element", key, name, last, now, begin_ns=last))
             return next_(self_)
 
         return __next__
@@ -168,8 +168,12 @@ class Iterators:
         if self._written < self._made:
             self._written = self._made
             rows = [
-                {"iterator": one.number, **({"role": one.role} if one.role else {}), "chain": one.chain}
-                for one in self._tracked
+                {
+                    "iterator": tracked.number,
+                    **({"role": tracked.role} if tracked.role else {}),
+                    "chain": tracked.chain,
+                }
+                for tracked in self._tracked
             ]
             folder.add_json("pipeline/datasets.json", "datasets", rows)
 

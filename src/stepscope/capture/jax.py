@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Collection, Dict, Optional, Tuple
 
 from . import clocks
-from .pace import Call
+from .pace import WatchedCall
 from .places import code_of, is_framework
 from .recorder import Recorder
 
@@ -97,7 +97,7 @@ def watch(recorder: Recorder) -> None:
         if ops.end():
             forget()
         recorder.step(
-            Call(
+            WatchedCall(
                 "jax",
                 ("jit", *recorder.identities.of(function, code_of(function))),
                 getattr(function, "__name__", type(function).__name__),
@@ -157,7 +157,7 @@ class _Ops:
         if site.loops:
             settle = partial(self._jax.block_until_ready, outputs)
             self._recorder.step(
-                Call("jax_op", ("op", name), name, begin_ns, end_ns, settle=settle, site=site)
+                WatchedCall("jax_op", ("op", name), name, begin_ns, end_ns, settle=settle, site=site)
             )
 
     def watch(self, core: Any) -> None:

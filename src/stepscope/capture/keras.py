@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from . import clocks
-from .pace import Call
+from .pace import WatchedCall
 from .recorder import Recorder
 
 
@@ -35,7 +35,7 @@ def watch(recorder: Recorder, module: Any) -> None:
                     local.batch_begin_ns = None
                     end_ns = clocks.time_ns()
                     recorder.step(
-                        Call(
+                        WatchedCall(
                             "keras_batch",
                             ("keras", kind),
                             f"{kind} batch",

@@ -13,19 +13,19 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Ty
 
 from . import clocks
 from .folder import write_whole
+from .log_filter import write
 from .pace import why_no_steps
-from .plan import Plan
-from .quiet import write
+from .plan import RecordingPlan
 from .scratch import prepared, uses
 from .signals import Passing
 
-__all__ = ["START", "Outcome", "Telling", "complete", "launch", "prepared", "why_not"]
+__all__ = ["START", "ProgramEnd", "Telling", "complete", "launch", "prepared", "why_not"]
 
 START = Path(__file__).resolve().parent / "_start"
 """The folder that is put first on PYTHONPATH; it holds sitecustomize.py and nothing else."""
 
 
-class Outcome:
+class ProgramEnd:
     """How the program ended. code: None when a signal ended it; signal: None when none did."""
 
     def __init__(self, returncode: int, out: Path) -> None:
@@ -141,12 +141,12 @@ class Telling:
 
 def launch(
     command: Sequence[str],
-    plan: Plan,
+    plan: RecordingPlan,
     state: Path,
     passing: Passing,
     say: Callable[[str], None] = lambda line: None,
     shown: Optional[str] = None,
-) -> Outcome:
+) -> ProgramEnd:
     """Runs the command and waits for it. OSError when the command cannot be started. shown: plan.out as it
     was typed."""
     started_unix_ns = clocks.time_ns()
@@ -154,10 +154,10 @@ def launch(
     with contextlib.suppress(OSError):  # then the folder goes when this process has ended
         uses(state, child.pid)
     with Telling(state, say, plan.out, shown or plan.out, started_unix_ns):
-        return Outcome(child.wait(), Path(plan.out))
+        return ProgramEnd(child.wait(), Path(plan.out))
 
 
-def complete(outcome: Outcome, state: Path, started_unix_ns: int) -> None:
+def complete(outcome: ProgramEnd, state: Path, started_unix_ns: int) -> None:
     """Reads what is known of the recording, and adds to capture.json what only this side knows.
 
     OSError, ValueError, LookupError or TypeError when that fails: a full disk, a damaged file. The program
@@ -177,7 +177,7 @@ def _environment(plan: Path) -> Dict[str, str]:
     return environment
 
 
-def _complete(outcome: Outcome, started_unix_ns: int) -> None:
+def _complete(outcome: ProgramEnd, started_unix_ns: int) -> None:
     """Adds to capture.json what only this side knows: how the program ended."""
     facts = outcome.facts
     if facts is None:
@@ -210,7 +210,7 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
     )
 
 
-def ending(outcome: Outcome) -> str:
+def ending(outcome: ProgramEnd) -> str:
     """exit code 1, signal SIGKILL."""
     if outcome.signal is None:
         return f"exit code {outcome.code}"
@@ -220,7 +220,7 @@ def ending(outcome: Outcome) -> str:
         return f"signal {outcome.signal}"
 
 
-def why_not(outcome: Outcome, plan: Plan) -> List[str]:
+def why_not(outcome: ProgramEnd, plan: RecordingPlan) -> List[str]:
     """Why nothing was recorded: what was seen, and what to do, a sentence a line."""
     if outcome.problems:
         return [f"{what}: {seen}. {todo[:1].upper()}{todo[1:]}." for what, seen, todo in outcome.problems]

@@ -168,7 +168,7 @@ class Live:
 
     def _hang(self, waited_ns: int) -> None:
         """Writes the stacks of all threads."""
-        names = {one.ident: one.name for one in threading.enumerate()}
+        names = {thread.ident: thread.name for thread in threading.enumerate()}
         text = [f"No step has ended for {waited_ns / 1e9:.0f} s, after step {self._number}.\n"]
         for ident, frame in sys._current_frames().items():
             name = names.get(ident, "a thread that is not Python's")

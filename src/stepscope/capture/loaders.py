@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List
 from . import clocks
 from .datasets import line_of, program_line
 from .folder import Folder
-from .pace import Call
+from .pace import WatchedCall
 from .places import code_of, is_framework
 from .recorder import Recorder
 from .torch_profiler import is_worker
@@ -92,7 +92,7 @@ class Loaders:
             return
         number = self._numbers.get(loader, -1) if loader is not None else -1
         self._recorder.step(
-            Call(
+            WatchedCall(
                 "next_batch",
                 ("loader", number),
                 f"next({type(loader).__name__})",

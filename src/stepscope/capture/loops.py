@@ -31,7 +31,7 @@ class Site(NamedTuple):
 NOWHERE = Site((), ())
 
 
-class Sites:
+class LoopSites:
     """Finds sites. What is remembered is keyed by code objects, which are kept alive, and bounded."""
 
     def __init__(self) -> None:
@@ -92,11 +92,11 @@ class Sites:
 def loops_of(code: CodeType) -> List[Tuple[int, int]]:
     """First and last instruction of each loop, outer ones first."""
     ends: Dict[int, int] = {}
-    for one in dis.get_instructions(code):
-        jumps = one.opcode in dis.hasjrel or one.opcode in dis.hasjabs
+    for instruction in dis.get_instructions(code):
+        jumps = instruction.opcode in dis.hasjrel or instruction.opcode in dis.hasjabs
         # Waiting for a coroutine or a generator jumps back, too.
-        if jumps and one.argval <= one.offset and "NO_INTERRUPT" not in one.opname:
-            ends[one.argval] = max(ends.get(one.argval, 0), one.offset)
+        if jumps and instruction.argval <= instruction.offset and "NO_INTERRUPT" not in instruction.opname:
+            ends[instruction.argval] = max(ends.get(instruction.argval, 0), instruction.offset)
     found: List[Tuple[int, int]] = []
     for begin, end in sorted(ends.items()):
         # A loop that asks its question twice, before the first round and at the end of each, has two begins.

@@ -5,8 +5,8 @@ from typing import Any, Callable, Dict, Optional
 
 from . import clocks
 from .environment import jax_is_used
-from .holders import Held, Holder, Walk
-from .keeping import Keeping
+from .holders import HeldSize, VariableHolder, Walk
+from .keeping_lines import Keeping
 from .machine import available_bytes, resident_bytes
 
 NAME = "memory.ndjson"
@@ -26,14 +26,14 @@ def of_devices() -> Optional[bytes]:
     return profile if isinstance(profile, bytes) else None
 
 
-class Memory:
+class MemoryWatch:
     """Looks at the program's arrays. write: takes a line."""
 
     def __init__(self, write: Callable[[Dict[str, Any]], None]) -> None:
         self._write = write
         self._looks = 0
         self._keeping = Keeping()
-        self._before: Dict[Holder, Held] = {}
+        self._before: Dict[VariableHolder, HeldSize] = {}
 
     def look(self, steps: int) -> None:
         """Writes what is held now. steps: how many there were so far."""
@@ -42,7 +42,10 @@ class Memory:
         walk.run()
         self._looks += 1
         now = walk.found
-        grown = {one: held.bytes - self._before.get(one, Held(0, 0)).bytes for one, held in now.items()}
+        grown = {
+            holder: held.bytes - self._before.get(holder, HeldSize(0, 0)).bytes
+            for holder, held in now.items()
+        }
         self._write(
             {
                 "look": self._looks,
@@ -57,21 +60,21 @@ class Memory:
                 "available_bytes": available_bytes(),
             }
         )
-        told = dict.fromkeys(sorted(now, key=lambda one: -now[one].bytes)[:MOST_TOLD])
+        told = dict.fromkeys(sorted(now, key=lambda holder: -now[holder].bytes)[:MOST_TOLD])
         if self._looks > 1:
-            told.update(dict.fromkeys(sorted(now, key=lambda one: -grown[one])[:MOST_TOLD]))
-        for one in told:
-            self._tell(one, now[one])
+            told.update(dict.fromkeys(sorted(now, key=lambda holder: -grown[holder])[:MOST_TOLD]))
+        for holder in told:
+            self._tell(holder, now[holder])
         self._before = now
 
-    def _tell(self, one: Holder, held: Held) -> None:
-        root = one.root
-        found = self._keeping.of(root.path, one.name, None if root.function is None else root.begin)
+    def _tell(self, holder: VariableHolder, held: HeldSize) -> None:
+        root = holder.root
+        found = self._keeping.of(root.path, holder.name, None if root.function is None else root.begin)
         line: Dict[str, Any] = {
             "look": self._looks,
-            "holder": one.name,
-            "kind": one.kind,
-            "device": one.device,
+            "holder": holder.name,
+            "kind": holder.kind,
+            "device": holder.device,
             "bytes": held.bytes,
             "arrays": held.arrays,
             "file": root.file,
@@ -80,5 +83,5 @@ class Memory:
             "puts": found is not None and found.grows,
         }
         if self._looks > 1:
-            line["was_bytes"], line["was_arrays"] = self._before.get(one, Held(0, 0))
+            line["was_bytes"], line["was_arrays"] = self._before.get(holder, HeldSize(0, 0))
         self._write(line)

@@ -14,45 +14,45 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from . import clocks
-from .pace import Pace
-from .plan import Plan
-from .quiet import write
+from .log_filter import write
+from .pace import StepWatcher
+from .plan import RecordingPlan
 
 _told: Dict[str, float] = {}
 
 
-def process(plan: Plan, kind: str, value: Any = None) -> None:
+def process(plan: RecordingPlan, kind: str, value: Any = None) -> None:
     """Leaves `kind`-PID."""
     _leave(plan, f"{kind}-{os.getpid()}", json.dumps(value))
 
 
-def course(plan: Plan, kind: str, name: str, steps: int, out: Path) -> None:
+def course(plan: RecordingPlan, kind: str, name: str, steps: int, out: Path) -> None:
     """Leaves `kind`-PID of a recording that begins (recording) or is complete (recorded). steps: the first
     step, counted from 0, or how many there are; out: where it is."""
     process(plan, kind, [name, steps, clocks.time_ns(), str(out)])
 
 
-def seen(plan: Plan, frameworks: List[str], pace: Pace, last: bool = False) -> None:
+def seen(plan: RecordingPlan, frameworks: List[str], pace: StepWatcher, last: bool = False) -> None:
     """Leaves what was called so far; at most every 50 ms, because it delays the program,
     unless it is the last time."""
     if plan.state is None:
         return
     now = time.monotonic()
-    calls = sum(one.count for one in pace.callers.values())
+    calls = sum(caller.count for caller in pace.callers.values())
     if calls > 4 and not last and now - _told.get(plan.state, 0) < 0.05:
         return
     _told[plan.state] = now
     process(plan, "seen", {"frameworks": frameworks, "warmup": pace.warmup, "calls": pace.told()})
 
 
-def problem(plan: Plan, what: str, seen: str, todo: str) -> None:
+def problem(plan: RecordingPlan, what: str, seen: str, todo: str) -> None:
     """Leaves a problem."""
     text = json.dumps([what, seen, todo])
     name = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
     _leave(plan, f"problem-{os.getpid()}-{name}", text)
 
 
-def claim(plan: Plan) -> bool:
+def claim(plan: RecordingPlan) -> bool:
     """True for the first process that asks, and for it whenever it asks again."""
     if plan.state is None:
         return True
@@ -67,13 +67,13 @@ def claim(plan: Plan) -> bool:
     return True
 
 
-def moved(plan: Plan, path: Path) -> None:
+def moved(plan: RecordingPlan, path: Path) -> None:
     """Leaves where the recording is now; says it at once when the disk that is full is this one, too."""
     if not _leave(plan, f"moved-{os.getpid()}", json.dumps(str(path))) and plan.state is not None:
         write(f"stepscope: the recording is in {path}\n".encode("utf-8", "backslashreplace"))
 
 
-def _leave(plan: Plan, name: str, text: str) -> bool:
+def _leave(plan: RecordingPlan, name: str, text: str) -> bool:
     # A process may outlive its launcher, whose folder is gone by then; or the disk is full. Notes explain why
     # nothing was recorded: the program does not end for want of one.
     if plan.state is not None and Path(plan.state).is_dir():

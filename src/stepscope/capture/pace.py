@@ -69,7 +69,7 @@ Span = Tuple[int, int, int]
 Settle = Optional[Callable[[], Any]]
 
 
-class Call(NamedTuple):
+class WatchedCall(NamedTuple):
     """A call that ended, as a framework reports it. Times are Unix nanoseconds."""
 
     how: str
@@ -181,7 +181,7 @@ class Identities:
         return ("number", number)
 
 
-class Pace:
+class StepWatcher:
     """Watches calls until one of them turns out to be the step."""
 
     def __init__(self, warmup: int) -> None:
@@ -210,7 +210,7 @@ class Pace:
         caller.saw(begin_ns, call_ns, end_ns, settled)
         return caller
 
-    def begins(self, key: Tuple[Any, ...], call: Call) -> int:
+    def begins(self, key: Tuple[Any, ...], call: WatchedCall) -> int:
         """When the step begins that a call may mark: at the end of the last such call, if nobody says."""
         if call.begin_ns is not None:
             return call.begin_ns
@@ -238,30 +238,30 @@ class Pace:
 
     def _choose(self) -> Optional[Tuple[Any, ...]]:
         # Asked at every call of a long warm-up, so what costs little comes first.
-        if not any(one.ready(self.warmup) for one in self.callers.values()):
+        if not any(caller.ready(self.warmup) for caller in self.callers.values()):
             return None
-        most = max((one.count for one in self.callers.values()), default=0)
+        most = max((caller.count for caller in self.callers.values()), default=0)
         # A function that initialises is not a step: it is called once while others are called often.
         least = min(2, self.warmup + 1, most - 1)
-        repeated = {key: one for key, one in self.callers.items() if one.count >= least}
+        repeated = {key: caller for key, caller in self.callers.items() if caller.count >= least}
         for level in LEVELS:
-            here = {key: one for key, one in repeated.items() if one.how == level}
+            here = {key: caller for key, caller in repeated.items() if caller.how == level}
             if not here:
                 continue
             # Threads of the framework fill queues; the steps are the program's, even when those began first.
-            own = any(one.site.at for one in self.callers.values() if one.how == level)
+            own = any(caller.site.at for caller in self.callers.values() if caller.how == level)
             if own:
-                here = {key: one for key, one in here.items() if one.site.at}
+                here = {key: caller for key, caller in here.items() if caller.site.at}
             if not here:
                 return None
-            key = _heaviest({key: one for key, one in here.items() if one.ready(self.warmup)})
+            key = _heaviest({key: caller for key, caller in here.items() if caller.ready(self.warmup)})
             # A function that ran three times before the first element was drawn is not a step of that loop.
-            drawn = [one for one in repeated.values() if one.how == "next_element"]
-            if key is None or (drawn and not any(one.ready(min(self.warmup, 2)) for one in drawn)):
+            drawn = [caller for caller in repeated.values() if caller.how == "next_element"]
+            if key is None or (drawn and not any(caller.ready(min(self.warmup, 2)) for caller in drawn)):
                 return None
             # What is called beside it may turn out to be the step; what was over before, setting up, may not.
             begin_ns = here[key].spans[0][0]
-            beside = {other: one for other, one in here.items() if (one.last_end_ns or 0) > begin_ns}
+            beside = {other: caller for other, caller in here.items() if (caller.last_end_ns or 0) > begin_ns}
             return self._marking(key) if _heaviest(beside) == key else None
         return None
 
@@ -273,8 +273,8 @@ class Pace:
         for loop in reversed(self.callers[key].site.loops):
             own = self._of(loop, key)
             if own:
-                most = max(one.count for one in own.values())
-                each = {other: one for other, one in own.items() if one.count >= most * _EACH_ROUND}
+                most = max(caller.count for caller in own.values())
+                each = {other: caller for other, caller in own.items() if caller.count >= most * _EACH_ROUND}
                 inner = self.callers[key]
                 if key in own:
                     key = _heaviest(each) or key
@@ -297,15 +297,15 @@ class Pace:
         return key if found.ready(self.warmup) else None
 
     def _patient(self, key: Tuple[Any, ...]) -> bool:
-        one = self.callers[key]
-        return one.patient(self.has_jitted and one.how == "jax_op")
+        caller = self.callers[key]
+        return caller.patient(self.has_jitted and caller.how == "jax_op")
 
     def _update_behind(self, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
         """Of a loop that adds up gradients, the update behind it."""
         around = self.callers[key].site.loops[:-1]
-        for other, one in self.callers.items():
+        for other, caller in self.callers.items():
             here = other[0] == "gradient" and other[1] == "update" and other[-1] == key[-1]
-            if here and other != key and one.site.loops == around[: len(one.site.loops)]:
+            if here and other != key and caller.site.loops == around[: len(caller.site.loops)]:
                 return other
         return None
 
@@ -313,22 +313,23 @@ class Pace:
         """How many ops run in a round of a loop, and of those within it; 0 where no ops mark the steps."""
         if key[0] != "jax_op":
             return 0
-        inside = sum(one.count for one in self.callers.values() if loop in one.site.loops)
-        return inside / max((one.count for one in self._of(loop, key).values()), default=inside)
+        inside = sum(caller.count for caller in self.callers.values() if loop in caller.site.loops)
+        return inside / max((caller.count for caller in self._of(loop, key).values()), default=inside)
 
     def _of(self, loop: Loop, key: Tuple[Any, ...]) -> Dict[Tuple[Any, ...], Caller]:
         """The calls that a loop makes itself, not one within it, of the kind and in the thread of another."""
         return {
-            other: one
-            for other, one in self.callers.items()
-            if one.site.loops[-1:] == (loop,) and other[0] == key[0] and other[-1] == key[-1]
+            other: caller
+            for other, caller in self.callers.items()
+            if caller.site.loops[-1:] == (loop,) and other[0] == key[0] and other[-1] == key[-1]
         }
 
     def told(self) -> List[Dict[str, Any]]:
         """What was called and how often, the most called first, for the reason why nothing was recorded."""
-        most = sorted(self.callers.values(), key=lambda one: (LEVELS.index(one.how), -one.count))
+        most = sorted(self.callers.values(), key=lambda caller: (LEVELS.index(caller.how), -caller.count))
         return [
-            {"how": one.how, "name": one.name, "calls": one.count, "settled": one.settled} for one in most[:5]
+            {"how": caller.how, "name": caller.name, "calls": caller.count, "settled": caller.settled}
+            for caller in most[:5]
         ]
 
 

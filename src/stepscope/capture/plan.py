@@ -17,7 +17,7 @@ PATIENCE = 60.0
 METADATA_STEPS = 3
 
 
-class Plan:
+class RecordingPlan:
     """A recording as asked for.
 
     warmup: settled steps to let go by first, those without tracing or compilation. steps, seconds: the length
@@ -95,7 +95,7 @@ class Plan:
         path.write_text(json.dumps(vars(self)), encoding="utf-8")
 
     @classmethod
-    def load(cls, path: Path) -> "Plan":
+    def load(cls, path: Path) -> "RecordingPlan":
         """Reads what save wrote."""
         fields = json.loads(path.read_text(encoding="utf-8"))
         fields["pieces"] = tuple(fields["pieces"])

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Callable, Collection, List, Optional
 
 from . import clocks
+from .log_filter import quiet
 from .patches import Patches
 from .places import caller
-from .quiet import quiet
 from .torch_profiler import TorchProfiler, synchronize
 
 

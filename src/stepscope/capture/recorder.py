@@ -14,17 +14,17 @@ from . import clocks, environment, notes
 from .compilations import Compilations
 from .exits import Exits
 from .folder import Folder
-from .hindsight import WEAK, Hindsight
 from .live import Live
-from .loops import NOWHERE, Site, Sites
+from .loops import NOWHERE, LoopSites, Site
 from .machine import Sampler, Shares
 from .memory import NAME as MEMORY
-from .memory import OF_DEVICES, Memory, of_devices
-from .pace import FRAMEWORK, Call, Caller, Identities, Pace, Settle, why_no_steps
+from .memory import OF_DEVICES, MemoryWatch, of_devices
+from .pace import FRAMEWORK, Caller, Identities, Settle, StepWatcher, WatchedCall, why_no_steps
 from .patches import Patches
-from .plan import METADATA_STEPS, STEPS, Plan
+from .plan import METADATA_STEPS, STEPS, RecordingPlan
 from .profiler import Busy, Profilers, now_ns, settle_devices
-from .stacks import Stacks
+from .stacks import StackSampler
+from .step_check import WEAK, Hindsight
 from .torch_profiler import MOST_GROWN_BYTES
 
 WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after"
@@ -44,11 +44,11 @@ FEW_AFTER, AFTER_NS = 3, 3_000_000_000
 class Recorder:
     """Records one program. Frameworks report to `step`; pieces are added by `at_begin` and `at_end`."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RecordingPlan) -> None:
         self.plan = plan
-        self.pace = Pace(plan.warmup)
+        self.pace = StepWatcher(plan.warmup)
         self.identities = Identities()
-        self.sites = Sites()
+        self.sites = LoopSites()
         self.patches = Patches()
         self.profilers = Profilers(plan.state, plan.allocations)
         self.profilers.make_way = self._make_way
@@ -82,8 +82,8 @@ class Recorder:
         self._compiled_before: Dict[Tuple[Any, ...], int] = {}
         self._sampler: Optional[Sampler] = None
         self._shares: Optional[Shares] = None
-        self._stacks: Optional[Stacks] = None
-        self._memory: Optional[Memory] = None
+        self._stacks: Optional[StackSampler] = None
+        self._memory: Optional[MemoryWatch] = None
         self._live: Optional[Live] = None
         self._session: Dict[str, Any] = {}
         self._steps = 0
@@ -117,7 +117,7 @@ class Recorder:
         """False once nothing more is wanted, and in processes that were forked from this one."""
         return self.state != DONE and os.getpid() == self._pid
 
-    def step(self, call: Call) -> None:
+    def step(self, call: WatchedCall) -> None:
         """A call ended that may be a step."""
         if not self.listening:
             return
@@ -173,7 +173,7 @@ class Recorder:
         last = getattr(self.local, "own", None)
         self.local.own = (number, now)
         if last is not None:
-            self.step(Call("own", ("own",), "step", last[1], now, begin_ns=last[1], number=last[0]))
+            self.step(WatchedCall("own", ("own",), "step", last[1], now, begin_ns=last[1], number=last[0]))
 
     def why(self) -> str:
         """Why nothing was recorded, in code mode."""
@@ -228,7 +228,7 @@ class Recorder:
 
     # --- the course of a recording -------------------------------------------------------------
 
-    def _saw(self, call: Call) -> None:
+    def _saw(self, call: WatchedCall) -> None:
         """Counts a call; a step, or a call that may turn out to be one, moves the recording on."""
         key = self._key(call.how, call.key, call.site)
         if self.state == IN_DOUBT:
@@ -283,7 +283,7 @@ class Recorder:
         self._compiled_before[key] = self.compiled
         return settled
 
-    def _judge_again(self, key: Tuple[Any, ...], call: Call) -> None:
+    def _judge_again(self, key: Tuple[Any, ...], call: WatchedCall) -> None:
         """Looks at a call after a recording of a weak mark: steps that come only now are recorded instead."""
         doubt = self._hindsight
         if doubt is None or not doubt.surer(call) or _is_one_too_many(doubt.pace, key):
@@ -304,7 +304,7 @@ class Recorder:
         caller = self.pace.callers[self.pace.anchor]
         self._begin(caller, call.settle, call.number)
 
-    def _recorded(self, caller: Caller, call: Call) -> None:
+    def _recorded(self, caller: Caller, call: WatchedCall) -> None:
         """A step was recorded: the last one wanted ends the recording."""
         self._steps += 1
         steps, before_ns = self._before
@@ -376,7 +376,7 @@ class Recorder:
                 self._sampler.start()
             if self.wants("stacks"):
                 assert self.pace.anchor is not None
-                self._stacks = Stacks(
+                self._stacks = StackSampler(
                     lambda data: folder.lines("stacks.ndjson", "stacks", data),
                     self.pace.anchor[-1],
                     caller.loop(),
@@ -435,7 +435,7 @@ class Recorder:
         it; one that imports PyTorch may only load with it."""
         if "torch" not in self.frameworks or how not in ("own", "keras_batch"):
             return FRAMEWORK[how] == "torch"
-        seen = any(FRAMEWORK[one.how] == "torch" for one in self.pace.callers.values())
+        seen = any(FRAMEWORK[caller.how] == "torch" for caller in self.pace.callers.values())
         return seen or self.optimizes() or not {"tensorflow", "jax"}.intersection(self.frameworks)
 
     def _is_refused(self, whose: str) -> bool:
@@ -660,7 +660,9 @@ class Recorder:
             for line in self._untold:
                 self._compiles(line)
             self._untold = []
-        self.folder.facts["framework"] = sorted({FRAMEWORK[one.how] for one in self.pace.callers.values()})
+        self.folder.facts["framework"] = sorted(
+            {FRAMEWORK[caller.how] for caller in self.pace.callers.values()}
+        )
         return self.folder
 
     def _write_step(
@@ -724,7 +726,7 @@ class Recorder:
         try:
             if self._memory is None:
                 folder = self._open()
-                self._memory = Memory(lambda values: folder.line(MEMORY, "memory", values))
+                self._memory = MemoryWatch(lambda values: folder.line(MEMORY, "memory", values))
             self._memory.look(caller.count)
         except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
             self.failed("memory", error)
@@ -740,5 +742,5 @@ class Recorder:
         self.cost[name] = self.cost.get(name, 0) + clocks.perf_counter_ns() - begin_perf_ns
 
 
-def _is_one_too_many(pace: Pace, key: Tuple[Any, ...]) -> bool:
+def _is_one_too_many(pace: StepWatcher, key: Tuple[Any, ...]) -> bool:
     return key not in pace.callers and len(pace.callers) >= MOST_CALLERS

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar
 
 from . import attach, clocks
-from .pace import Call
-from .plan import PIECES, WARMUP, Plan
+from .pace import WatchedCall
+from .plan import PIECES, WARMUP, RecordingPlan
 from .recorder import Recorder
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class record:
         every: Optional[int] = None,
         pieces: Sequence[str] = PIECES,
     ) -> None:
-        self.plan = Plan(str(out), warmup, steps, seconds, every, tuple(pieces))
+        self.plan = RecordingPlan(str(out), warmup, steps, seconds, every, tuple(pieces))
         attach.check_empty(self.plan.out)
         self._recorder: Optional[Recorder] = None
 
@@ -64,7 +64,7 @@ class record:
         attach.end(recorder, error)
         folder = recorder.folder
         if folder is not None and folder.path != Path(self.plan.out).absolute():
-            reasons = [one["todo"] for one in folder.facts["problems"] if str(folder.path) in one["todo"]]
+            reasons = [fact["todo"] for fact in folder.facts["problems"] if str(folder.path) in fact["todo"]]
             warnings.warn(
                 f"the recording is not in {self.plan.out}: {reasons[-1]}", RuntimeWarning, stacklevel=3
             )
@@ -104,7 +104,7 @@ def step_function(function: Function) -> Function:
             name = getattr(function, "__name__", type(function).__name__)
             key = ("own", id(function))
             recorder.step(
-                Call("own", key, name, begin_ns, end_ns, settle=lambda: _wait(result), number=count[0])
+                WatchedCall("own", key, name, begin_ns, end_ns, settle=lambda: _wait(result), number=count[0])
             )
         count[0] += 1
         return result

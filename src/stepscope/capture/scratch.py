@@ -11,14 +11,14 @@ import tempfile
 from pathlib import Path
 from typing import Iterator
 
-from .plan import Plan
+from .plan import RecordingPlan
 from .processes import identity, is_gone
 
 PREFIX = "stepscope-record-"
 
 
 @contextlib.contextmanager
-def prepared(plan: Plan) -> Iterator[Path]:
+def prepared(plan: RecordingPlan) -> Iterator[Path]:
     """The folder for notes with the plan in it; removed at the end. OSError when it cannot be made."""
     with contextlib.suppress(OSError):  # what others left is no reason not to run
         sweep(Path(tempfile.gettempdir()))
@@ -57,4 +57,4 @@ def _is_left(path: Path) -> bool:
     A folder without such notes stays: it may be about to get them.
     """
     users = [*path.glob("process-*"), *path.glob("python-*")]
-    return bool(users) and all(is_gone(one.read_text(encoding="utf-8")) for one in users)
+    return bool(users) and all(is_gone(user.read_text(encoding="utf-8")) for user in users)

@@ -7,7 +7,7 @@ from typing import Any, Callable, Container, Optional, Type
 
 from . import attach, clocks, environment
 from .folder import Folder
-from .plan import PIECES, WARMUP, Plan
+from .plan import PIECES, WARMUP, RecordingPlan
 from .profiler import now_ns
 from .tf1 import Tracer
 
@@ -98,7 +98,7 @@ class Traces:
     def _open(self) -> Folder:
         if self._folder is None:
             pieces = ("run_metadata", "graph", "op_log")
-            facts = environment.start_facts(Plan(self._out, pieces=pieces))
+            facts = environment.start_facts(RecordingPlan(self._out, pieces=pieces))
             facts["framework"] = ["tf1_session"]
             self._folder = Folder(self._out, facts)
         return self._folder

@@ -37,7 +37,7 @@ _FLUSH_NS = 500_000_000
 Write = Callable[[bytes], None]
 
 
-class Stacks:
+class StackSampler:
     """A thread that looks at stacks between resume() and pause(), until stop(). write: takes whole lines.
 
     driver: identity of the thread that runs the steps. loop: identity of the code with the loop of the steps.
@@ -192,7 +192,7 @@ class Stacks:
                     self._forget(ident)
             on.append(entry)
         if len(self._threads) > len(frames):
-            for ident in [one for one in self._threads if one not in frames]:
+            for ident in [thread for thread in self._threads if thread not in frames]:
                 self._forget(ident)
         # No frame is kept: what its variables hold must go when the program lets go of it.
         del frame
@@ -280,8 +280,8 @@ class Queued:
         except OSError:
             return None
         try:
-            one = cls(file)
-            one.waited_ns()
+            queued = cls(file)
+            queued.waited_ns()
         except (
             ImportError,
             OSError,
@@ -290,7 +290,7 @@ class Queued:
         ):  # a Python without ctypes, or no such numbers
             os.close(file)
             return None
-        return one
+        return queued
 
     def waited_ns(self) -> int:
         """Since the thread began. ValueError where it has ended."""
@@ -336,8 +336,8 @@ _turns: "weakref.WeakSet[Turns]" = weakref.WeakSet()
 
 def _in_child() -> None:
     """A process that was forked has no thread that looks."""
-    for one in list(_turns):
-        one.shorten(False)
+    for turn in list(_turns):
+        turn.shorten(False)
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,9 +9,9 @@ from typing import Any, List, Optional, Set, Tuple
 
 from . import clocks
 from .folder import Folder
+from .log_filter import quiet
 from .loops import NOWHERE, Site
-from .pace import Call
-from .quiet import quiet
+from .pace import WatchedCall
 from .recorder import Recorder
 
 MOST_SIGNATURES = 1000
@@ -65,7 +65,9 @@ def watch(recorder: Recorder) -> None:
                     tracer.save(recorder.folder, step, taken)
                     recorder.metadata_saved = True
                 name = f"run({signature(fetches)[:80]})"
-                recorder.step(Call("session_run", key, name, begin_ns, end_ns, source=self.graph, site=site))
+                recorder.step(
+                    WatchedCall("session_run", key, name, begin_ns, end_ns, source=self.graph, site=site)
+                )
             return result
 
         return run_
@@ -162,7 +164,7 @@ class Tracer:
     def save(self, folder: Folder, step: int, taken: Any) -> None:
         """Writes the RunMetadata, and the partition graphs when they differ from those written last."""
         folder.add(f"run_metadata/step_{step}.pb", "run_metadata", taken.SerializeToString(), step=step)
-        partitions = [one.SerializeToString(deterministic=True) for one in taken.partition_graphs]
+        partitions = [graph.SerializeToString(deterministic=True) for graph in taken.partition_graphs]
         if partitions != self._partitions:
             self._partitions = partitions
             for number, data in enumerate(partitions):

@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional, Set, Tuple
 from . import clocks
 from .arguments import ARRAYS
 from .loops import Site
-from .pace import Call
+from .pace import WatchedCall
 from .places import code_of, is_framework
 from .recorder import Recorder
 
@@ -57,7 +57,7 @@ def watch(recorder: Recorder) -> None:
             return  # part of a batch of Keras, which is the step
         library = code is not None and is_framework(code.co_filename)
         recorder.step(
-            Call(
+            WatchedCall(
                 "library_function" if library else "function_call",
                 ("function", *recorder.identities.of(self, code)),
                 getattr(python, "__name__", type(python).__name__),
@@ -129,7 +129,7 @@ def _watch_tapes(recorder: Recorder) -> None:
         last = latest.get((what, site), begin_ns)
         latest[what, site] = now
         if site.at and last is not None:
-            recorder.step(Call("gradient", (what, site), name, last, now, begin_ns=last, site=site))
+            recorder.step(WatchedCall("gradient", (what, site), name, last, now, begin_ns=last, site=site))
 
     def make(gradient: Any) -> Any:
         def of_tape(self: Any, *args: Any, **kwds: Any) -> Any:

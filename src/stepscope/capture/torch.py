@@ -9,7 +9,7 @@ import weakref
 from typing import Any, Callable, List, Optional, Set
 
 from . import clocks
-from .pace import Call
+from .pace import WatchedCall
 from .recorder import Recorder
 from .torch_profiler import is_worker, synchronize
 
@@ -99,7 +99,7 @@ class _Optimizers:
             self._recorder.compiled += self._graphs is not None
             self._graphs = graphs
         self._recorder.step(
-            Call(
+            WatchedCall(
                 "optimizer",
                 ("optimizer", *self._recorder.identities.of(optimizer, None)),
                 f"{type(optimizer).__name__}.step",

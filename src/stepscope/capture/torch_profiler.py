@@ -14,9 +14,9 @@ from typing import IO, Any, Callable, Optional, Set
 
 from . import clocks
 from .folder import TRACES
+from .log_filter import quiet
 from .machine import available_bytes, resident_bytes
 from .patches import Patches
-from .quiet import quiet
 
 MOST_GROWN_BYTES = 256 << 20
 """Events are kept in memory until the end, when they take more than three times as much for a moment: a
@@ -194,9 +194,9 @@ def _export(profile: Any, folder: Path, unfinished: str) -> None:
                 shutil.copyfileobj(plain, packed, 1 << 20)
         half.replace(folder / name)
     finally:
-        for one in (text, half):
+        for path in (text, half):
             with contextlib.suppress(FileNotFoundError):  # it has its name, or was not begun
-                one.unlink()
+                path.unlink()
 
 
 def _copy_renamed(source: IO[bytes], target: Any, name: bytes, becomes: bytes, size: int = 1 << 20) -> None:

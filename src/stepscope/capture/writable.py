@@ -27,15 +27,15 @@ def probe_new(folder: Path) -> None:
     """As probe, of a folder that may not be there yet; those that it makes are removed again."""
     made: List[Path] = []
     try:
-        for one in [*reversed(folder.parents), folder]:
-            if not one.exists():
-                one.mkdir()
-                made.append(one)
+        for path in [*reversed(folder.parents), folder]:
+            if not path.exists():
+                path.mkdir()
+                made.append(path)
         probe(folder)
     finally:
-        for one in reversed(made):
+        for path in reversed(made):
             with contextlib.suppress(OSError):
-                one.rmdir()
+                path.rmdir()
 
 
 def places() -> Iterator[str]:

@@ -165,7 +165,7 @@ def size(text: str) -> int:
 
 def a_path(text: str) -> str:
     """The type of options that take a path; what no path can be is a mistake of the command line."""
-    from stepscope.sources.given import look_up
+    from stepscope.sources.user_paths import look_up
 
     try:
         look_up([text])

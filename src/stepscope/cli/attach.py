@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     sources = _check(options)
     from stepscope import attach
-    from stepscope.attach import started
+    from stepscope.attach import started_program
 
     out = sys.stderr.fileno() if _has_descriptor() else os.open(os.devnull, os.O_WRONLY)
     if options.breakpoints:
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.pid is not None:
         return _look(options.pid, sources, options, console)
     try:
-        process = started.start(options.command, out)
+        process = started_program.start(options.command, out)
     except OSError as error:
         raise UsageError(
             "The program could not be started",
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         process.terminate()
         raise
     finally:
-        code = started.end(process)
+        code = started_program.end(process)
     return code
 
 
@@ -197,16 +197,16 @@ def _show(
 ) -> int:
     from stepscope import attach
     from stepscope.cli.query import write_rows
-    from stepscope.report import attached
+    from stepscope.report import stack_text
 
     if options.format == "table":
-        for line in attached.lines(seen, sources):
+        for line in stack_text.lines(seen, sources):
             console.data.write(line + "\n")
         console.data.flush()
     else:
         rows = ([row[name] for name in attach.COLUMNS] for row in seen.rows())
         write_rows(attach.COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
-    for note in attached.notes(seen):
+    for note in stack_text.notes(seen):
         console.say(note)
     if not seen.has_stacks:
         raise _no_stacks(what, seen, options.quick)
@@ -215,30 +215,30 @@ def _show(
 
 def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
-    from stepscope.attach import kernel, sampled
+    from stepscope.attach import kernel, py_spy
     from stepscope.cli.query import write_rows
     from stepscope.exporters.staging import staged
-    from stepscope.report import attached
+    from stepscope.report import stack_text
 
     kernel.tasks(pid)
     if (refusal := kernel.refusal(pid, own=own)) is not None:
         raise _refused(f"process {pid}", *refusal)
-    words = sampled.words_of(pid)
+    words = py_spy.words_of(pid)
     with contextlib.ExitStack() as stack:
         part = None
         if options.output is not None:
             part = stack.enter_context(staged(Path(options.output), force=options.force))
         with working(f"sampling for {options.seconds:g} s", console):
-            found = sampled.sample(pid, options.seconds, options.rate)
+            found = py_spy.sample(pid, options.seconds, options.rate)
         if isinstance(found, str):
             todo = "pip install py-spy" if "not installed" in found else "raise --seconds, or drop it"
             raise _refused(f"process {pid}", found, todo)
         if part is not None:
             part.mkdir()
-            for name, data in sampled.files(found, pid, words, __version__).items():
+            for name, data in py_spy.files(found, pid, words, __version__).items():
                 (part / name).write_bytes(data)
-    rows = found.hot if options.format != "table" else attached.hot(found.hot[:_SHOWN])
-    columns = sampled.HOT if options.format != "table" else attached.HOT
+    rows = found.hot if options.format != "table" else stack_text.hot(found.hot[:_SHOWN])
+    columns = py_spy.HOT if options.format != "table" else stack_text.HOT
     write_rows(
         columns,
         ([row[name] for name in columns] for row in rows),
@@ -246,7 +246,7 @@ def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: boo
         options.format,
         spreadsheet=options.spreadsheet,
     )
-    for note in attached.sampled_notes(found, shown=_SHOWN if options.format == "table" else None):
+    for note in stack_text.sampled_notes(found, shown=_SHOWN if options.format == "table" else None):
         console.say(note)
     if options.output is not None:
         console.say(f"wrote {options.output}: `stepscope report {options.output} -o flame.html` draws it")

@@ -58,14 +58,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     if options.what == "show":
         return _show(kept, options, console)
-    before = sum(one.bytes for one in kept.contents())
+    before = sum(content.bytes for content in kept.contents())
     if options.what == "clear":
         in_use = kept.clear()
         if in_use:
             console.say(f"{units.count(len(in_use), 'recording')} stay, because they are being read")
     else:
         kept.tidy()
-    freed = before - sum(one.bytes for one in kept.contents())
+    freed = before - sum(content.bytes for content in kept.contents())
     console.say(f"freed {units.show(freed, 'bytes')} of {kept.folder}")
     return 0
 
@@ -75,7 +75,7 @@ def _show(kept: Cache, options: argparse.Namespace, console: Console) -> int:
 
     there = kept.contents()
     if options.format == "table":
-        total = units.show(sum(one.bytes for one in there), "bytes")
+        total = units.show(sum(content.bytes for content in there), "bytes")
         limit = units.show(config.cache_bytes(), "bytes")
         console.out.write(
             f"{kept.folder}: {total} of at most {limit}, {units.count(len(there), 'recording')}\n"
@@ -85,11 +85,11 @@ def _show(kept: Cache, options: argparse.Namespace, console: Console) -> int:
         console.out.write("\n")
     rows = [
         (
-            units.show(one.bytes, "bytes") if options.format == "table" else one.bytes,
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(one.used)) if one.used else None,
-            one.path or "(made of several)",
+            units.show(content.bytes, "bytes") if options.format == "table" else content.bytes,
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(content.used)) if content.used else None,
+            content.path or "(made of several)",
         )
-        for one in sorted(there, key=lambda one: -one.bytes)
+        for content in sorted(there, key=lambda one: -one.bytes)
     ]
     write_rows(COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
     return 0

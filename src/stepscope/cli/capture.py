@@ -20,7 +20,7 @@ from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
     from stepscope.profilers.client import Address
-    from stepscope.profilers.recording import Profile
+    from stepscope.profilers.recording import HostProfile
 
 ABOUT = "record profiles of running jobs, on all their hosts at the same moment"
 EPILOG = """Asks the profiler servers that programs start with tf.profiler.experimental.server.start(PORT) or
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     failed: StepscopeError | None = None
     for _ in _moments(options, console):
         found = _once(asked, options, console)
-        errors = [one.error for one in found if one.error is not None]
+        errors = [profile.error for profile in found if profile.error is not None]
         if len(errors) < len(found):
             told = True
         elif failed is None:
@@ -144,7 +144,7 @@ def _moments(options: argparse.Namespace, console: Console) -> Iterator[int]:
         done += 1
 
 
-def _once(asked: list[Address], options: argparse.Namespace, console: Console) -> list[Profile]:
+def _once(asked: list[Address], options: argparse.Namespace, console: Console) -> list[HostProfile]:
     """One capture, told on stdout and stderr."""
     from stepscope.cli.query import write_rows
     from stepscope.profilers.messages import Levels
@@ -153,27 +153,29 @@ def _once(asked: list[Address], options: argparse.Namespace, console: Console) -
     with _folder(options) as folder:
         levels = Levels(python=1 if options.python else 0)
         found = capture(asked, folder, options.seconds, levels=levels, timeout=options.timeout)
-        there = [one for one in found if one.path is not None]
+        there = [profile for profile in found if profile.path is not None]
         ingested = _ingest(there, asked, folder, options) if options.lake is not None and there else None
     kept = options.lake is None or options.out is not None
     rows = (
         (
-            one.capture,
-            one.address,
-            one.path if kept else None,
-            one.bytes,
-            one.sent_unix_ns,
-            one.seconds,
-            None if one.error is None else f"{one.error.happened}: {one.error.seen} ({one.error.slug})",
+            profile.capture,
+            profile.address,
+            profile.path if kept else None,
+            profile.bytes,
+            profile.sent_unix_ns,
+            profile.seconds,
+            None
+            if profile.error is None
+            else f"{profile.error.happened}: {profile.error.seen} ({profile.error.slug})",
         )
-        for one in found
+        for profile in found
     )
     write_rows(COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
     console.out.flush()
-    for one in found:
-        if one.error is not None and there:
-            console.say(f"{plain(one.error.happened)}: {plain(one.error.seen, 200)}")
-            console.say(f"  to do: {one.error.todo} (stepscope docs {one.error.slug})")
+    for profile in found:
+        if profile.error is not None and there:
+            console.say(f"{plain(profile.error.happened)}: {plain(profile.error.seen, 200)}")
+            console.say(f"  to do: {profile.error.todo} (stepscope docs {profile.error.slug})")
     if ingested is not None:
         console.say(ingested)
     if there:
@@ -193,7 +195,7 @@ def _folder(options: argparse.Namespace) -> Iterator[Path]:
     yield Path(options.out)
 
 
-def _ingest(there: list[Profile], asked: list[Address], folder: Path, options: argparse.Namespace) -> str:
+def _ingest(there: list[HostProfile], asked: list[Address], folder: Path, options: argparse.Namespace) -> str:
     """Adds the profiles to the lake, as a run: a recording of its own in a history. What to say of it."""
     from stepscope.profilers.recording import run_name
     from stepscope.session import trace
@@ -203,8 +205,8 @@ def _ingest(there: list[Profile], asked: list[Address], folder: Path, options: a
     if run is None or options.every is not None:
         run = f"{run or run_name(asked)}-{there[0].capture.replace('_', '')}"
     done = trace.ingest([str(place)], options.lake, run=run)
-    failed = [one for one in done if one.error is not None]
-    stored = sum(one.events_stored for one in done)
+    failed = [source_row for source_row in done if source_row.error is not None]
+    stored = sum(source_row.events_stored for source_row in done)
     said = f"{units.count(len(done) - len(failed), 'profile')} in {options.lake}"
     said += f": {units.count(stored, 'event')} stored"
     return said + (f"; {units.count(len(failed), 'profile')} could not be read" if failed else "")

@@ -14,7 +14,7 @@ from stepscope.errors import NothingFound, OutputError, StepscopeError, Unreadab
 
 if TYPE_CHECKING:
     from stepscope.instruments.compare.budgets import Budget
-    from stepscope.instruments.compare.recordings import Failed, Recording
+    from stepscope.instruments.compare.recordings import RecordedRun, UnreadableRecording
     from stepscope.report import Report
 
 ABOUT = "whether a change made a program slower, for CI"
@@ -29,7 +29,7 @@ OUTPUTS = (".xml", ".md", ".json", ".html")
 _FAILED_TOLD = 5
 
 
-class _Parser(Parser):
+class _CheckParser(Parser):
     """Takes two commands after --, which argparse cannot."""
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> argparse.Namespace:  # type: ignore[override]
@@ -50,7 +50,7 @@ class _Parser(Parser):
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = _Parser("check", ABOUT, USAGE, EPILOG)
+    parser = _CheckParser("check", ABOUT, USAGE, EPILOG)
     path = {"nargs": "+", "metavar": "PATH", "default": [], "action": "extend", "type": a_path}
     parser.add_argument("--baseline", help="recordings of the program before the change", **path)  # type: ignore[arg-type]
     parser.add_argument("--candidate", help="recordings of the program after it", **path)  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     budget = _budget(options.budget)
     if options.record:
-        from stepscope.cli.turns import record
+        from stepscope.cli.alternation import record
 
         options.baseline, options.candidate = record(options, console)
     past = None
@@ -132,7 +132,7 @@ def _check_words(options: argparse.Namespace) -> None:
             _refuse("--record with recordings", "record anew, or compare what is recorded")
         if len(options.commands) != 2 or not all(options.commands):
             _refuse(
-                f"{len([one for one in options.commands if one])} commands",
+                f"{len([command for command in options.commands if command])} commands",
                 "stepscope check --record 8 -- python old.py -- python new.py",
             )
         return
@@ -211,14 +211,14 @@ def _parsed(path: Path, text: str) -> object:
     return tomllib.loads(text)
 
 
-def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -> list[Recording]:
+def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -> list[RecordedRun]:
     """The recordings of a side by time. UnreadableSource when a file of them cannot be read: what fails to be
     recorded must not pass."""
     from stepscope.cli.reading import need_time, opened
     from stepscope.instruments.compare import recordings
 
-    found: list[Recording] = []
-    failed: list[Failed] = []
+    found: list[RecordedRun] = []
+    failed: list[UnreadableRecording] = []
     for path in paths:
         options.paths = [path]
         try:
@@ -227,9 +227,9 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
                 mine, bad = recordings.read(trace.query, path)
                 bar.stop()
         except NothingFound as error:
-            bad, mine = [recordings.Failed(path, error.seen)], []
+            bad, mine = [recordings.UnreadableRecording(path, error.seen)], []
         except UnreadableSource as error:
-            bad, mine = [recordings.Failed(path, error.seen)], []
+            bad, mine = [recordings.UnreadableRecording(path, error.seen)], []
         found += mine
         failed += bad
     if failed:
@@ -251,7 +251,7 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
 
 
 def _show(report: Report, options: argparse.Namespace, console: Console) -> None:
-    from stepscope.cli.showing import show
+    from stepscope.cli.report_output import show
     from stepscope.exporters.staging import staged
     from stepscope.presenters import by_extension, junit
 

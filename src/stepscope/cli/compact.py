@@ -38,15 +38,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     runs = 0
 
-    def told(one: Compacted) -> None:
+    def told(compacted: Compacted) -> None:
         nonlocal runs
         shown.stop()
-        files = f"{units.count(one.files_before, 'file')} are now {one.files:,}"
-        console.say(f"{one.run_id}: {units.count(one.sources, 'source')}, {files}")
-        if one.timelines_lost:
-            lost = units.count(one.timelines_lost, "timeline")
+        files = f"{units.count(compacted.files_before, 'file')} are now {compacted.files:,}"
+        console.say(f"{compacted.run_id}: {units.count(compacted.sources, 'source')}, {files}")
+        if compacted.timelines_lost:
+            lost = units.count(compacted.timelines_lost, "timeline")
             console.say(
-                f"{one.run_id}: {lost} damaged and left out: the page draws its slices from the tables"
+                f"{compacted.run_id}: {lost} damaged and left out: the page draws its slices from the tables"
             )
         runs += 1
         shown.counting("compacting", runs, 0)
@@ -57,6 +57,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not done:
         console.say("nothing to compact: no run of the lake has several sources outside its snapshot")
     write_rows(
-        COLUMNS, [tuple(one) for one in done], console, options.format, spreadsheet=options.spreadsheet
+        COLUMNS,
+        [tuple(compacted) for compacted in done],
+        console,
+        options.format,
+        spreadsheet=options.spreadsheet,
     )
     return 0

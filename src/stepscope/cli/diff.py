@@ -11,7 +11,7 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.compare.measured import Measured
+    from stepscope.instruments.compare.figures import Measured
     from stepscope.instruments.compare.sides import Side
     from stepscope.library.statements import Query
 
@@ -37,8 +37,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what differs. UsageError unless there are two sides."""
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import need_time, opened
-    from stepscope.cli.showing import show
-    from stepscope.instruments.compare import measured
+    from stepscope.cli.report_output import show
+    from stepscope.instruments.compare import figures
     from stepscope.report import comparing as report
 
     given = [[path] for path in options.paths] if len(options.paths) == 2 else [options.paths]
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             need_time(trace)
             sides = _sides(trace.query, wanted, " ".join(paths) or str(options.lake), console)
             bar.stop()
-            found += [measured.measure(side) for side in sides]
+            found += [figures.measure(side) for side in sides]
             hosts += [side.host_ids[0] for side in sides]
     if len(found) != 2:
         raise UsageError(
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         found = _without_steps(given, found, options, console)
     if found[0].name == found[1].name:
         names = hosts if hosts[0] != hosts[1] else [" ".join(paths) for paths in given]
-        found = [replace(one, name=name) for one, name in zip(found, names, strict=False)]
+        found = [replace(measured, name=name) for measured, name in zip(found, names, strict=False)]
     show(report.build(*found), options, console)
     return 0
 
@@ -94,7 +94,7 @@ def _without_steps(
 ) -> list[Measured]:
     """Both sides as whole recordings, because only one of them has steps."""
     from stepscope.cli.reading import opened
-    from stepscope.instruments.compare import measured
+    from stepscope.instruments.compare import figures
 
     again: list[Measured] = []
     for number, paths in enumerate(given):
@@ -103,5 +103,5 @@ def _without_steps(
         with opened(options, console) as (trace, bar):
             sides = _sides(trace.query, wanted, " ".join(paths), console)
             bar.stop()
-            again += [measured.measure(side, with_steps=False) for side in sides]
+            again += [figures.measure(side, with_steps=False) for side in sides]
     return again

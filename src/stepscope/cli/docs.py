@@ -65,11 +65,11 @@ def _list(options: argparse.Namespace, console: Console) -> None:
         reference.look_up(name)  # says so when there is no such thing
     wanted = None if name is None else name.removeprefix("@").removeprefix(".").replace("-", "_")
     rows = [
-        (one.chapter, one.name, one.line, one.text)
-        for one in reference.entries()
+        (entry.chapter, entry.name, entry.line, entry.text)
+        for entry in reference.entries()
         if wanted is None
-        or wanted in (one.chapter, one.name.replace("-", "_"))
-        or wanted.partition(".")[0] == one.name
+        or wanted in (entry.chapter, entry.name.replace("-", "_"))
+        or wanted.partition(".")[0] == entry.name
     ]
     columns = ("chapter", "name", "line", "text")
     write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)

@@ -28,7 +28,7 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope.cli.progress import Bar
     from stepscope.exporters import Written
-    from stepscope.sources.find import Found
+    from stepscope.sources.find import FoundSources
 
 ABOUT = "merge recordings into one Chrome trace, or write NDJSON, CSV, Parquet, DuckDB or profiles"
 EPILOG = """The extension of FILE chooses the format: .json and .json.gz (Chrome trace; opens in Perfetto and
@@ -173,12 +173,12 @@ def _to_bigquery(options: argparse.Namespace, console: Console) -> int:
 @contextlib.contextmanager
 def _lake(options: argparse.Namespace, console: Console, shown: Bar) -> Iterator[Path]:
     """The lake that is named, or a temporary one of the recordings that are."""
-    from stepscope.cli.answering import the_lake
+    from stepscope.cli.engine_options import the_lake
     from stepscope.cli.ingest import check_half
     from stepscope.cli.reading import tell_skipped
     from stepscope.session import lakes, trace
 
-    if options.lake is not None or any(lakes.is_lake_at(one) for one in options.paths):
+    if options.lake is not None or any(lakes.is_lake_at(path) for path in options.paths):
         yield the_lake(options, "An export to BigQuery")
         return
     if options.files_at is not None:
@@ -189,7 +189,7 @@ def _lake(options: argparse.Namespace, console: Console, shown: Bar) -> Iterator
         )
     with tempfile.TemporaryDirectory(prefix="stepscope-bigquery-") as folder:
         lake = Path(folder) / "lake"
-        looked: list[Found] = []
+        looked: list[FoundSources] = []
         done = trace.ingest(options.paths, lake, progress=shown.update, looked=looked.append)
         for found in looked:
             tell_skipped(found.skipped, console)

@@ -21,8 +21,8 @@ from stepscope.errors import NothingFound, UsageError
 from stepscope.presenters.plain import shorten
 
 if TYPE_CHECKING:
-    from stepscope.report.graph import Hierarchy, Scope
-    from stepscope.session.trace import Trace
+    from stepscope.report.graph import GraphScope, Hierarchy
+    from stepscope.session.trace import OpenTrace
 
 ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .html, .dot or .json"
 EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, folders of `stepscope
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.paint is not None and ending not in (".svg", ".html"):
         raise UsageError("Only a drawing has colours", seen="--paint", todo="add -o g.svg or -o g.html")
     from stepscope.cli.reading import opened
-    from stepscope.cli.showing import show
+    from stepscope.cli.report_output import show
     from stepscope.report import graph as report
 
     try:
@@ -146,7 +146,7 @@ def _compiled(paths: list[str]) -> list[dict[str, Any]]:
     return [row | {"file": row["path"]} for row in dumped_graphs(paths)]
 
 
-def _stored(trace: Trace) -> list[dict[str, Any]]:
+def _stored(trace: OpenTrace) -> list[dict[str, Any]]:
     from stepscope.report.graph import stored_graphs
 
     found = stored_graphs(trace)
@@ -195,7 +195,7 @@ def _title(every: list[dict[str, Any]], row: dict[str, Any]) -> str:
     return " / ".join(parts)
 
 
-def _scope(found: Hierarchy, path: str | None) -> Scope:
+def _scope(found: Hierarchy, path: str | None) -> GraphScope:
     if path is None:
         return found.root
     from stepscope.report.graph import to_depth
@@ -233,7 +233,7 @@ def _list(every: list[dict[str, Any]], options: argparse.Namespace, console: Con
 
 def _draw(
     found: Hierarchy,
-    top: Scope,
+    top: GraphScope,
     depth: int,
     fold: bool,
     name: str,

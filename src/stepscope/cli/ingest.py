@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stepscope.lake.rows import SourceRow
-    from stepscope.sources.find import Found
+    from stepscope.sources.find import FoundSources
 
 ABOUT = "build or extend a lake of many runs, hosts and steps"
 EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any other
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.progress import bar
     from stepscope.session import on_spark, trace
 
-    looked: list[Found] = []
+    looked: list[FoundSources] = []
     with bar(console) as shown:
         done = trace.ingest(
             options.paths,
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.format != "table":
         # What was left out has a row as well, and why in a column of its own: it is not an error.
         columns = (*columns, "skipped")
-        left = {one.path: one.detail for one in (*found.others, *found.skipped)}
+        left = {skipped.path: skipped.detail for skipped in (*found.others, *found.skipped)}
         rows = [(*row, None) for row in rows]
         rows += [(None, None, path, *[None] * 6, why) for path, why in sorted(left.items())]
     elif not any(row[-1] for row in rows):
@@ -105,9 +105,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.out.flush()
     tell_skipped(found.skipped, console)
     _tell_others(found, console)
-    failed = sum(one.error is not None for one in done)
-    stored = sum(one.events_stored for one in done)
-    lost = sum(one.events_lost for one in done)
+    failed = sum(source_row.error is not None for source_row in done)
+    stored = sum(source_row.events_stored for source_row in done)
+    lost = sum(source_row.events_lost for source_row in done)
     read = f"{units.count(len(done) - failed, 'source')} in {options.lake}"
     unread = f"; {units.count(failed, 'source')} could not be read" if failed else ""
     console.say(f"{read}: {units.count(stored, 'event')} stored, {lost:,} lost{unread}")
@@ -115,16 +115,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def check_half(done: Sequence[SourceRow], found: Found) -> None:
+def check_half(done: Sequence[SourceRow], found: FoundSources) -> None:
     """UnreadableSource when half of the sources, or more, gave the lake nothing: scripts must notice."""
-    bad = [(one.path, one.error) for one in done if one.error is not None]
+    bad = [(source_row.path, source_row.error) for source_row in done if source_row.error is not None]
     bad += [
-        (one.path, "no event could be read")
-        for one in done
-        if one.error is None and one.events_lost and not one.events_stored
+        (source_row.path, "no event could be read")
+        for source_row in done
+        if source_row.error is None and source_row.events_lost and not source_row.events_stored
     ]
-    bad += [(one.path, one.detail) for one in found.skipped if one.slug in _UNREADABLE]
-    total = len(done) + sum(one.slug in _UNREADABLE for one in found.skipped)
+    bad += [(skipped.path, skipped.detail) for skipped in found.skipped if skipped.slug in _UNREADABLE]
+    total = len(done) + sum(skipped.slug in _UNREADABLE for skipped in found.skipped)
     if not bad or 2 * len(bad) < total:
         return
     path, seen = bad[0]
@@ -137,15 +137,15 @@ def check_half(done: Sequence[SourceRow], found: Found) -> None:
     )
 
 
-def _tell_others(found: Found, console: Console) -> None:
+def _tell_others(found: FoundSources, console: Console) -> None:
     """Says which files are not recordings, by kind and with the first names."""
-    named = {one.path for one in found.skipped}
-    others = [one for one in found.others if one.path not in named]
+    named = {skipped.path for skipped in found.skipped}
+    others = [other for other in found.others if other.path not in named]
     number = sum(count for _, count in found.seen) - (len(found.others) - len(others))
     if not number:
         return
     kinds = ", ".join(f"{count:,} x {kind}" for kind, count in found.seen)
-    first = ", ".join(plain(one.path) for one in others[:_NAMED])
+    first = ", ".join(plain(other.path) for other in others[:_NAMED])
     more = ", …" if number > _NAMED else ""
     console.say(
         f"no recordings: {units.count(number, 'file')} ({kinds}){': ' + first + more if first else ''}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stepscope.cli.shape import Option, Shape
+from stepscope.cli.shape import CommandOption, Shape
 
 _PURPOSE = "where the time of a TensorFlow or XLA job went, why, and what to change"
 _EXITS = (
@@ -91,7 +91,7 @@ def _verb(shape: Shape) -> Iterator[str]:
         yield from (".PP", ".nf", *(_text(line) for line in shape.epilog.splitlines()), ".fi")
 
 
-def _option(option: Option) -> Iterator[str]:
+def _option(option: CommandOption) -> Iterator[str]:
     value = f" \\fI{_text('|'.join(option.choices) or option.value)}\\fR" if option.value else ""
     yield from (".TP", ", ".join(f"\\fB{_text(name)}\\fR" for name in option.names) + value)
     yield _text(option.about or "\N{EN DASH}")

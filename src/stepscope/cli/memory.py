@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "A batch of one cannot be halved", seen=f"--batch {options.batch}", todo="leave it out"
         )
     from stepscope.cli.reading import opened
-    from stepscope.cli.showing import show
+    from stepscope.cli.report_output import show
     from stepscope.library.statements import statement
     from stepscope.report import memory, memory_answer
 

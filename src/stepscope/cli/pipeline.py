@@ -23,7 +23,7 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.diagnoses import Found
+    from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 
 ABOUT = "the tf.data pipeline: is it the bottleneck, which stage limits it, what would help"
 _EPILOG = """--verify records the program again and compares what a change gained with what was predicted:
@@ -38,7 +38,7 @@ Where both versions of the program exist, record them in turns, so that neither 
 """
 
 
-class _Parser(Parser):
+class _PipelineParser(Parser):
     """Sets aside what follows --: it is the program to run, and contains no options of ours."""
 
     def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
@@ -57,7 +57,7 @@ def parser() -> Parser:
     usage = (
         "stepscope pipeline PATH… [options]\n       stepscope pipeline --verify [BEFORE] -- python train.py …"
     )
-    parser = _Parser("pipeline", ABOUT, usage, _EPILOG)
+    parser = _PipelineParser("pipeline", ABOUT, usage, _EPILOG)
     add_paths(parser)
     parser.add_argument(
         "--verify", action="store_true", help="record the program after --, and compare it with PATH"
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_paths(options, "pipeline")
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
-    from stepscope.cli.showing import show
+    from stepscope.cli.report_output import show
     from stepscope.instruments.pipeline.diagnoses import find, otherwise
     from stepscope.library.statements import statement
     from stepscope.presenters.plain import plain
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not found and not loading:
         for line in (
             pipeline.NOTHING,
-            *(f"  {plain(odd(one))}" for one in lost),
+            *(f"  {plain(odd(oddity))}" for oddity in lost),
             f"  to do: {pipeline.todo(frameworks, captured)}",
         ):
             console.say(line)
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _found(options: argparse.Namespace, console: Console) -> list[Found]:
+def _found(options: argparse.Namespace, console: Console) -> list[SourcePipelines]:
     from stepscope.cli.reading import opened
     from stepscope.instruments.pipeline.diagnoses import find
 
@@ -141,7 +141,7 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
     )
     code = _record(options.command, out, console)
     after = _first(_found(argparse.Namespace(**{**vars(options), "paths": [out]}), console), out)
-    from stepscope.cli.showing import show
+    from stepscope.cli.report_output import show
     from stepscope.report import pipeline, verification
 
     if before is None:
@@ -170,7 +170,7 @@ def _in_turns(options: argparse.Namespace, console: Console) -> int:
             seen=f"{len(old)} words, {len(options.paths)} paths and {options.turns} turns",
             todo='stepscope pipeline --verify --before "python old.py" -- python new.py',
         )
-    from stepscope.cli.showing import show
+    from stepscope.cli.report_output import show
     from stepscope.instruments.pipeline.verify import Recorded, compare
     from stepscope.report import verification
 
@@ -182,8 +182,8 @@ def _in_turns(options: argparse.Namespace, console: Console) -> int:
             folder = str(Path(out) / f"{side}-{turn}")
             code = _record(command, folder, console) or code
             again = argparse.Namespace(**{**vars(options), "paths": [folder]})
-            one = _first(_found(again, console), folder)
-            sides[side].append(Recorded(one.diagnosis, one.places))
+            pipelines = _first(_found(again, console), folder)
+            sides[side].append(Recorded(pipelines.diagnosis, pipelines.places))
     result = compare(sides["before"], sides["after"])
     if result is None:
         raise _not_comparable()
@@ -200,7 +200,7 @@ def _not_comparable() -> UsageError:
     )
 
 
-def _first(found: Sequence[Found], path: str) -> Found:
+def _first(found: Sequence[SourcePipelines], path: str) -> SourcePipelines:
     """The pipeline of a capture that waits most; UsageError when there is none."""
     if not found:
         raise UsageError(
@@ -209,7 +209,10 @@ def _first(found: Sequence[Found], path: str) -> Found:
             todo="record a program that takes its batches from tf.data: stepscope record -- CMD",
             path=path,
         )
-    return max(found, key=lambda one: 0.0 if one.diagnosis.waits is None else one.diagnosis.waits.ratio)
+    return max(
+        found,
+        key=lambda pipelines: 0.0 if pipelines.diagnosis.waits is None else pipelines.diagnosis.waits.ratio,
+    )
 
 
 def _record(command: Sequence[str], out: str, console: Console) -> int:

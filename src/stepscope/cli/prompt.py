@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from stepscope.cli.progress import Bar
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 COMMANDS = {
     ".tables": "the tables and views; .tables WORD: those with the word in their line",
@@ -44,7 +44,7 @@ _PLAIN = {"help": ".help", "exit": ".quit", "quit": ".quit", ".exit": ".quit"}
 def converse(options: argparse.Namespace, console: Console) -> int:
     """Reads and answers until the user leaves."""
     with opened(options, console) as (trace, bar):
-        talk = Conversation(trace, console, options.format, bar, everything=options.all)
+        talk = SqlDialogue(trace, console, options.format, bar, everything=options.all)
         console.say(f"{_named(trace)}\nSQL ends with a semicolon; .help lists commands; Tab completes.")
         session = _session(trace, console)
         while True:
@@ -58,11 +58,11 @@ def converse(options: argparse.Namespace, console: Console) -> int:
                 return 0
 
 
-class Conversation:
+class SqlDialogue:
     """What the prompt does with a text, apart from the terminal it was typed at."""
 
     def __init__(
-        self, trace: Trace, console: Console, mode: str, bar: Bar, *, everything: bool = False
+        self, trace: OpenTrace, console: Console, mode: str, bar: Bar, *, everything: bool = False
     ) -> None:
         self.trace = trace
         self.console = console
@@ -128,9 +128,9 @@ class Conversation:
 
         wanted = " ".join(words).lower()
         found = [
-            one
-            for one in reference.entries()
-            if one.chapter in chapters and wanted in f"{one.name} {one.line}".lower()
+            entry
+            for entry in reference.entries()
+            if entry.chapter in chapters and wanted in f"{entry.name} {entry.line}".lower()
         ]
         if not found:
             raise UsageError(
@@ -138,8 +138,8 @@ class Conversation:
             )
         height = self.console.height
         if height is None or wanted or len(found) < height - 1:
-            for one in found:
-                line = f"  {one.name:<24} {one.line}"
+            for entry in found:
+                line = f"  {entry.name:<24} {entry.line}"
                 self.console.out.write(
                     (line if height is None else shorten_cells(line, self.console.width)) + "\n"
                 )
@@ -147,7 +147,7 @@ class Conversation:
         for chapter in chapters:
             self.console.out.write(f"{chapter}:\n")
             for line in _in_columns(
-                [one.name for one in found if one.chapter == chapter], self.console.width
+                [entry.name for entry in found if entry.chapter == chapter], self.console.width
             ):
                 self.console.out.write(f"  {line}\n")
         self.console.say(f"({chapters[0]}: {found[0].name} and the others are explained by .schema NAME)")
@@ -216,7 +216,7 @@ def history_file() -> Path:
     return base / "stepscope" / "history"
 
 
-def _session(trace: Trace, console: Console) -> PromptSession[str]:
+def _session(trace: OpenTrace, console: Console) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.history import FileHistory, History, InMemoryHistory
@@ -254,6 +254,6 @@ def _session(trace: Trace, console: Console) -> PromptSession[str]:
     return session
 
 
-def _named(trace: Trace) -> str:
+def _named(trace: OpenTrace) -> str:
     names = [source.path for source in trace.sources]
     return names[0] if len(names) == 1 else f"{len(names)} sources"

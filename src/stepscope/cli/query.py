@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
     a_path,
@@ -25,13 +24,14 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
+from stepscope.cli.engine_options import add_engine
 from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.cli.progress import Bar
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 ABOUT = "query with SQL; without SQL, a prompt opens"
 EPILOG = """Give SQL as an argument, in a file (-f), on standard input or at the prompt. @NAME runs an
@@ -209,7 +209,7 @@ def looks_like_sql(word: str) -> bool:
         return True
 
 
-def answer(trace: Trace, statement: str, form: str, bar: Bar, show: Callable[..., None]) -> None:
+def answer(trace: OpenTrace, statement: str, form: str, bar: Bar, show: Callable[..., None]) -> None:
     """Runs a statement and writes its rows while they arrive; `show` is write_rows with how to write them.
 
     @NAME is an analysis of the library: with units as a table, raw in every other form. Its columns have the

@@ -15,7 +15,7 @@ from stepscope.errors import NothingFound
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
     from stepscope.sources.source import Skipped
 
 _SKIPPED_TOLD = 5
@@ -24,10 +24,10 @@ _SKIPPED_TOLD = 5
 @contextlib.contextmanager
 def opened(
     options: argparse.Namespace, console: Console, memory_bytes: int | None = None
-) -> Iterator[tuple[Trace, Bar]]:
+) -> Iterator[tuple[OpenTrace, Bar]]:
     """The Trace of the paths or the lake in `options`, and the bar to stop before results are written.
     memory_bytes: the most for SQL. Decoding happens at the first query."""
-    from stepscope.cli.answering import engine_of
+    from stepscope.cli.engine_options import engine_of
     from stepscope.session import trace
 
     engine = engine_of(options, console)
@@ -54,7 +54,7 @@ def opened(
 
 
 @contextlib.contextmanager
-def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True) -> Iterator[Trace]:
+def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True) -> Iterator[OpenTrace]:
     """The Trace of some paths, for verbs that write nothing while it is open. A bar shows what it reads and
     asks."""
     from stepscope.session import trace
@@ -64,7 +64,7 @@ def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True
         yield found
 
 
-def need_time(trace: Trace) -> None:
+def need_time(trace: OpenTrace) -> None:
     """NothingFound where nothing was recorded that could be compared."""
     from stepscope.instruments.compare import sides
 

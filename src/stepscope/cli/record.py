@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 from stepscope import __version__
 from stepscope.capture.folder import MOVED
 from stepscope.capture.launch import complete, launch, prepared, why_not
-from stepscope.capture.plan import PIECES, Plan
+from stepscope.capture.plan import PIECES, RecordingPlan
 from stepscope.capture.signals import Passing
 from stepscope.capture.writable import probe_new
-from stepscope.cli import ended
+from stepscope.cli import after_program
+from stepscope.cli.after_program import REPORTS
 from stepscope.cli.arguments import Parser, a_path, add_showing, count, need_csv, seconds, whole
 from stepscope.cli.console import Console
-from stepscope.cli.ended import REPORTS
 from stepscope.errors import OutputError, UsageError
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
-    from stepscope.capture.launch import Outcome
+    from stepscope.capture.launch import ProgramEnd
 
 ABOUT = "run a program and record some of its steps, without editing it"
 
@@ -54,7 +54,7 @@ _ASIDE = ("profiled_ns", "machine_ns", "stacks_ns")
 """Costs that are not standing still."""
 
 
-class _Parser(Parser):
+class _RecordParser(Parser):
     """Leaves the words from the program on to the program."""
 
     def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
@@ -75,7 +75,7 @@ class _Parser(Parser):
 
     def _end(self, words: Sequence[str]) -> int:
         """Where our options end."""
-        takes = {name for one in self._actions if one.nargs != 0 for name in one.option_strings}
+        takes = {name for action in self._actions if action.nargs != 0 for name in action.option_strings}
         at = 0
         while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "--", "-m", "-c"):
             at += 2 if words[at] in takes else 1
@@ -84,7 +84,7 @@ class _Parser(Parser):
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = _Parser(
+    parser = _RecordParser(
         "record",
         ABOUT,
         "stepscope [record] [options] train.py …\n       stepscope record [options] -- CMD …",
@@ -140,10 +140,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     _check_empty(Path(out))
     _check_writable(Path(out))
-    ended.check(options)
+    after_program.check(options)
     command = _command(options.command, console)
     missing = left_out(options)
-    plan = Plan(
+    plan = RecordingPlan(
         out,
         warmup=options.warmup,
         steps=options.steps,
@@ -185,7 +185,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             _write_facts(outcome, out, options, console)
     # Whoever ends a program by another signal than Ctrl-C wants the machine, and no answer.
     if recording is not None and outcome.signal in (None, signal.SIGINT):
-        ended.show(recording, options, console)
+        after_program.show(recording, options, console)
     if outcome.signal is not None:
         _end_by(outcome.signal)
         return 128 + outcome.signal
@@ -198,7 +198,7 @@ def left_out(options: argparse.Namespace) -> set[str]:
 
 
 def _summary(
-    outcome: Outcome, plan: Plan, out: str, state: Path, started_unix_ns: int
+    outcome: ProgramEnd, plan: RecordingPlan, out: str, state: Path, started_unix_ns: int
 ) -> tuple[list[str], str | None]:
     """What was recorded, or why that cannot be said; and where the recording is, if there is one."""
     try:
@@ -227,7 +227,7 @@ FACTS = (
 """What --format writes of a recording. Without a recording there are no steps, and no times."""
 
 
-def _write_facts(outcome: Outcome, out: str, options: argparse.Namespace, console: Console) -> None:
+def _write_facts(outcome: ProgramEnd, out: str, options: argparse.Namespace, console: Console) -> None:
     """What was recorded as one row."""
     from stepscope.cli.query import write_rows
 
@@ -265,16 +265,16 @@ def _stdout_is_stderr(console: Console) -> Iterator[None]:
         os.close(kept)
 
 
-def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
+def _told(outcome: ProgramEnd, plan: RecordingPlan, out: str) -> list[str]:
     if not outcome.recorded or outcome.facts is None:
         return ["stepscope: nothing was recorded", *(f"  {line}" for line in why_not(outcome, plan))]
     facts = outcome.facts
     out = _place(outcome, out)
     lines = [f"stepscope: recorded {_what(facts)} to {out}"]
-    problems = [one for one in facts["problems"] if one["what"] != MOVED]
-    for one in facts["problems"]:
-        if one["what"] == MOVED:
-            lines.append(f"  moved:   {one['seen']}; copy the recording from {out}")
+    problems = [fact for fact in facts["problems"] if fact["what"] != MOVED]
+    for fact in facts["problems"]:
+        if fact["what"] == MOVED:
+            lines.append(f"  moved:   {fact['seen']}; copy the recording from {out}")
     if (before := facts.get("given_up")) is not None:
         lines.append(
             f"  dropped: {before['steps']} steps of {before['name']}, an earlier loop that only set up"
@@ -286,7 +286,7 @@ def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
     return lines
 
 
-def _place(outcome: Outcome, out: str) -> str:
+def _place(outcome: ProgramEnd, out: str) -> str:
     """Where the recording is: in the folder asked for, unless that could not be written any more."""
     return out if outcome.asked is None else str(outcome.out)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import config
-from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
     add_output,
@@ -21,6 +20,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
+from stepscope.cli.engine_options import add_engine
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,6 +110,6 @@ def _rendered(report: Report, form: str, options: argparse.Namespace) -> str:
 
         rendered: str = presenters.by_extension()[f".{form}"].render(report)
         return rendered
-    from stepscope.cli.showing import as_text
+    from stepscope.cli.report_output import as_text
 
     return as_text(report, argparse.Namespace(format=form, spreadsheet=options.spreadsheet))

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_paths(options, "roofline")
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
-    from stepscope.cli.showing import show
+    from stepscope.cli.report_output import show
     from stepscope.report import roofline
 
     peak = None if options.peak is None else known(options.peak, console)

@@ -26,7 +26,7 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 ABOUT = "a page in your browser: timeline, ops, input pipeline, memory, SQL"
 EPILOG = """The first line on stdout is the URL of the page. It contains a secret that lets you in: do not
@@ -56,8 +56,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     try:
         from stepscope.server import run as server
-        from stepscope.server.beside import Beside
         from stepscope.server.console import Settings
+        from stepscope.server.sibling_files import SiblingFiles
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11", "anyio"):
             raise
@@ -70,8 +70,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.query import write_rows
     from stepscope.cli.reading import tell_skipped
     from stepscope.session import trace
-    from stepscope.sources.given import is_lake
     from stepscope.sources.stores import is_store
+    from stepscope.sources.user_paths import is_lake
 
     with contextlib.ExitStack() as kept:
         paths = [kept.enter_context(_standard_input()) if path == "-" else path for path in options.paths]
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-cache-"))
             os.environ["STEPSCOPE_CACHE_DIR"] = folder
 
-        def open_trace() -> Trace:
+        def open_trace() -> OpenTrace:
             # The page shows the report of everything.
             return trace.open(*paths, lake=options.lake, memory_bytes=config.report_bytes())
 
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             listening,
             announce,
             lakes=lakes,
-            beside=Beside(paths, check),
+            beside=SiblingFiles(paths, check),
         )
     return 0
 

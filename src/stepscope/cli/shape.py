@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
-class Option(NamedTuple):
+class CommandOption(NamedTuple):
     """An option: its names, what it does, the name of its value (empty without one), values to choose."""
 
     names: tuple[str, ...]
@@ -24,7 +24,7 @@ class Shape(NamedTuple):
     about: str
     usage: str
     epilog: str
-    options: tuple[Option, ...]
+    options: tuple[CommandOption, ...]
     words: tuple[tuple[str, str], ...]
     paths: bool
 
@@ -43,32 +43,32 @@ def shapes() -> Iterator[Shape]:
         yield Shape(verb, module.ABOUT, parser.usage or "", parser.epilog or "", options, words, paths)
 
 
-def _option(action: argparse.Action) -> Option:
+def _option(action: argparse.Action) -> CommandOption:
     takes = action.nargs != 0
     value = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     choices = tuple(map(str, action.choices)) if action.choices is not None else ()
     about = (action.help or "") % {"default": action.default, "prog": "stepscope"}
-    return Option(tuple(action.option_strings), about, (value if takes else ""), choices)
+    return CommandOption(tuple(action.option_strings), about, (value if takes else ""), choices)
 
 
-def _of_tfprof(parser: argparse.ArgumentParser) -> Iterator[Option]:
+def _of_tfprof(parser: argparse.ArgumentParser) -> Iterator[CommandOption]:
     """tfprof has its own way of writing options, and lists them itself."""
     from stepscope.cli import tfprof
     from stepscope.instruments.tfprof import options
 
     yield from map(_option, parser._actions)
     for name, about in tfprof.FILES.items():
-        yield Option((f"-{name}",), about, "FILE", ())
-    known = {one.name for one in options()}
-    for one in options():
-        switch = one.name in tfprof.SWITCHES
+        yield CommandOption((f"-{name}",), about, "FILE", ())
+    known = {option.name for option in options()}
+    for option in options():
+        switch = option.name in tfprof.SWITCHES
         choices = ("true", "false") if switch else ()
-        yield Option((f"-{one.name}",), one.meaning, "" if switch else "VALUE", choices)
+        yield CommandOption((f"-{option.name}",), option.meaning, "" if switch else "VALUE", choices)
     for name, about in tfprof.VALUES.items():
         if name not in known:
-            yield Option((f"-{name}",), about, "VALUE", ())
+            yield CommandOption((f"-{name}",), about, "VALUE", ())
     for name, about in tfprof.FLAGS.items():
-        yield Option((f"-{name}",), about, "", ())
+        yield CommandOption((f"-{name}",), about, "", ())
 
 
 def _words(verb: str) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from stepscope.cli.shape import Option, Shape
+from stepscope.cli.shape import CommandOption, Shape
 
 MARK = "made by `stepscope completions`"
 """In the first lines of every script, so that a newer one may replace it."""
@@ -128,7 +128,7 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _stepscope "$@"; else compd
 """
 
 
-def _zsh_value(option: Option) -> str:
+def _zsh_value(option: CommandOption) -> str:
     return f"compadd -- {' '.join(map(_quoted, option.choices))}" if option.choices else "_files"
 
 
@@ -165,7 +165,7 @@ end
 """
 
 
-def _fish_option(option: Option) -> Iterable[str]:
+def _fish_option(option: CommandOption) -> Iterable[str]:
     about = f"-d {_fish(option.about)}"
     value = f"-x -a {_fish(' '.join(option.choices))} " if option.choices else "-r " if option.value else ""
     for name in option.names:

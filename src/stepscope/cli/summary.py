@@ -6,7 +6,6 @@ import argparse
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
     add_part,
@@ -18,6 +17,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
+from stepscope.cli.engine_options import add_engine
 
 if TYPE_CHECKING:
     from stepscope.report import Report
@@ -71,11 +71,11 @@ def _limit(text: str) -> frozenset[str]:
 
 def _over(report: Report, limit: frozenset[str] | None, console: Console) -> int:
     """1 when there are findings that count, which stderr names; else 0."""
-    found = [one for one in report.findings if limit and limit & {one.severity, one.slug}]
+    found = [finding for finding in report.findings if limit and limit & {finding.severity, finding.slug}]
     if not found:
         return 0
     console.out.flush()
-    named = ", ".join(f"{one.slug} ({one.severity})" for one in found)
+    named = ", ".join(f"{finding.slug} ({finding.severity})" for finding in found)
     console.say(f"over the limit of --fail-on: {named}")
     return 1
 
@@ -84,10 +84,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the summary. 1 when there are findings over the limit of --fail-on."""
     need_paths(options, "summary")
     need_csv(options, options.format == "csv")
-    from stepscope.engines import ahead
+    from stepscope.engines import early_start
 
     if options.engine == "duckdb":
-        ahead.begin()  # making the engine takes longer than reading most recordings
+        early_start.begin()  # making the engine takes longer than reading most recordings
     from stepscope.cli.reading import opened
     from stepscope.report import build, pricing
 
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.price is not None:
         report = pricing.priced(report, options.price)
     if options.format != "table":
-        from stepscope.cli.showing import as_text
+        from stepscope.cli.report_output import as_text
 
         console.data.write(as_text(report, options))
         return _over(report, options.fail_on, console)

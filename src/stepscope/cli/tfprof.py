@@ -18,8 +18,8 @@ from stepscope.instruments.tfprof import VIEWS
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
-    from stepscope.formats.models.place import Place
-    from stepscope.instruments.tfprof import Answer, Model
+    from stepscope.formats.models.place import ModelPlace
+    from stepscope.instruments.tfprof import TfprofModel, ViewOutput
     from stepscope.instruments.tfprof.evidence import Evidence
     from stepscope.sources.spool import Spool
 
@@ -63,7 +63,7 @@ class _TfprofParser(Parser):
             self.epilog = tfprof_help.options(FILES, {**VALUES, **FLAGS})
             return super().parse_args(["--help"])
         from stepscope.instruments import tfprof
-        from stepscope.sources.given import look_up
+        from stepscope.sources.user_paths import look_up
 
         options = tfprof.names()
         found = argparse.Namespace(
@@ -110,7 +110,7 @@ class _TfprofParser(Parser):
 
 def _is_path(word: str) -> bool:
     """Whether a word is a path or a URL, or the prefix of a checkpoint. UsageError when it can be no path."""
-    from stepscope.sources.given import checkpoint_index, is_url, look_up
+    from stepscope.sources.user_paths import checkpoint_index, is_url, look_up
 
     look_up([word])
     return Path(word).exists() or is_url(word) or checkpoint_index(Path(word)) is not None
@@ -169,7 +169,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if form == "table":
         console.data.write(text)
     else:
-        from stepscope.cli.showing import show
+        from stepscope.cli.report_output import show
         from stepscope.instruments.tfprof.tree import tree
 
         rows, _ = model.outline(options.view, chosen)
@@ -197,7 +197,7 @@ def _form(options: argparse.Namespace) -> str:
     return form
 
 
-def _ticks(model: Model) -> int:
+def _ticks(model: TfprofModel) -> int:
     """Units of the figures for a microsecond: picoseconds of a trace."""
     return 10**6 if model.of_trace else 1
 
@@ -214,7 +214,7 @@ def _kept(path: str, spool: Spool) -> str:
     return path
 
 
-def write_files(answer: Answer, *, force: bool) -> None:
+def write_files(answer: ViewOutput, *, force: bool) -> None:
     """Writes what `-output` asked for; OutputError when a file is there already."""
     for name, data in answer.files:
         _write(name, data, force=force)
@@ -246,7 +246,7 @@ def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str
     return told
 
 
-def _files(options: argparse.Namespace, told: list[str], console: Console) -> dict[str, list[Place]]:
+def _files(options: argparse.Namespace, told: list[str], console: Console) -> dict[str, list[ModelPlace]]:
     """The files by kind: those that are named, and those of paths where none is. Says which were taken."""
     from stepscope.formats.models import files
 
@@ -257,12 +257,12 @@ def _files(options: argparse.Namespace, told: list[str], console: Console) -> di
             seen="-profile_path beside files of the same",
             todo="name the profile alone, or the other files",
         )
-    named: dict[str, list[Place]] = {}
+    named: dict[str, list[ModelPlace]] = {}
     for name, value in options.files.items():
         paths = [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
         if value:
             named[name] = [files.place_of(name, path) for path in paths]
-    found = files.under(options.paths) if options.paths else files.Found()
+    found = files.under(options.paths) if options.paths else files.ModelFiles()
     told += found.odd
     for name in OF_A_PROFILE if "profile_path" in named else ():
         found.drop(name, "passed over, a profile is named")
@@ -287,15 +287,15 @@ def _files(options: argparse.Namespace, told: list[str], console: Console) -> di
 
 
 def _model(
-    options: argparse.Namespace, files: dict[str, list[Place]], console: Console, *, log_first: bool
-) -> Model:
-    from stepscope.instruments.tfprof import Model
+    options: argparse.Namespace, files: dict[str, list[ModelPlace]], console: Console, *, log_first: bool
+) -> TfprofModel:
+    from stepscope.instruments.tfprof import TfprofModel
 
-    def only(name: str) -> Place | None:
+    def only(name: str) -> ModelPlace | None:
         return files[name][0] if name in files else None
 
     evidence = _evidence(options.paths, console, alone=len(files) == 1) if "traces" in files else None
-    return Model(
+    return TfprofModel(
         only("graph_path"),
         files.get("run_meta_path", ()),
         only("op_log_path"),
@@ -326,13 +326,15 @@ def _evidence(paths: list[str], console: Console, *, alone: bool) -> Evidence | 
     )
 
 
-def _keep_profile(options: argparse.Namespace, model: Model, console: Console) -> None:
+def _keep_profile(options: argparse.Namespace, model: TfprofModel, console: Console) -> None:
     if name := options.values.get("write_profile"):
         _write(name, model.profile(), force=options.force)
         console.say(f"the profile is in {name}")
 
 
-def _write_stacks(options: argparse.Namespace, model: Model, chosen: TfprofOptions, console: Console) -> None:
+def _write_stacks(
+    options: argparse.Namespace, model: TfprofModel, chosen: TfprofOptions, console: Console
+) -> None:
     """Writes the view as a profile of stacks, if that was asked for."""
     if not (name := options.values.get("pprof")):
         return
@@ -349,7 +351,7 @@ def _write_stacks(options: argparse.Namespace, model: Model, chosen: TfprofOptio
     console.say(f"the stacks of {units.count(len(rows), 'line')} are in {name}")
 
 
-def _say_findings(files: dict[str, list[Place]], console: Console) -> None:
+def _say_findings(files: dict[str, list[ModelPlace]], console: Console) -> None:
     """What stepscope itself finds in the same recordings, apart from TensorFlow's words."""
     steps = files.get("run_meta_path", [])
     if not steps:
@@ -357,10 +359,10 @@ def _say_findings(files: dict[str, list[Place]], console: Console) -> None:
     from stepscope import report
     from stepscope.cli.reading import watched
 
-    recordings = dict.fromkeys(one.file for one in steps)
+    recordings = dict.fromkeys(step.file for step in steps)
     with watched(list(recordings), console, cache=False) as found:
         findings = report.build(found).findings
     if findings:
         console.say("\nstepscope's own findings in the same recordings:")
-    for one in findings:
-        console.say(f"  {one.severity}: {one.title}. {one.impact} {one.action}")
+    for finding in findings:
+        console.say(f"  {finding.severity}: {finding.title}. {finding.impact} {finding.action}")

@@ -50,8 +50,11 @@ def of_tfprof() -> list[str]:
     return [
         "options",
         *(
-            _paragraph(f"-{one.name}", f"{one.meaning} [{one.default}]" if one.default else one.meaning)
-            for one in tfprof.options()
+            _paragraph(
+                f"-{option.name}",
+                f"{option.meaning} [{option.default}]" if option.default else option.meaning,
+            )
+            for option in tfprof.options()
         ),
         "",
         "columns of -select",

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
 
     from stepscope._core import TfprofOptions
-    from stepscope.instruments.tfprof import Model
+    from stepscope.instruments.tfprof import TfprofModel
 
 PROMPT = "tfprof> "
 
 
-def converse(model: Model, options: TfprofOptions, console: Console, *, force: bool = False) -> int:
+def converse(model: TfprofModel, options: TfprofOptions, console: Console, *, force: bool = False) -> int:
     """Answers lines until the user leaves; from a pipe, until it ends."""
     for note in model.notes:
         console.say(note)
-    talk = Conversation(model, options, console, force=force)
+    talk = TfprofDialogue(model, options, console, force=force)
     if not sys.stdin.isatty():
         for line in sys.stdin:
             if not talk.answer(line.rstrip("\r\n")):
@@ -50,11 +50,11 @@ def converse(model: Model, options: TfprofOptions, console: Console, *, force: b
             return 0
 
 
-class Conversation:
+class TfprofDialogue:
     """What the prompt does with a line, apart from the terminal it was typed at."""
 
     def __init__(
-        self, model: Model, options: TfprofOptions, console: Console, *, force: bool = False
+        self, model: TfprofModel, options: TfprofOptions, console: Console, *, force: bool = False
     ) -> None:
         self.model = model
         self.options = options

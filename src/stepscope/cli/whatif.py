@@ -59,11 +59,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_paths(options, "whatif")
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
-    from stepscope.cli.showing import show
-    from stepscope.report import asked_whatif
+    from stepscope.cli.report_output import show
+    from stepscope.report import whatif_request
 
-    asked = asked_whatif.Asked.of(options.without, options.op, options.workers)
+    asked = whatif_request.WhatIfRequest.of(options.without, options.op, options.workers)
     with opened(options, console) as (trace, _):
-        report = asked_whatif.answer(trace, asked, " ".join(options.paths))
+        report = whatif_request.answer(trace, asked, " ".join(options.paths))
     show(report, options, console)
     return 0 if report.document["then_ps"] is not None else 2

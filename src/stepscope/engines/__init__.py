@@ -83,13 +83,13 @@ class Stream(NamedTuple):
     """How many there are, where that is known: an engine may copy few rows rather than keep a stream."""
 
 
-class Rows(NamedTuple):
+class PythonRows(NamedTuple):
     """Python values, row by row, in the order of the table's columns."""
 
     rows: Sequence[Sequence[Any]]
 
 
-Part = Files | Stream | Rows
+Part = Files | Stream | PythonRows
 
 
 class Relation(NamedTuple):
@@ -128,7 +128,7 @@ Told = Callable[[int, int], None]
 them."""
 
 
-class Result(Protocol):
+class QueryResult(Protocol):
     """Rows of a query, fetched as they are asked for."""
 
     @property
@@ -168,7 +168,7 @@ class Engine(Protocol):
     def reads(self, *statements: Statement) -> Reads | None:
         """What statements read, views followed to their tables; None when that cannot be told."""
 
-    def query(self, asked: Statement | str, params: Params = ()) -> Result:
+    def query(self, asked: Statement | str, params: Params = ()) -> QueryResult:
         """Runs one SELECT. QueryError when the engine refuses it."""
 
     def stream(self, asked: Statement | str) -> Arrow:

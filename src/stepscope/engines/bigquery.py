@@ -50,8 +50,8 @@ class BigQuery(Portable):
         job_s: float = JOB_S,
     ) -> None:
         """dataset: PROJECT.DATASET. runs: digests of the sources of each run to read, see
-        stepscope.lake.derived. max_bytes: LimitReached for a query that reads more. cost: called before each
-        query with the bytes that it reads. client: a google.cloud.bigquery.Client.
+        stepscope.lake.derived_tables. max_bytes: LimitReached for a query that reads more. cost: called
+        before each query with the bytes that it reads. client: a google.cloud.bigquery.Client.
 
         UsageError when the package or credentials are missing."""
         super().__init__()

@@ -22,9 +22,9 @@ from stepscope.engines import (
     Form,
     Params,
     Part,
+    PythonRows,
     Reads,
     Relation,
-    Rows,
     Statement,
     Told,
     Work,
@@ -66,7 +66,7 @@ def differs() -> Mapping[type, str]:
     }
 
 
-class Answer:
+class FetchedRows:
     """The rows of a query, which are all there."""
 
     def __init__(self, table: Any, names: Mapping[str, str]) -> None:
@@ -115,7 +115,7 @@ def arrow_rows(relation: Relation, parts: Sequence[Part]) -> Any:
     """The rows of a table that are Python values, as a pyarrow.Table."""
     pa: Any = importlib.import_module("pyarrow")
     schema = arrow_schema(relation)
-    rows = [row for part in parts if isinstance(part, Rows) for row in part.rows]
+    rows = [row for part in parts if isinstance(part, PythonRows) for row in part.rows]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
     arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
     return pa.table(arrays, schema=schema)
@@ -180,9 +180,9 @@ class Portable(ABC):
         """Not told: a lake need not know."""
         return None
 
-    def query(self, asked: Statement | str, params: Params = ()) -> Answer:
+    def query(self, asked: Statement | str, params: Params = ()) -> FetchedRows:
         """Runs one SELECT. QueryError when it is refused."""
-        return Answer(self._table(statement(asked), params), ARROW_NAMES)
+        return FetchedRows(self._table(statement(asked), params), ARROW_NAMES)
 
     def stream(self, asked: Statement | str) -> Arrow:
         """The rows of one SELECT as Arrow. QueryError when it is refused."""
@@ -280,7 +280,7 @@ class Portable(ABC):
         files = [part for part in parts if isinstance(part, Files)]
         if self._sealed is not None and not {path for part in files for path in part.paths} <= self._sealed:
             raise ValueError(f"{relation.name} has files that were not there when the lake was opened")
-        if any(not isinstance(part, (Files, Rows)) for part in parts):
+        if any(not isinstance(part, (Files, PythonRows)) for part in parts):
             raise UsageError(
                 f"{self.NAME} reads lakes only.",
                 seen="recordings that are decoded as they are read",
@@ -293,9 +293,9 @@ class Portable(ABC):
         """The conditions that rows of a file must fulfil, in the words of the engine; empty for none."""
         exp: Any = importlib.import_module("sqlglot.expressions")
         found = []
-        for one in where:
-            listed = exp.column(one.column, quoted=True).isin(*map(exp.convert, one.values))
-            found.append(exp.not_(listed) if one.negated else listed)
+        for condition in where:
+            listed = exp.column(condition.column, quoted=True).isin(*map(exp.convert, condition.values))
+            found.append(exp.not_(listed) if condition.negated else listed)
         return exp.and_(*found).sql(self.DIALECT) if found else ""
 
     def parsed(self, asked: Statement) -> Any:

@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING, Protocol, cast
 from stepscope import library
 from stepscope.errors import UsageError
 from stepscope.exporters.packing import Gzip
-from stepscope.exporters.showing import Showing
 from stepscope.exporters.staging import Sink, cannot_write, placed, pumped, staged
+from stepscope.exporters.terminal_text import Showing
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EVENTS = "event"
 """Name of the flat table that exporters of lines write: every slice, instant, counter and flow, one a row."""
@@ -67,7 +67,7 @@ class Exporter(Protocol):
     def DEFAULT(self) -> str | None:
         """The table that is written when none is named; None for all."""
 
-    def write(self, trace: Trace, out: Path, table: str | None) -> Written:
+    def write(self, trace: OpenTrace, out: Path, table: str | None) -> Written:
         """Writes `out`. OutputError when that fails."""
 
 
@@ -135,7 +135,7 @@ def _writer(
 
 
 def write(
-    trace: Trace,
+    trace: OpenTrace,
     out: str | PathLike[str],
     *,
     table: str | None = None,

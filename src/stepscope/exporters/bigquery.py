@@ -24,19 +24,19 @@ from stepscope.engines import bigquery, rows_of
 from stepscope.engines.portable import needed
 from stepscope.errors import StepscopeError
 from stepscope.exporters import Written
-from stepscope.lake import derived, mark, reader
+from stepscope.lake import derived_tables, marker_file, reader
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.schema import schema
-from stepscope.session import deriving
-from stepscope.session.derived import VERSIONS
+from stepscope.session import lake_derivation
 from stepscope.session.lake_tables import LakeTables
-from stepscope.session.open_trace import Trace
+from stepscope.session.open_trace import OpenTrace
+from stepscope.session.table_makers import VERSIONS
 
 _MOST_URIS = 10_000
 """Files of one load job."""
 _ATTEMPTS = 5
 """How often a job that failed is begun anew: each time it needs another name."""
-# Datasets from before the first release lack made_by: see stepscope.lake.mark.
+# Datasets from before the first release lack made_by: see stepscope.lake.marker_file.
 _TOLD = (
     ("number", "BIGINT", "order of the rows: the last one of a run is true"),
     ("run_id", "VARCHAR", "the run"),
@@ -79,8 +79,8 @@ def write(
         told = _told(client, path)
         rows: dict[str, int] = {}
         known = 0
-        for run_id, manifests in derived.by_run(found.manifests).items():
-            digest = derived.digest(manifests)
+        for run_id, manifests in derived_tables.by_run(found.manifests).items():
+            digest = derived_tables.digest(manifests)
             own = [one for one in told if one[1] == run_id]
             last = own[-1] if own else None
             if last is not None and last[2] == digest and last[3]:
@@ -117,7 +117,10 @@ def _dataset(client: Any, path: str) -> _Place:
     google = needed("google.cloud.bigquery", "bigquery")
     made = client.create_dataset(path, exists_ok=True, **bigquery.limits())
     for name, about, columns in (
-        *((one.name, one.about, [(c.name, c.type, c.about) for c in one.columns]) for one in schema().tables),
+        *(
+            (schema_table.name, schema_table.about, [(c.name, c.type, c.about) for c in schema_table.columns])
+            for schema_table in schema().tables
+        ),
         (bigquery.EXPORTED, "Runs that stepscope exported to this dataset.", list(_TOLD)),
     ):
         table = google.Table(f"{path}.{name}", schema=bigquery.fields(columns))
@@ -134,9 +137,9 @@ def _told(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
         version, made_by = row["schema_version"], row.get("made_by")
         what, todo, place = "dataset was filled", "export to another dataset", f"bigquery://{path}"
         if made_by is None:
-            raise mark.before_the_first_release(what, version, todo, place)
+            raise marker_file.before_the_first_release(what, version, todo, place)
         if version != schema().version:
-            raise mark.of_another_version(what, version, made_by, todo, place)
+            raise marker_file.of_another_version(what, version, made_by, todo, place)
     return sorted((row["number"], row["run_id"], row["made_of"], row["whole"]) for row in rows)
 
 
@@ -150,7 +153,7 @@ def _tell(place: _Place, number: int, run_id: str, digest: str, *, whole: bool) 
     bound = google.LoadJobConfig(schema=bigquery.fields(_TOLD), write_disposition="WRITE_APPEND")
     row = {
         "number": number, "run_id": run_id, "made_of": digest, "whole": whole,
-        "made_by": mark.MADE_BY, "schema_version": schema().version,
+        "made_by": marker_file.MADE_BY, "schema_version": schema().version,
     }  # fmt: skip
 
     def begin(job_id: str) -> Any:
@@ -174,8 +177,8 @@ def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[
     google = needed("google.cloud.bigquery", "bigquery")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-bigquery-")))
-        tables = LakeTables(lake, config.cache_dir(), deriving.rows)
-        trace = stack.enter_context(Trace(tables))
+        tables = LakeTables(lake, config.cache_dir(), lake_derivation.rows)
+        trace = stack.enter_context(OpenTrace(tables))
         files: dict[str, list[TableFile]] = {}
         for file in lake.files_of():
             files.setdefault(file.table, []).append(file)

@@ -30,7 +30,7 @@ from stepscope.formats import traits
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".json",)
 TEXT = True
@@ -53,13 +53,13 @@ _SESSION_ARGS = """concat(',"args":{"name":', to_json(coalesce(slice.op_name, sl
 """Node and type in front of the named values; Timeline calls a type that it does not know so, too."""
 
 
-def leaving(parts: frozenset[str]) -> Callable[[Trace, Path, str | None], Written]:
+def leaving(parts: frozenset[str]) -> Callable[[OpenTrace, Path, str | None], Written]:
     """A write() without the arrows ("dataflow") or the counters and blocks of memory ("memory")."""
     return partial(write, dataflow="dataflow" not in parts, memory="memory" not in parts)
 
 
 def write(
-    trace: Trace, out: Path, table: str | None, *, dataflow: bool = True, memory: bool = False
+    trace: OpenTrace, out: Path, table: str | None, *, dataflow: bool = True, memory: bool = False
 ) -> Written:
     """Writes the merged trace. OutputError for rows that lie on no track."""
     if table is not None:
@@ -79,13 +79,13 @@ def write(
     if not layout.places:
         out.write_text(_head(trace, layout, {}) + "\n]}\n", encoding="utf-8")
         return Written(str(out), rows, layout.notes)
-    text = _Text(trace, layout, found, dataflow)
+    text = _TraceText(trace, layout, found, dataflow)
     marks, notes = members(trace, layout, text.track_ids)
     trace.copy(text.sql(_head(trace, layout, marks)), str(out), "text")
     return Written(str(out), rows, (*layout.notes, *found.notes, *notes))
 
 
-def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
+def _head(trace: OpenTrace, layout: Layout, marks: dict[str, Any]) -> str:
     """The fields beside the events, and the beginning of the events."""
     told = trace.query(statement("sources"))
     facts = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows()}
@@ -112,10 +112,12 @@ def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
     return json.dumps(head, ensure_ascii=True)[:-1] + ', "traceEvents": ['
 
 
-class _Text:
+class _TraceText:
     """The SELECT whose only column is the text of the file, line by line."""
 
-    def __init__(self, trace: Trace, layout: Layout, memory: memory_rows.Memory, dataflow: bool) -> None:
+    def __init__(
+        self, trace: OpenTrace, layout: Layout, memory: memory_rows.MemorySources, dataflow: bool
+    ) -> None:
         self._layout, self._memory, self._dataflow = layout, memory, dataflow
         self._several = len(layout.places) > 1
         high = max(place.end_ps + max(place.shift_ps, 0) for place in layout.places)

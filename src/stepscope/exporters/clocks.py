@@ -19,7 +19,7 @@ from stepscope.exporters import crossings
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 _LONG_PS = 100 * 86_400 * 10**12
 """Picoseconds count 106 days in an int64; files that span more are hard on every reader, ours included."""
@@ -60,7 +60,7 @@ class Layout:
     notes: tuple[str, ...]
 
 
-def lay_out(trace: Trace, more: Mapping[int, tuple[int, int]] | None = None) -> Layout:
+def lay_out(trace: OpenTrace, more: Mapping[int, tuple[int, int]] | None = None) -> Layout:
     """Places the sources of a trace that hold events. Queries four tables for their first and last moment.
 
     more: first and last moment of what else will be shown of a source.
@@ -98,7 +98,7 @@ class _Shift(NamedTuple):
     residual_ps: int | None = None
 
 
-def _spans(trace: Trace, more: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+def _spans(trace: OpenTrace, more: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
     """First and last moment of what is shown of each source."""
     spans = {row[0]: (row[1], row[2]) for row in trace.query(statement("event_spans")).rows()}
     for source, (first, last) in more.items():
@@ -108,7 +108,7 @@ def _spans(trace: Trace, more: Mapping[int, tuple[int, int]]) -> dict[int, tuple
 
 
 def _by_time_of_day(
-    trace: Trace, sources: Sequence[int], spans: Mapping[int, tuple[int, int]]
+    trace: OpenTrace, sources: Sequence[int], spans: Mapping[int, tuple[int, int]]
 ) -> tuple[dict[int, _Shift], int | None]:
     """Sources as their captures know the time of day, the others after these, one after another; and the Unix
     time of 0 in nanoseconds, where any knows it."""
@@ -165,7 +165,7 @@ def _notes(places: Sequence[SourcePlace]) -> list[str]:
     return notes
 
 
-def _crossings(trace: Trace) -> list[str]:
+def _crossings(trace: OpenTrace) -> list[str]:
     count = crossings.count(trace)
     if not count:
         return []

@@ -15,7 +15,7 @@ from stepscope.exporters import Written
 from stepscope.exporters.stack_tree import by_thread, label, tree
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".collapsed", ".folded")
 TEXT = True
@@ -25,15 +25,15 @@ _PS = 1_000_000
 """Picoseconds in a microsecond."""
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes the samples of stacks, or the slices as stacks. UsageError for another table."""
     found = tree(trace, table)
     names = [_word(label(frame)) for frame in found.frames]
     shares: dict[str, int] = {}
     for thread, weights in by_thread(found.weights):
-        for one in weights:
-            path = ";".join([_word(thread), *(names[frame] for frame in found.path(one.stack))])
-            shares[path] = shares.get(path, 0) + one.time_ps
+        for weight in weights:
+            path = ";".join([_word(thread), *(names[frame] for frame in found.path(weight.stack))])
+            shares[path] = shares.get(path, 0) + weight.time_ps
     with out.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
         for path, time_ps in shares.items():
             if time_ps >= _PS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 _AT_ONCE = 8
 """Depths of one pass over the slices."""
@@ -28,7 +28,7 @@ _GROUP = "(2::HUGEINT ** 65)::HUGEINT"
 """More than any two times differ by."""
 
 
-def count(trace: Trace) -> int:
+def count(trace: OpenTrace) -> int:
     """How many there are."""
     deepest = trace.query("SELECT max(depth) FROM slice").rows()[0][0]
     if deepest is None:

@@ -11,7 +11,7 @@ from stepscope.exporters.lines import rows_of, write_lines
 
 if TYPE_CHECKING:
     from stepscope.exporters import Written
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".csv",)
 TEXT = True
@@ -23,12 +23,12 @@ _NO_FORMULA = (
 )
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes the flat events, or one table."""
     return write_lines(trace, out, table, "csv")
 
 
-def write_spreadsheet(trace: Trace, out: Path, table: str | None) -> Written:
+def write_spreadsheet(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes the same rows, with an apostrophe before text that a spreadsheet would take for a formula."""
     sql = rows_of(trace, table or EVENTS)
     described = trace.query(f"SELECT * FROM ({sql}) LIMIT 0")

@@ -13,14 +13,14 @@ from stepscope.exporters import Written
 from stepscope.exporters.lines import rows_of
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".delta",)
 TEXT = False
 DEFAULT = None
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes a new folder. UsageError when the package deltalake is not installed."""
     try:
         from deltalake import DeltaTable, write_deltalake

@@ -12,7 +12,7 @@ from itertools import chain
 
 from stepscope import units
 from stepscope.escapes import escaped
-from stepscope.instruments.graphs import HEIGHT, Box, Level
+from stepscope.instruments.graphs import HEIGHT, GraphBox, Level
 
 FORMAT = 1
 _ROOM = 20.0
@@ -74,7 +74,7 @@ def _svg(level: Level, title: str, paint: str | None) -> Iterator[str]:
     yield "</svg>\n"
 
 
-def _box(box: Box, most: int, paint: str) -> Iterator[str]:
+def _box(box: GraphBox, most: int, paint: str) -> Iterator[str]:
     size = f'width="{box.width:g}" height="{HEIGHT:g}" rx="{4 if box.op_type else 9}"'
     yield f'<g transform="translate({box.x:g} {box.y:g})"><title>{_text(box.path, 300)} · '
     time = units.show(box.time_ps, "ps") if box.time_ps else ""
@@ -97,7 +97,7 @@ def _box(box: Box, most: int, paint: str) -> Iterator[str]:
     yield f'<text class="s" x="{box.width / 2:g}" y="28">{below}</text></g>\n'
 
 
-def _fill(box: Box, most: int, paint: str) -> str:
+def _fill(box: GraphBox, most: int, paint: str) -> str:
     if paint in ("time", "bytes"):
         value = box.time_ps if paint == "time" else box.output_bytes
         return f' style="fill:hsl(203 56% {96 - 36 * value / most:.0f}%)"' if value and most else ""
@@ -122,7 +122,7 @@ def dot(level: Level, title: str, _paint: str | None = None) -> str:
     return "\n".join([*chain(head, boxes, edges), "}", ""])
 
 
-def _label(box: Box) -> str:
+def _label(box: GraphBox) -> str:
     copies = f" x{box.copies}" if box.copies > 1 else ""
     below = box.op_type or units.count(box.nodes, "node")
     time = f", {units.show(box.time_ps, 'ps')}" if box.time_ps else ""

@@ -18,14 +18,14 @@ from stepscope.exporters.staging import remove
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".duckdb",)
 TEXT = False
 DEFAULT = None
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes the database by way of Parquet files beside it, which are removed again. OSError when the system
     refuses; DuckDB's log of the unfinished write is removed, too."""
     import duckdb
@@ -39,7 +39,7 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
         remove(Path(f"{out}.wal"))
 
 
-def _write(trace: Trace, out: Path, table: str | None) -> Written:
+def _write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     import duckdb
 
     tables = (table,) if table else trace.schema.names
@@ -61,9 +61,9 @@ def _write(trace: Trace, out: Path, table: str | None) -> Written:
     return Written(str(out), rows)
 
 
-def _fill(database: DuckDBPyConnection, trace: Trace, name: str, part: Path) -> None:
+def _fill(database: DuckDBPyConnection, trace: OpenTrace, name: str, part: Path) -> None:
     source = f"SELECT * FROM read_parquet({quote(str(part))})"
-    known = next((one for one in trace.schema.tables if one.name == name), None)
+    known = next((table for table in trace.schema.tables if table.name == name), None)
     if known is None:  # the flat events, whose types follow from their SELECT
         from stepscope.exporters.events import COLUMNS
 

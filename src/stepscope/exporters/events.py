@@ -15,7 +15,7 @@ from stepscope.exporters.track_ids import TrackIds, count
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 COLUMNS = {
     "index": "number of the event: slices first, by track and time",
@@ -48,7 +48,7 @@ COLUMNS = {
 """The columns in order, and what they mean."""
 
 
-def sql(trace: Trace) -> str:
+def sql(trace: OpenTrace) -> str:
     """The SELECT that gives the rows. `args_json` stays text: objects of many shapes load nowhere."""
     track_ids = TrackIds(trace, _sources(trace))
     tables = {
@@ -80,7 +80,7 @@ first AS (
 """
 
 
-def _number(trace: Trace, table: str, begin: int) -> str:
+def _number(trace: OpenTrace, table: str, begin: int) -> str:
     """SQL that numbers the rows of a table from `begin`. Counting them as they pass would hold them all."""
     rows = trace.query(statement(f"{table}_numbers")).rows()
     shifts = {}
@@ -92,7 +92,7 @@ def _number(trace: Trace, table: str, begin: int) -> str:
     return f"{table}.id + {list(shifts.values())}[list_position({list(shifts)}, {table}.source_id)]"
 
 
-def _sources(trace: Trace) -> dict[int, dict[str, str]]:
+def _sources(trace: OpenTrace) -> dict[int, dict[str, str]]:
     rows = trace.query(statement("source_clocks")).rows()
     return {
         source_id: {

@@ -15,7 +15,7 @@ from stepscope.exporters import Written
 from stepscope.exporters.lines import rows_of
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".iceberg",)
 TEXT = False
@@ -25,7 +25,7 @@ _ROWS_AT_ONCE = 2_000_000
 """Rows that are held in memory and become a file."""
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes a new folder. UsageError when the package pyiceberg is not installed."""
     try:
         import pyarrow

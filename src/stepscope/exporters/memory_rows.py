@@ -19,11 +19,11 @@ from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.exporters.clocks import Layout
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemorySources:
     """Sources that tell of memory, with their first and last moment of it."""
 
     spans: Mapping[int, tuple[int, int]]
@@ -32,10 +32,10 @@ class Memory:
     notes: tuple[str, ...]
 
 
-NOTHING = Memory({}, 0, ())
+NOTHING = MemorySources({}, 0, ())
 
 
-def look(trace: Trace) -> Memory:
+def look(trace: OpenTrace) -> MemorySources:
     """What a trace shows of memory. A Chrome trace shows its own counters; only Kineto's has none of them."""
     sources = [
         number
@@ -57,10 +57,12 @@ def look(trace: Trace) -> Memory:
             f"{units.count(beyond, 'movement')} of memory came after the first {moves.MOST_MOVES:,} of a"
             " recording and are not shown."
         )
-    return Memory({row[0]: (row[1], row[2]) for row in rows}, sum(row[3] for row in rows), tuple(notes))
+    return MemorySources(
+        {row[0]: (row[1], row[2]) for row in rows}, sum(row[3] for row in rows), tuple(notes)
+    )
 
 
-def ctes(memory: Memory, layout: Layout) -> str:
+def ctes(memory: MemorySources, layout: Layout) -> str:
     """Common table expressions behind those of Spots: held (allocators), held_lane and held_block."""
     values = []
     for place in layout.places:

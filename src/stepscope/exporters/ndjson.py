@@ -11,7 +11,7 @@ from stepscope.exporters.lines import write_lines
 
 if TYPE_CHECKING:
     from stepscope.exporters import Written
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".ndjson", ".jsonl")
 TEXT = True
@@ -19,6 +19,6 @@ SHOWN = escaped_json
 DEFAULT = EVENTS
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes the flat events, or one table."""
     return write_lines(trace, out, table, "ndjson")

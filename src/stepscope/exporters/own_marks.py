@@ -19,7 +19,7 @@ from stepscope.library.statements import statement
 if TYPE_CHECKING:
     from stepscope.exporters.clocks import Layout
     from stepscope.exporters.track_ids import TrackIds
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 ORIGIN = "stepscopeOriginMicroseconds"
 """Known to the reader of Chrome traces by the same name."""
@@ -28,7 +28,7 @@ MOST_MEMBERS = 64
 """Members of a kind; more steps than they hold are left out, and that is said."""
 
 
-def members(trace: Trace, layout: Layout, track_ids: TrackIds) -> tuple[dict[str, Any], list[str]]:
+def members(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> tuple[dict[str, Any], list[str]]:
     """The members to write, and what could not be written."""
     steps, notes = _steps(trace, layout)
     told: dict[str, Any] = {ORIGIN: layout.origin_us}
@@ -64,7 +64,7 @@ def _with_words(rows: Sequence[Any]) -> dict[str, Any]:
     return {"words": list(words), "rows": numbered}
 
 
-def _steps(trace: Trace, layout: Layout) -> tuple[list[tuple[Any, ...]], list[str]]:
+def _steps(trace: OpenTrace, layout: Layout) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Steps on the time line of the file: name, kind, recovered_from, reason (texts), number, begin,
     duration, averaged. Empty where nothing told any, or where they overlap, as those of several hosts do."""
     shifts = {place.source_id: place.shift_ps for place in layout.places}
@@ -86,7 +86,7 @@ def _steps(trace: Trace, layout: Layout) -> tuple[list[tuple[Any, ...]], list[st
     return steps, []
 
 
-def _devices(trace: Trace, layout: Layout, track_ids: TrackIds) -> list[dict[str, Any]]:
+def _devices(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> list[dict[str, Any]]:
     """Devices with the numbers of their rows, as stretches from first to last."""
     rows = trace.query(f"""
 WITH {track_ids.ctes()}

@@ -9,14 +9,14 @@ from stepscope.exporters import Written
 from stepscope.exporters.lines import rows_of
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".parquet",)
 TEXT = False
 DEFAULT = "slice"
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes one file; or, into a folder (a name that ends with / ), one file per table, and one with the
     steps as they are judged."""
     if out.suffix == ".parquet":
@@ -25,7 +25,7 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
     return Written(str(out), write_folder(trace, out, (table,) if table else (*trace.schema.names, "step")))
 
 
-def write_folder(trace: Trace, folder: Path, tables: tuple[str, ...]) -> dict[str, int]:
+def write_folder(trace: OpenTrace, folder: Path, tables: tuple[str, ...]) -> dict[str, int]:
     """One Parquet file per table, in a new folder; the rows of each."""
     folder.mkdir()
     return {

@@ -18,7 +18,7 @@ from stepscope.exporters import Written
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".pb", ".pprof")
 TEXT = True
@@ -30,11 +30,11 @@ Sample = tuple[int, Sequence[int], Sequence[tuple[str, str]]]
 _LABELS = ("process", "track", "run", "host")
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes the slices, or the samples of stacks, as a profile. UsageError for another table."""
     if table not in (None, DEFAULT):
         return _write_samples(trace, out, table)
-    stacks = Stacks()
+    stacks = StackTimes()
     rows = 0
     for batch in trace.query(statement("self_times")).batches():
         rows += len(batch)
@@ -57,7 +57,7 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
     return Written(str(out), {"slice": rows}, notes)
 
 
-def _write_samples(trace: Trace, out: Path, table: str | None) -> Written:
+def _write_samples(trace: OpenTrace, out: Path, table: str | None) -> Written:
     # It reads slices by the class below.
     from stepscope.exporters.stack_tree import tree
 
@@ -68,7 +68,10 @@ def _write_samples(trace: Trace, out: Path, table: str | None) -> Written:
         (("samples", "count"), ("time", "nanoseconds")),
         found.frames,
         found.nodes,
-        ((one.stack, (one.times, _nanos(one.time_ps)), [("thread", one.thread)]) for one in found.weights),
+        (
+            (weight.stack, (weight.times, _nanos(weight.time_ps)), [("thread", weight.thread)])
+            for weight in found.weights
+        ),
         default="time",
         start_unix_ns=origin or 0,
         span_ns=_nanos((span[1] or 0) - (span[0] or 0)),
@@ -77,7 +80,7 @@ def _write_samples(trace: Trace, out: Path, table: str | None) -> Written:
     return Written(str(out), {found.table: found.rows}, (f"{len(found.nodes):,} different stacks",))
 
 
-def _samples(stacks: Stacks, tracks: dict[int, Sequence[Any]]) -> Iterator[Sample]:
+def _samples(stacks: StackTimes, tracks: dict[int, Sequence[Any]]) -> Iterator[Sample]:
     for (stack, track), (count, self_ps) in stacks.values.items():
         places = tracks.get(track, ("", "", "", ""))
         labels = [(key, place or "") for key, place in zip(_LABELS, places, strict=True)]
@@ -95,7 +98,7 @@ def _nanos(ps: int) -> int:
     return ps // 1000
 
 
-class Stacks:
+class StackTimes:
     """Self times by stack, from slices in the order of their ids: by track, parents before children."""
 
     def __init__(self) -> None:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.escapes import escaped_json
 from stepscope.exporters import Written
-from stepscope.exporters.stack_tree import Tree, by_thread, tree
+from stepscope.exporters.stack_tree import StackTree, by_thread, tree
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 EXTENSIONS = (".speedscope.json", ".speedscope")
 TEXT = True
@@ -24,17 +24,17 @@ DEFAULT = "stack_sample"
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     """Writes the samples of stacks, or the slices as stacks. UsageError for another table."""
     found = tree(trace, table)
     with out.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
         for piece in _pieces(found):
             file.write(piece)
-    threads = len({one.thread for one in found.weights})
+    threads = len({weight.thread for weight in found.weights})
     return Written(str(out), {found.table: found.rows}, (f"{threads:,} threads",) if threads > 1 else ())
 
 
-def _pieces(found: Tree) -> Iterator[str]:
+def _pieces(found: StackTree) -> Iterator[str]:
     frames = [
         {"name": function, **({"file": file} if file else {}), **({"line": line} if line else {})}
         for function, file, line in found.frames
@@ -42,11 +42,15 @@ def _pieces(found: Tree) -> Iterator[str]:
     yield json.dumps({"$schema": _SCHEMA, "exporter": "stepscope", "shared": {"frames": frames}})[:-1]
     yield ', "profiles": ['
     for number, (thread, weights) in enumerate(by_thread(found.weights)):
-        total_ns = sum(one.time_ps for one in weights) // 1000
+        total_ns = sum(weight.time_ps for weight in weights) // 1000
         head: dict[str, Any] = {"type": "sampled", "name": thread, "unit": "nanoseconds"}
-        head |= {"startValue": 0, "endValue": total_ns, "weights": [one.time_ps // 1000 for one in weights]}
+        head |= {
+            "startValue": 0,
+            "endValue": total_ns,
+            "weights": [weight.time_ps // 1000 for weight in weights],
+        }
         yield (", " if number else "") + json.dumps(head)[:-1] + ', "samples": ['
-        for place, one in enumerate(weights):
-            yield (", " if place else "") + json.dumps(found.path(one.stack))
+        for place, weight in enumerate(weights):
+            yield (", " if place else "") + json.dumps(found.path(weight.stack))
         yield "]}"
     yield "]}\n"

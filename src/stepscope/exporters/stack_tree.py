@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.errors import UsageError
-from stepscope.exporters.pprof import Stacks
+from stepscope.exporters.pprof import StackTimes
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 SAMPLES, SLICES = "stack_sample", "slice"
 
@@ -29,7 +29,7 @@ class Weight(NamedTuple):
     time_ps: int
 
 
-class Tree(NamedTuple):
+class StackTree(NamedTuple):
     """Stacks, the outer ones first, and the time of each by thread."""
 
     table: str
@@ -48,7 +48,7 @@ class Tree(NamedTuple):
         return found[::-1]
 
 
-def tree(trace: Trace, table: str | None) -> Tree:
+def tree(trace: OpenTrace, table: str | None) -> StackTree:
     """The stacks of a table; without one those of samples if there are any. UsageError for other tables."""
     if table not in (None, SAMPLES, SLICES):
         raise UsageError(
@@ -68,7 +68,7 @@ def label(frame: Frame) -> str:
     return f"{function} ({place})" if place else function
 
 
-def _of_samples(trace: Trace) -> Tree:
+def _of_samples(trace: OpenTrace) -> StackTree:
     frames: dict[Frame, int] = {}
     nodes: list[tuple[int, int]] = []
     numbers: dict[int, int] = {}
@@ -85,11 +85,11 @@ def _of_samples(trace: Trace) -> Tree:
         for stack, run, host, name, times, time_ps in told
         if stack in numbers
     ]
-    return Tree(SAMPLES, sum(one.times for one in weights), frames, nodes, weights)
+    return StackTree(SAMPLES, sum(weight.times for weight in weights), frames, nodes, weights)
 
 
-def _of_slices(trace: Trace) -> Tree:
-    stacks = Stacks()
+def _of_slices(trace: OpenTrace) -> StackTree:
+    stacks = StackTimes()
     for batch in trace.query(statement("self_times")).batches():
         stacks.add(batch)
     tracks: dict[int, Any] = {
@@ -103,7 +103,7 @@ def _of_slices(trace: Trace) -> Tree:
         title = f"{process} {name}".strip() or "(no name)"
         weights.append(Weight(stack, _thread((run, host), title, several), times, self_ps))
     frames = {(name, "", 0): number for name, number in stacks.names.items()}
-    return Tree(SLICES, sum(one.times for one in weights), frames, list(stacks.nodes), weights)
+    return StackTree(SLICES, sum(weight.times for weight in weights), frames, list(stacks.nodes), weights)
 
 
 def _thread(place: tuple[str, str], name: str, several: bool) -> str:
@@ -113,6 +113,6 @@ def _thread(place: tuple[str, str], name: str, several: bool) -> str:
 def by_thread(weights: list[Weight]) -> Iterator[tuple[str, list[Weight]]]:
     """The weights of each thread, the one with most time first."""
     found: dict[str, list[Weight]] = {}
-    for one in weights:
-        found.setdefault(one.thread, []).append(one)
-    yield from sorted(found.items(), key=lambda item: (-sum(one.time_ps for one in item[1]), item[0]))
+    for weight in weights:
+        found.setdefault(weight.thread, []).append(weight)
+    yield from sorted(found.items(), key=lambda item: (-sum(weight.time_ps for weight in item[1]), item[0]))

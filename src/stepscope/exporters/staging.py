@@ -96,10 +96,10 @@ def _refuse_to_replace(out: Path, force: bool) -> None:
             slug="output-exists",
             path=str(out),
         )
-    if out.is_dir() and any(one.suffix != ".parquet" for one in out.iterdir()):
+    if out.is_dir() and any(path.suffix != ".parquet" for path in out.iterdir()):
         raise OutputError(
             f"{out} is a folder that holds more than Parquet files, so it is not replaced.",
-            seen=", ".join(sorted(one.name for one in out.iterdir() if one.suffix != ".parquet")[:5]),
+            seen=", ".join(sorted(path.name for path in out.iterdir() if path.suffix != ".parquet")[:5]),
             todo="choose another name, or remove the folder yourself",
             slug="output-exists",
             path=str(out),

@@ -22,14 +22,14 @@ from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 OpTime = Literal["schedule", "gpu", "all"]
 """Which times stand for an op: its scheduling; its kernels on a GPU; from the first to the last of both."""
 
 
 def write(
-    trace: Trace,
+    trace: OpenTrace,
     out: str,
     *,
     dataflow: bool = True,
@@ -80,11 +80,15 @@ def make(
     return text, events, tuple(notes)
 
 
-def _only(trace: Trace) -> Source:
+def _only(trace: OpenTrace) -> Source:
     todo = (
         "name one RunMetadata file; without --style, `stepscope export` merges any recordings into one trace"
     )
-    found = [one for one in trace.sources if isinstance(one, Source) and one.format == run_metadata.NAME]
+    found = [
+        source
+        for source in trace.sources
+        if isinstance(source, Source) and source.format == run_metadata.NAME
+    ]
     if len(found) == 1:
         return found[0]
     raise UsageError(

@@ -15,7 +15,7 @@ from stepscope.errors import OutputError
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 
 # origin is 'pid P async CATEGORY id ID' or 'pid P counter NAME id ID'. The name of the track is the category
@@ -38,7 +38,7 @@ class TrackIds:
     says of each source, as SQL literals.
     """
 
-    def __init__(self, trace: Trace, sources: Mapping[int, Mapping[str, str]]) -> None:
+    def __init__(self, trace: OpenTrace, sources: Mapping[int, Mapping[str, str]]) -> None:
         self._sources = sources
         self._shifts: dict[int, int] = {}
         self._size = 0
@@ -94,7 +94,7 @@ track_ids AS (
         return f"(SELECT *, (SELECT list FROM track_ids)[track_id + {shift}] AS spot FROM {table})"
 
 
-def count(trace: Trace, table: str) -> int:
+def count(trace: OpenTrace, table: str) -> int:
     """Rows of a table. OutputError when some lie on no track: they would be left out without a word."""
     rows, orphans = trace.query(statement(f"{table}_places")).rows()[0]
     if orphans:

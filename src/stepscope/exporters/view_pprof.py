@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from stepscope import _core
 from stepscope.errors import UsageError
 from stepscope.exporters.pprof import Sample
-from stepscope.instruments.tfprof.tree import FIGURES, Node
+from stepscope.instruments.tfprof.tree import FIGURES, ViewNode
 
 VIEWS = ("scope", "graph", "code")
 _NANOSECONDS = 1000
@@ -34,14 +34,14 @@ def check(view: str, select: Sequence[str]) -> None:
         )
 
 
-def write(view: str, root: Node) -> bytes:
+def write(view: str, root: ViewNode) -> bytes:
     """The profile, not compressed. Errors of `check`."""
     check(view, root.select)
     kinds = [word for word in root.select if word in FIGURES]
     names: dict[str, int] = {}
     stacks: list[tuple[int, int]] = []
     samples: list[Sample] = []
-    open_: list[Node] = []
+    open_: list[ViewNode] = []
     above: list[int] = []
     for node in root.walk():
         del open_[node.level :], above[node.level :]
@@ -56,7 +56,7 @@ def write(view: str, root: Node) -> bytes:
     return _core.pprof(units, names, stacks, samples, default=kinds[0])
 
 
-def _own(node: Node, word: str) -> int:
+def _own(node: ViewNode, word: str) -> int:
     """What is the line's own, and what it holds that no line below it shows."""
     figure, unit = FIGURES[word][0], _unit(word)
     held = getattr(node.total, figure) - sum(getattr(child.total, figure) for child in node.children)
@@ -71,7 +71,7 @@ def _unit(word: str) -> str:
     return "bytes" if word.endswith("bytes") else "count"
 
 
-def _short(view: str, node: Node, above: Node | None) -> str:
+def _short(view: str, node: ViewNode, above: ViewNode | None) -> str:
     """Name of the frame: in the scope view without the scopes below it in the stack."""
     if view == "scope" and above is not None and node.name.startswith(f"{above.name}/"):
         return node.name[len(above.name) + 1 :]

@@ -14,16 +14,16 @@ def explorer(found: Hierarchy, title: str) -> str:
     nodes = [
         {
             "id": name,
-            "label": one.op_type or one.name,
+            "label": scope.op_type or scope.name,
             "namespace": name.rpartition("/")[0],
             "attrs": [
                 {"key": key, "value": value}
                 for key, value in (
                     ("name", name),
-                    ("device", one.device),
-                    ("cluster", one.cluster),
-                    ("time_ps", str(one.own_ps) if one.own_ps else ""),
-                    ("output_bytes", f"{one.own_bytes:.0f}" if one.own_bytes else ""),
+                    ("device", scope.device),
+                    ("cluster", scope.cluster),
+                    ("time_ps", str(scope.own_ps) if scope.own_ps else ""),
+                    ("output_bytes", f"{scope.own_bytes:.0f}" if scope.own_bytes else ""),
                 )
                 if value
             ],
@@ -32,7 +32,7 @@ def explorer(found: Hierarchy, title: str) -> str:
                 for at, producer in enumerate(inputs[name])
             ],
         }
-        for name, one in found.nodes.items()
+        for name, scope in found.nodes.items()
     ]
     told = {"label": title, "graphs": [{"id": title, "nodes": nodes}]}
     return json.dumps(told, separators=(",", ":")) + "\n"
@@ -42,11 +42,11 @@ def graph_text(found: Hierarchy, _title: str) -> str:
     """A GraphDef as text: names, ops, devices, inputs. Which output an input takes is not in it."""
     inputs = _inputs(found)
     parts = []
-    for name, one in found.nodes.items():
-        parts.append(f"node {{\n  name: {_quoted(name)}\n  op: {_quoted(one.op_type or 'Unknown')}\n")
+    for name, scope in found.nodes.items():
+        parts.append(f"node {{\n  name: {_quoted(name)}\n  op: {_quoted(scope.op_type or 'Unknown')}\n")
         parts += [f"  input: {_quoted(producer)}\n" for producer in inputs[name]]
-        if one.device:
-            parts.append(f"  device: {_quoted(one.device)}\n")
+        if scope.device:
+            parts.append(f"  device: {_quoted(scope.device)}\n")
         parts.append("}\n")
     return "".join(parts)
 

@@ -83,17 +83,17 @@ def formats() -> tuple[Format, ...]:
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     return tuple(
         Format(
-            one.NAME,
-            one.sniff,
-            one.build,
-            getattr(one, "steps", _no_steps),
-            getattr(one, "TRAITS", Traits()),
-            {**WRITERS, **getattr(one, "WRITERS", {})},
-            getattr(one, "TWINS", ()),
-            getattr(one, "CACHED", True),
-            getattr(one, "fill", None),
+            module.NAME,
+            module.sniff,
+            module.build,
+            getattr(module, "steps", _no_steps),
+            getattr(module, "TRAITS", Traits()),
+            {**WRITERS, **getattr(module, "WRITERS", {})},
+            getattr(module, "TWINS", ()),
+            getattr(module, "CACHED", True),
+            getattr(module, "fill", None),
         )
-        for one in modules
+        for module in modules
     )
 
 

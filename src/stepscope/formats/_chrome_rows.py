@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
 from stepscope.formats import _host_trace
-from stepscope.formats._exported import restore_devices
+from stepscope.formats._own_export import restore_devices
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -44,7 +44,7 @@ def classify(store: Store) -> None:
         restore_devices(store, meta, tracks)
         return  # our own export tells what each track is
     say = _CLASSIFIERS.get(producer, _unknown)
-    file = _File(strict_json.members(meta.get("processes")), _properties(store, meta))
+    file = _ChromeFile(strict_json.members(meta.get("processes")), _properties(store, meta))
     for track in tracks:
         if track["kind"] == "unknown":
             told = classes.get(str(track["id"]))
@@ -59,7 +59,10 @@ def classify(store: Store) -> None:
         devices = list(file.devices.values())
         store.replace(
             "device",
-            {column: [getattr(one, column) for one in devices] for column in ("name", "kind", "args_json")},
+            {
+                column: [getattr(device, column) for device in devices]
+                for column in ("name", "kind", "args_json")
+            },
         )
 
 
@@ -67,7 +70,7 @@ Track = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class _Device:
+class _KinetoDevice:
     number: int
     name: str
     kind: str
@@ -75,12 +78,12 @@ class _Device:
 
 
 @dataclass
-class _File:
+class _ChromeFile:
     """What the file says beside its events, and the devices found so far."""
 
     processes: dict[str, dict[str, Any]]
     properties: list[dict[str, Any]]
-    devices: dict[str, _Device] = field(default_factory=dict)
+    devices: dict[str, _KinetoDevice] = field(default_factory=dict)
 
     def names(self) -> set[str]:
         """Names of the devices whose ops the processes show."""
@@ -89,7 +92,7 @@ class _File:
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
         """Number of a device, which is added when it is new."""
-        return self.devices.setdefault(name, _Device(len(self.devices), name, kind, args_json)).number
+        return self.devices.setdefault(name, _KinetoDevice(len(self.devices), name, kind, args_json)).number
 
     @cached_property
     def by_id(self) -> dict[str, Any]:
@@ -125,7 +128,7 @@ def _empty(track: Track) -> bool:
     return track["name"] == "" and " tid " not in track["origin"]
 
 
-def _unknown(track: Track, file: _File) -> None:
+def _unknown(track: Track, file: _ChromeFile) -> None:
     """A row that nothing is known of stays unknown."""
 
 
@@ -139,7 +142,7 @@ def device_kind(name: str) -> str:
     return found[1].lower() if found else "unknown"
 
 
-def _tf_timeline(track: Track, file: _File) -> None:
+def _tf_timeline(track: Track, file: _ChromeFile) -> None:
     """Rows of tf.compat.v1's Timeline and of tfprof's timelines."""
     process = track["process"]
     if process.startswith("Scope:") or process.startswith("Code:"):
@@ -153,11 +156,11 @@ def _tf_timeline(track: Track, file: _File) -> None:
         _tf_compute(track, match[2], file)
 
 
-def _tf_device(name: str, file: _File) -> int:
+def _tf_device(name: str, file: _ChromeFile) -> int:
     return file.device(name, device_kind(name))
 
 
-def _tf_compute(track: Track, name: str, file: _File) -> None:
+def _tf_compute(track: Track, name: str, file: _ChromeFile) -> None:
     if stream := _STREAM.match(name):
         _set(track, "device_stream", "execution", _tf_device(stream[1], file))
     elif device_kind(name) == "cpu":
@@ -172,14 +175,14 @@ _ACCELERATOR = re.compile(r"(GPU|XPU|MTIA|HPU|NPU)\s*(\d+)", re.IGNORECASE)
 _IDS = re.compile(r"pid (-?\d+)(?: tid (.*))?$", re.DOTALL)
 
 
-def _label(track: Track, file: _File) -> re.Match[str] | None:
+def _label(track: Track, file: _ChromeFile) -> re.Match[str] | None:
     """The label of a process that stands for an accelerator."""
     about = file.about(track)
     texts = (str(about.get("labels") or "").strip(), track["process"])
     return next((found for text in texts if (found := _ACCELERATOR.fullmatch(text))), None)
 
 
-def _accelerator(track: Track, file: _File, number: int | None) -> int:
+def _accelerator(track: Track, file: _ChromeFile, number: int | None) -> int:
     """The device of a row of an accelerator: by the number that its slices tell, else by the label of its
     process, else by the process's number."""
     label = _label(track, file)
@@ -195,7 +198,7 @@ def _accelerator(track: Track, file: _File, number: int | None) -> int:
     return file.device(name, kind, args)
 
 
-def _by_category(track: Track, file: _File, told: int | str) -> None:
+def _by_category(track: Track, file: _ChromeFile, told: int | str) -> None:
     """A row whose slices have categories of Kineto's: told is the number of a device, or device, host or
     runtime."""
     name = track["name"] = track["name"].strip()
@@ -219,7 +222,7 @@ def _by_category(track: Track, file: _File, told: int | str) -> None:
             _set(track, "device_stream", "execution", device)
 
 
-def _kineto(track: Track, file: _File) -> None:
+def _kineto(track: Track, file: _ChromeFile) -> None:
     """Rows of PyTorch's profiler whose slices do not tell what they are: streams of the device that labels
     the process, else threads."""
     if _label(track, file):
@@ -245,7 +248,7 @@ _DERIVED = re.compile(
 _TPU_WORK = re.compile(r"(XLA|Sparse ?Core) Ops$")
 
 
-def _profiler(track: Track, file: _File) -> None:
+def _profiler(track: Track, file: _ChromeFile) -> None:
     """Rows of TensorFlow's profiler and JAX: planes as processes, lines as threads."""
     process, name = track["process"], track["name"]
     if _empty(track):
@@ -276,7 +279,7 @@ def _profiler(track: Track, file: _File) -> None:
             _set(track, "device_stream", "execution", device)
 
 
-def _horovod(track: Track, file: _File) -> None:
+def _horovod(track: Track, file: _ChromeFile) -> None:
     """Each row is a tensor, shown as a process: neither a thread nor a stream, and no device."""
     if track["process"] in ("", "pid 0"):
         # Marks of cycles belong to no tensor.
@@ -285,7 +288,7 @@ def _horovod(track: Track, file: _File) -> None:
         _set(track, "lane", "execution", file.device("Horovod", "unknown"))
 
 
-def _viztracer(track: Track, file: _File) -> None:
+def _viztracer(track: Track, file: _ChromeFile) -> None:
     """Rows are threads of Python processes."""
     if not _empty(track):
         _set(track, "thread", "execution", file.device("CPU", "cpu"))

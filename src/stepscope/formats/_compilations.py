@@ -25,7 +25,7 @@ _MOST_NS = 1 << 49
 """Six days; ten times as many picoseconds still fit into 63 bits."""
 
 
-class Read(NamedTuple):
+class CompilationRows(NamedTuple):
     """Rows without ids. odd: lines that could not be used; dropped: compilations that were only counted."""
 
     rows: list[dict[str, Any]]
@@ -33,7 +33,7 @@ class Read(NamedTuple):
     dropped: int
 
 
-def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> Read:
+def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> CompilationRows:
     """Reads the lines in order. time: picoseconds from the capture's origin, of Unix nanoseconds."""
     rows: list[dict[str, Any]] = []
     odd = dropped = 0
@@ -47,7 +47,7 @@ def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | 
             odd += 1
         else:
             rows.append(row)
-    return Read(rows, odd, dropped)
+    return CompilationRows(rows, odd, dropped)
 
 
 def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> dict[str, Any] | None:

@@ -38,11 +38,11 @@ class BadDot(ValueError):
 
 
 @dataclass
-class Scope:
+class DotScope:
     """The graph or a subgraph: its title, that around it, and what was named in it."""
 
     title: str = ""
-    parent: Scope | None = None
+    parent: DotScope | None = None
     nodes: list[str] = field(default_factory=list)
 
     def path(self) -> str:
@@ -56,18 +56,18 @@ class Scope:
 
 
 @dataclass
-class Node:
+class DotNode:
     """A node: its label's lines, whether the first is bold, its tooltip, and where it was first named."""
 
     id: str
-    scope: Scope
+    scope: DotScope
     lines: list[str] = field(default_factory=list)
     bold: bool = False
     tooltip: str = ""
 
 
 @dataclass
-class Edge:
+class DotEdge:
     """An edge between nodes' ids. slot: operand of the consumer, where XLA says so; control: no data."""
 
     producer: str
@@ -80,8 +80,8 @@ class Edge:
 class Dot:
     """What a file has. cut: why it was not read to its end, and where; None for a whole file."""
 
-    nodes: dict[str, Node] = field(default_factory=dict)
-    edges: list[Edge] = field(default_factory=list)
+    nodes: dict[str, DotNode] = field(default_factory=dict)
+    edges: list[DotEdge] = field(default_factory=list)
     cut: BadDot | None = None
 
 
@@ -162,16 +162,16 @@ class _Label(HTMLParser):
             self.bold = data
 
 
-class _Reader:
+class _DotReader:
     """Reads statements one after the other. chain: the ends of the edge that is read, each some nodes."""
 
     def __init__(self) -> None:
         self.dot = Dot()
-        self.root = self.scope = Scope()
-        self._outer: list[tuple[Scope, list[list[str]], bool]] = []
+        self.root = self.scope = DotScope()
+        self._outer: list[tuple[DotScope, list[list[str]], bool]] = []
         self.chain: list[list[str]] = []
         self.joins = False  # an arrow was read, and its right end was not
-        self.new_edges: list[Edge] = []
+        self.new_edges: list[DotEdge] = []
         self.named = ""
 
     def read(self, tokens: Iterator[Token]) -> None:
@@ -220,7 +220,7 @@ class _Reader:
         if self.named:
             return
         if node not in self.dot.nodes:
-            self.dot.nodes[node] = Node(node, self.scope)
+            self.dot.nodes[node] = DotNode(node, self.scope)
         self.scope.nodes.append(node)
         self._join([node])
 
@@ -229,7 +229,7 @@ class _Reader:
             self._finish()
         elif self.chain:
             pairs = itertools.product(self.chain[-1], nodes)
-            new = [Edge(*pair) for pair in itertools.islice(pairs, _MOST_EDGES + 1)]
+            new = [DotEdge(*pair) for pair in itertools.islice(pairs, _MOST_EDGES + 1)]
             self.new_edges += new
             self.dot.edges += new
         self.joins = False
@@ -243,7 +243,7 @@ class _Reader:
             raise BadDot(f"more than {_MOST_DEPTH} subgraphs within each other", at)
         self._outer.append((self.scope, self.chain, self.joins))
         if len(self._outer) > 1:
-            self.scope = Scope(parent=self.scope)
+            self.scope = DotScope(parent=self.scope)
         self._finish()
 
     def _close(self, at: int) -> None:
@@ -302,7 +302,7 @@ def _said(label: str, kind: str) -> tuple[list[str], bool]:
 
 def parse(text: str) -> Dot:
     """The graph of a text. What was read before damage stays, and `cut` says what that is."""
-    reader = _Reader()
+    reader = _DotReader()
     try:
         reader.read(_tokens(text))
         if reader._outer:
@@ -312,12 +312,12 @@ def parse(text: str) -> Dot:
     return reader.dot
 
 
-def title(node: Node) -> str:
+def title(node: DotNode) -> str:
     """What a node is called in its scope."""
     return node.lines[0] if node.lines else node.id
 
 
-def op_of(node: Node) -> str:
+def op_of(node: DotNode) -> str:
     """The type of a node: of XLA its opcode, of others what its label begins with."""
     name = title(node)
     if not node.bold:
@@ -329,7 +329,7 @@ def op_of(node: Node) -> str:
     return _NUMBERS.sub("", name) or name
 
 
-def facts_of(node: Node) -> dict[str, str]:
+def facts_of(node: DotNode) -> dict[str, str]:
     """What a tooltip of XLA says of an instruction: op_name, and others by their names."""
     first, *others = html.unescape(node.tooltip).strip().split("\n")
     found = {"op_name": first} if first and node.bold else {}

@@ -25,7 +25,7 @@ _SYMTAB, _NOBITS, _DYNSYM = 2, 8, 11
 _MACHINES = {3: "x86", 40: "ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V", 21: "PowerPC64", 22: "S/390"}
 
 
-class Section(NamedTuple):
+class ElfSection(NamedTuple):
     """A section; `size` bytes at `offset` in the file, none of which are there when `empty`."""
 
     name: str
@@ -105,7 +105,7 @@ class Elf:
         (machine,) = self._unpack("H", 18)
         self.machine = _MACHINES.get(machine, f"machine {machine}")
 
-    def _read_sections(self) -> dict[str, Section]:
+    def _read_sections(self) -> dict[str, ElfSection]:
         (start,) = self._unpack("Q", 40)
         size, count, names = self._unpack("HHH", 58)
         if not start:
@@ -122,13 +122,13 @@ class Elf:
         if names >= len(found):
             raise self._damaged(62, "no section that has the names of the others")
         base = found[names][4]
-        sections: dict[str, Section] = {}
+        sections: dict[str, ElfSection] = {}
         for at, kind, _, _, offset, length, link, _, _, entry in found:
             empty = kind == _NOBITS
             if not empty and offset + length > len(self.data):
                 raise self._damaged(min(offset, len(self.data)), "a section that reaches over the file's end")
             name = self.name(base + at).decode("utf-8", "replace")
-            sections.setdefault(name, Section(name, kind, offset, length, link, entry, empty))
+            sections.setdefault(name, ElfSection(name, kind, offset, length, link, entry, empty))
         self._by_number = [(offset, length) for _, _, _, _, offset, length, *_ in found]
         return sections
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepscope import protobuf
 from stepscope.formats._fields import finite
-from stepscope.protobuf import Damaged, whole
+from stepscope.protobuf import DamagedMessage, whole
 
 CLASSES = (
     "UNKNOWN",
@@ -40,7 +40,7 @@ class Parameter:
 
 
 @dataclass
-class Node:
+class IteratorNode:
     """A stage as tf.data runs it; processing_ns is its own time, without its inputs, over all threads."""
 
     id: int = 0
@@ -60,17 +60,17 @@ class Node:
 
 
 @dataclass
-class Model:
+class IteratorModel:
     """The whole model; gaps_us is the consumer's time between its last calls."""
 
-    nodes: dict[int, Node] = field(default_factory=dict)
+    nodes: dict[int, IteratorNode] = field(default_factory=dict)
     output: int = 0
     cpu_budget: int | None = None
     ram_budget_bytes: int | None = None
     gaps_us: list[int] = field(default_factory=list)
     dataset_name: str = ""
 
-    def walk(self) -> Iterator[tuple[Node, int | None, str]]:
+    def walk(self) -> Iterator[tuple[IteratorNode, int | None, str]]:
         """Each node that the root reaches, once: with its consumer's id and its long name, as iterators are
         named in a trace: Iterator::Root::Prefetch. Consumers come first."""
         seen = {self.output}
@@ -87,9 +87,9 @@ class Model:
                     todo.append((below, at, long, depth + 1))
 
 
-def read(data: bytes) -> Model:
+def read(data: bytes) -> IteratorModel:
     """Reads the message. Damaged when it is another one, or cut."""
-    model = Model()
+    model = IteratorModel()
     for number, wire, body in whole(data):
         if number == 1 and wire == 2:
             for inner, kind, value in whole(body):
@@ -97,7 +97,7 @@ def read(data: bytes) -> Model:
                     node = _node(value)
                     model.nodes[node.id] = node
                     if len(model.nodes) > _MOST_NODES:
-                        raise Damaged(f"more than {_MOST_NODES:,} nodes")
+                        raise DamagedMessage(f"more than {_MOST_NODES:,} nodes")
         elif number == 2:
             model.output = _int(body, wire)
         elif number == 5 and wire == 2:
@@ -111,12 +111,12 @@ def read(data: bytes) -> Model:
         elif number == 7 and wire == 2:
             model.dataset_name = protobuf.text(body)
     if model.output not in model.nodes:
-        raise Damaged("no root among its nodes")
+        raise DamagedMessage("no root among its nodes")
     return model
 
 
-def _node(data: memoryview) -> Node:
-    node = Node()
+def _node(data: memoryview) -> IteratorNode:
+    node = IteratorNode()
     numbers = {
         4: "buffered_bytes",
         5: "buffered_elements",
@@ -167,7 +167,7 @@ def _parameter(data: memoryview) -> Parameter:
 def _int(body: memoryview, wire: int) -> int:
     """A signed number of 64 bits."""
     if wire != 0:
-        raise Damaged("a number is missing")
+        raise DamagedMessage("a number is missing")
     return protobuf.signed(body)
 
 
@@ -175,26 +175,28 @@ def _ints(body: memoryview, wire: int) -> list[int]:
     if wire == 0:
         return [_int(body, wire)]
     if wire != 2 or (len(body) and body[-1] >= 0x80):
-        raise Damaged("numbers are cut")
+        raise DamagedMessage("numbers are cut")
     return list(protobuf.numbers(body))
 
 
 def _double(body: memoryview, wire: int) -> float:
     if wire != 1:
-        raise Damaged("a number is missing")
+        raise DamagedMessage("a number is missing")
     value: float = struct.unpack("<d", body)[0]
     return value
 
 
 def rows(
-    model: Model, iterator: int, sample: int, ts_ps: int | None, elements: int | None
+    model: IteratorModel, iterator: int, sample: int, ts_ps: int | None, elements: int | None
 ) -> list[dict[str, Any]]:
     """Rows of the table iterator_model, without ids: a node each."""
     found = []
     gaps = model.gaps_us
     for node, above, name in model.walk():
-        parallelism = next((one for one in node.parameters if one.name == "parallelism"), None)
-        buffer = next((one for one in node.parameters if one.name == "buffer_size"), None)
+        parallelism = next(
+            (parameter for parameter in node.parameters if parameter.name == "parallelism"), None
+        )
+        buffer = next((parameter for parameter in node.parameters if parameter.name == "buffer_size"), None)
         found.append(
             {
                 "iterator": iterator,

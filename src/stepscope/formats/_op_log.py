@@ -20,14 +20,14 @@ MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
-class Made:
+class OpOrigin:
     """Where an op was made: the innermost line of the program, and the program's call of its function."""
 
     line: CodeLine
     caller: CodeLine | None
 
 
-def read(data: bytes) -> dict[str, Made]:
+def read(data: bytes) -> dict[str, OpOrigin]:
     """Where each op that has a trace was made. Reading ends at the first damage."""
     texts: dict[int, str] = {}
     traces: list[tuple[str, list[bytes]]] = []
@@ -50,7 +50,7 @@ def read(data: bytes) -> dict[str, Made]:
         line = innermost(lines)
         if line is not None and line.file:
             own = [frame for frame in lines if not is_framework(frame.file)]
-            found[name] = Made(line, own[-2] if len(own) > 1 else None)
+            found[name] = OpOrigin(line, own[-2] if len(own) > 1 else None)
     return found
 
 

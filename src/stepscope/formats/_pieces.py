@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core
 from stepscope.errors import LimitReached
-from stepscope.sources.damage import Damaged, reason
+from stepscope.sources.damage import DamagedArchive, reason
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.sources.source import Bytes, Piece, Source
+    from stepscope.sources.source import ByteLocation, Piece, Source
     from stepscope.sources.spool import Spool
 
 
@@ -95,7 +95,7 @@ class Pieces(NamedTuple):
             return self.spool.read(piece.spooled or piece.bytes, piece.name, most_bytes)
 
     @property
-    def _place(self) -> Bytes:
+    def _place(self) -> ByteLocation:
         return self.source.spooled or self.source.bytes
 
 
@@ -106,7 +106,7 @@ def _explained() -> Iterator[None]:
         yield
     except LimitReached as error:
         raise Unreadable(f"{error.happened} {error.seen}") from error
-    except Damaged as error:
+    except DamagedArchive as error:
         raise Unreadable(f"it is damaged: {reason(error)}") from error
     except (OSError, KeyError) as error:
         raise Unreadable(f"it can no longer be read: {error}") from error

@@ -15,7 +15,7 @@ _MOST_ENTRIES = 5_000_000
 """Samples, places, functions and texts that are read: Python holds them all."""
 
 
-class Frame(NamedTuple):
+class PprofFrame(NamedTuple):
     """A call. file and line are where it is at work."""
 
     function: str
@@ -30,7 +30,7 @@ class Frame(NamedTuple):
         return f"{self.function} ({self.file}{f':{self.line}' if self.line else ''})"
 
 
-class Sample(NamedTuple):
+class PprofSample(NamedTuple):
     """A stack as numbers of its places, the innermost first, and its values and labels."""
 
     places: tuple[int, ...]
@@ -43,12 +43,12 @@ class Sample(NamedTuple):
 
 
 @dataclass
-class Profile:
+class PprofProfile:
     """A profile with its texts in place."""
 
     types: list[tuple[str, str]] = field(default_factory=list)
     """What the values of samples are: kind and unit."""
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[PprofSample] = field(default_factory=list)
     period: int = 0
     period_type: tuple[str, str] = ("", "")
     default: str = ""
@@ -56,31 +56,31 @@ class Profile:
     """It ends within a field, or holds something else than fields."""
     unnamed: int = 0
     """Places that samples name and that have no name, or do not exist."""
-    _frames: dict[int, list[Frame]] = field(default_factory=dict)
+    _frames: dict[int, list[PprofFrame]] = field(default_factory=dict)
     """The calls of a place, the outermost first: more than one where calls were inlined."""
 
-    def stack(self, sample: Sample) -> list[Frame]:
+    def stack(self, sample: PprofSample) -> list[PprofFrame]:
         """The calls of a sample, the outermost first."""
-        found: list[Frame] = []
+        found: list[PprofFrame] = []
         for place in reversed(sample.places):
             frames = self._frames.get(place)
             if frames is None:
                 self.unnamed += 1
-                frames = self._frames[place] = [Frame(f"place {place}", None, None)]
+                frames = self._frames[place] = [PprofFrame(f"place {place}", None, None)]
             found += frames
         return found
 
 
-def read(data: bytes) -> Profile:
+def read(data: bytes) -> PprofProfile:
     """The profile in these bytes, as far as they are one."""
-    return _Reader().read(memoryview(data))
+    return _PprofReader().read(memoryview(data))
 
 
-class _Reader:
+class _PprofReader:
     """Collects the tables that a profile's parts refer to, then puts them in place."""
 
     def __init__(self) -> None:
-        self.profile = Profile()
+        self.profile = PprofProfile()
         self.texts: list[str] = []
         self.functions: dict[int, tuple[int, int]] = {}
         self.places: dict[int, tuple[int, int, list[tuple[int, int]]]] = {}
@@ -90,7 +90,7 @@ class _Reader:
         self.period_type = (0, 0)
         self.default = 0
 
-    def read(self, data: memoryview) -> Profile:
+    def read(self, data: memoryview) -> PprofProfile:
         for entries, (number, wire, body, cut) in enumerate(fields(data)):
             if entries > _MOST_ENTRIES:
                 raise LimitReached(
@@ -137,7 +137,7 @@ class _Reader:
         elif number == 6:
             self.texts.append(protobuf.text(body))
 
-    def _placed(self) -> Profile:
+    def _placed(self) -> PprofProfile:
         found = self.profile
         found.types = [(self._text(kind), self._text(unit)) for kind, unit in self.types]
         found.period_type = (self._text(self.period_type[0]), self._text(self.period_type[1]))
@@ -146,19 +146,19 @@ class _Reader:
             frames = [self._frame(function, line) for function, line in reversed(lines[:MOST_DEPTH])]
             if not frames:
                 file = self._text(self.files.get(mapping, 0)).rpartition("/")[2]
-                frames = [Frame(f"{file}+{address:#x}" if file else f"{address:#x}", None, None)]
+                frames = [PprofFrame(f"{file}+{address:#x}" if file else f"{address:#x}", None, None)]
             found._frames[number] = frames
         for places, values, labels in self.samples:
             told = {self._text(key): self._text(text) if text else str(value) for key, text, value in labels}
-            found.samples.append(Sample(places, values, told))
+            found.samples.append(PprofSample(places, values, told))
         return found
 
-    def _frame(self, function: int, line: int) -> Frame:
+    def _frame(self, function: int, line: int) -> PprofFrame:
         name, file = self.functions.get(function, (0, 0))
         if function not in self.functions:
             self.profile.unnamed += 1
         told = self._text(name) or f"function {function}"
-        return Frame(told, self._text(file) or None, line if 0 < line < 2**31 else None)
+        return PprofFrame(told, self._text(file) or None, line if 0 < line < 2**31 else None)
 
     def _text(self, number: int) -> str:
         return self.texts[number] if 0 <= number < len(self.texts) else ""

@@ -238,16 +238,16 @@ def _as_threads(store: Store) -> None:
     if not any(track["kind"] == "unknown" for track in tracks):
         return
     devices = store.rows("device") if "device" in store.tables() else []
-    if "CPU" not in [one["name"] for one in devices]:
+    if "CPU" not in [device["name"] for device in devices]:
         devices.append({"name": "CPU", "kind": "cpu", "args_json": None})
-    cpu = [one["name"] for one in devices].index("CPU")
+    cpu = [device["name"] for device in devices].index("CPU")
     for track in tracks:
         if track["kind"] == "unknown" and (track["name"] or " tid " in track["origin"]):
             track.update(kind="thread", records="execution", device_id=cpu)
     columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
     store.replace("track", {column: [track[column] for track in tracks] for column in columns})
     wanted = ("name", "kind", "args_json")
-    store.replace("device", {column: [one[column] for one in devices] for column in wanted})
+    store.replace("device", {column: [device[column] for device in devices] for column in wanted})
 
 
 def spans(opened: Iterable[tuple[str, int, bool]], events: Events) -> Iterator[tuple[str, int, int]]:

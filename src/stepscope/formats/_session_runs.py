@@ -31,29 +31,29 @@ _QUOTED = b'"_SOURCE"'
 
 def twins(folder: Sequence[Source]) -> Iterator[Twin]:
     """Files of which every run is in another file as well, or in several."""
-    candidates = [one for one in folder if _rank(one) is not None]
+    candidates = [source for source in folder if _rank(source) is not None]
     if len(candidates) < 2:
         return
-    runs = {one.path: found for one in candidates if (found := of(one))}
-    held = [one for one in candidates if one.path in runs]
+    runs = {candidate.path: found for candidate in candidates if (found := of(candidate))}
+    held = [candidate for candidate in candidates if candidate.path in runs]
     everything = set().union(*runs.values())
     # Of the forms that together have all runs, those that say most of each; of these the files with most
     # runs.
-    for rank in sorted({_rank(one) or 0 for one in held}):
-        tried = [one for one in held if (_rank(one) or 0) <= rank]
-        if set().union(*(runs[one.path] for one in tried)) == everything:
+    for rank in sorted({_rank(source) or 0 for source in held}):
+        tried = [source for source in held if (_rank(source) or 0) <= rank]
+        if set().union(*(runs[source.path] for source in tried)) == everything:
             break
     else:
         return
     keeper: dict[int, Source] = {}
-    for one in sorted(tried, key=lambda one: (-len(runs[one.path]), _rank(one) or 0, -one.size, one.path)):
-        if runs[one.path] - keeper.keys():
-            for run in runs[one.path]:
-                keeper.setdefault(run, one)
-    kept = {one.path for one in keeper.values()}
-    for one in held:
-        if one.path not in kept:
-            yield one, keeper[min(runs[one.path])], "the same run of a session as in"
+    for source in sorted(tried, key=lambda one: (-len(runs[one.path]), _rank(one) or 0, -one.size, one.path)):
+        if runs[source.path] - keeper.keys():
+            for run in runs[source.path]:
+                keeper.setdefault(run, source)
+    kept = {source.path for source in keeper.values()}
+    for source in held:
+        if source.path not in kept:
+            yield source, keeper[min(runs[source.path])], "the same run of a session as in"
 
 
 def of(source: Source) -> frozenset[int]:

@@ -23,13 +23,13 @@ _MOST_NS = 1 << 49
 """Six days. Longer than any look stands for; ten times as many picoseconds still fit into 63 bits."""
 
 
-class _Look(NamedTuple):
+class _StackMoment(NamedTuple):
     at_ns: int
     late_ns: int
     threads: list[Any]
 
 
-class Stacks:
+class StackRows:
     """The rows of the three tables, without ids of their own; `odd` lines could not be used."""
 
     def __init__(self) -> None:
@@ -47,9 +47,9 @@ class Stacks:
         self._looks = 0
         self._begin_ns: int | None = None
         """Where the time of the look begins that was read last, as far as lines before told."""
-        self._last: _Look | None = None
+        self._last: _StackMoment | None = None
 
-    def read(self, lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> Stacks:
+    def read(self, lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> StackRows:
         """Reads the lines in order. time: picoseconds from the capture's origin, of Unix nanoseconds."""
         for line in lines:
             if not self._line(line, time):
@@ -73,7 +73,7 @@ class Stacks:
             at, on = _whole(line.get("unix_ns")), line["on"]
             if at is None or not isinstance(on, list):
                 return False
-            look = _Look(at, max(_whole(line.get("late_ns")) or 0, 0), on)
+            look = _StackMoment(at, max(_whole(line.get("late_ns")) or 0, 0), on)
             if self._last is not None:
                 wanted = max(at - look.late_ns, self._last.at_ns)
                 between = (self._last.at_ns + wanted) // 2

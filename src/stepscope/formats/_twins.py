@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stepscope import protobuf
-from stepscope.formats._made_from import holds, nodes
+from stepscope.formats._timeline_origin import holds, nodes
 from stepscope.sources.same_capture import Twin
 from stepscope.sources.source import Source
 
@@ -27,50 +27,54 @@ def profile_folder(folder: list[Source]) -> Iterator[Twin]:
     """vm.trace.json and perfetto_trace.json, made from vm.xplane.pb."""
     by_host = {one.name.removesuffix(".xplane.pb"): one for one in folder if one.format == XPLANE}
     traces = [one for one in folder if one.format == TIMELINE and one.name.endswith("trace.json")]
-    hosts = [one for one in traces if one.name.endswith(".trace.json")]
-    for one in traces:
-        if one.name == "perfetto_trace.json":
+    hosts = [trace for trace in traces if trace.name.endswith(".trace.json")]
+    for trace in traces:
+        if trace.name == "perfetto_trace.json":
             best = min(by_host.values(), key=lambda source: source.path, default=None) or (
                 min(hosts, key=lambda source: source.path, default=None)
             )
         else:
-            best = by_host.get(one.name.removesuffix(".trace.json"))
+            best = by_host.get(trace.name.removesuffix(".trace.json"))
         if best is not None:
-            yield one, best, "made from" if best.format == XPLANE else "the same recording as"
+            yield trace, best, "made from" if best.format == XPLANE else "the same recording as"
 
 
 def timelines(folder: list[Source]) -> Iterator[Twin]:
     """timeline-15.json, made from the run metadata of step 15 in a file or an event file beside it."""
-    named = [one for one in folder if one.format == TIMELINE and one.name.lower().startswith("timeline")]
+    named = [
+        source
+        for source in folder
+        if source.format == TIMELINE and source.name.lower().startswith("timeline")
+    ]
     if not named:
         return
-    made_from = {one.step: one for one in folder if one.format == RUN_METADATA}
-    whole = [one for one in folder if one.format == RUN_METADATA]
-    if len(whole) > 1 or len([one for one in named if one.step is None]) > 1:
+    made_from = {source.step: source for source in folder if source.format == RUN_METADATA}
+    whole = [source for source in folder if source.format == RUN_METADATA]
+    if len(whole) > 1 or len([source for source in named if source.step is None]) > 1:
         made_from.pop(None, None)
-    for events in (one for one in folder if one.format == EVENT_FILE):
+    for events in (source for source in folder if source.format == EVENT_FILE):
         for step in tagged_steps(events):
             made_from.setdefault(step, events)
-    for one in named:
-        if one.step in made_from:
-            yield one, made_from[one.step], "made from the run metadata in"
+    for source in named:
+        if source.step in made_from:
+            yield source, made_from[source.step], "made from the run metadata in"
 
 
 def renamed_timelines(folder: list[Source]) -> Iterator[Twin]:
     """tl_4.json, whatever it is called, when a file beside it holds its nodes at its times."""
-    stats = [one for one in folder if one.format == RUN_METADATA]
-    stats += [one for one in folder if one.format == EVENT_FILE and tagged_steps(one)]
+    stats = [source for source in folder if source.format == RUN_METADATA]
+    stats += [source for source in folder if source.format == EVENT_FILE and tagged_steps(source)]
     if not stats:
         return
-    for one in folder:
-        if one.format != TIMELINE or not (wanted := nodes(one)):
+    for source in folder:
+        if source.format != TIMELINE or not (wanted := nodes(source)):
             continue
         # Those of the number in its name first: in a folder of thousands one look has to do.
-        numbers = {int(digits) for digits in re.findall(r"\d{1,15}", one.name)}
+        numbers = {int(digits) for digits in re.findall(r"\d{1,15}", source.name)}
         likely = sorted(stats, key=lambda other: (other.step not in numbers, other.format == EVENT_FILE))
         for other in likely[:_MOST_LOOKED_AT]:
             if holds(other, wanted):
-                yield one, other, "made from the run metadata in"
+                yield source, other, "made from the run metadata in"
                 break
 
 

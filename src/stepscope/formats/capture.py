@@ -61,9 +61,9 @@ def build(pieces: Pieces) -> Store:
         raise Damaged(f"it is damaged: {error}") from error
     if not isinstance(told, dict):
         raise Damaged("it is damaged: not a JSON object")
-    beside = {one.name: partial(pieces.read_piece, one, MOST_PIECE_BYTES) for one in pieces.beside}
+    beside = {piece.name: partial(pieces.read_piece, piece, MOST_PIECE_BYTES) for piece in pieces.beside}
     # Where an XPlane of the capture has the steps, it does so more exactly.
-    capture = _Capture(told, beside, any(one.told_elsewhere for one in pieces.beside))
+    capture = _Capture(told, beside, any(piece.told_elsewhere for piece in pieces.beside))
     capture.digest.update(text)
     capture.read()
     store = pieces.build()
@@ -77,7 +77,9 @@ def build(pieces: Pieces) -> Store:
 def _has(told: Mapping[str, Any], kind: str) -> bool:
     """Whether a capture says that it has a file of a kind."""
     files = told.get("files")
-    return isinstance(files, list) and any(isinstance(one, dict) and one.get("kind") == kind for one in files)
+    return isinstance(files, list) and any(
+        isinstance(file, dict) and file.get("kind") == kind for file in files
+    )
 
 
 def steps(pieces: Pieces) -> None:
@@ -211,7 +213,7 @@ class _Capture:
             self._seen += 1
             try:
                 model = _model.read(data)
-            except protobuf.Damaged as error:
+            except protobuf.DamagedMessage as error:
                 self._note("damaged-piece", "lost", f"{name}: {error}")
                 continue
             self._stored += 1
@@ -275,7 +277,7 @@ class _Capture:
 
         steps = self._data.get(STEPS, b"")
         alone = _traced_alone(steps)
-        timed = [one for one in step_times(steps) if one[1] not in alone]
+        timed = [time for time in step_times(steps) if time[1] not in alone]
         rows = [
             *_machine.samples(self._told_lines("machine.ndjson"), self._time),
             *_machine.threads(self._listed("sessions"), self._time),
@@ -291,7 +293,7 @@ class _Capture:
 
         if _stacks.NAME not in self._data:
             return
-        read = _stacks.Stacks().read(self._told_lines(_stacks.NAME), self._time)
+        read = _stacks.StackRows().read(self._told_lines(_stacks.NAME), self._time)
         self._missed(_stacks.NAME, read.odd)
         if read.dropped:
             was = units.agree(read.dropped, "was", "were")
@@ -302,12 +304,12 @@ class _Capture:
         self._add("stack_sample", read.samples)
 
     def _held(self) -> None:
-        from stepscope.formats import _held
+        from stepscope.formats import _held_arrays
 
-        if _held.NAME not in self._data:
+        if _held_arrays.NAME not in self._data:
             return
-        read = _held.read(self._told_lines(_held.NAME), self._time)
-        self._missed(_held.NAME, read.odd)
+        read = _held_arrays.read(self._told_lines(_held_arrays.NAME), self._time)
+        self._missed(_held_arrays.NAME, read.odd)
         if read.cut:
             self._note("held-arrays-cut", "info", "it had more objects than were looked at", read.cut)
         self._add("instant", read.rows)
@@ -342,7 +344,7 @@ class _Capture:
         if _has(self.told, "run_metadata"):
             # Runs that were traced in full are steps by themselves, unless others ran as ever and were
             # sampled.
-            steps = [one for one in steps if one[3]] if "stacks.ndjson" in self._data else []
+            steps = [step for step in steps if step[3]] if "stacks.ndjson" in self._data else []
         rows = []
         for number, begin, end, recorded in steps:
             ts_ps, end_ps = self._time(begin), self._time(end)

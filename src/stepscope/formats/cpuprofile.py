@@ -51,7 +51,7 @@ def build(pieces: Pieces) -> Store:
     ends = [times[i] for i in order[1:]]
     ends.append(max(times[order[-1]], int(((end if end is not None else at) - start) * _US)))
     events = Events(origin_ps=0)
-    events.miss(sum(_key(one) not in stacks for one in samples))
+    events.miss(sum(_key(sample) not in stacks for sample in samples))
     events.miss(sum(number(one) is None for one in deltas[: len(samples)]))
     events.thread(1, 1, "JavaScript", "main")
     events.stacks(

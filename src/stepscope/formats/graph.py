@@ -48,10 +48,10 @@ def _store(pieces: Pieces, data: bytes, dot: _dot.Dot) -> Store:
         {
             "id": list(range(len(nodes))),
             "graph": ["graph"] * len(nodes),
-            "name": [names[one.id] for one in nodes],
-            "op_type": [_dot.op_of(one) for one in nodes],
+            "name": [names[node.id] for node in nodes],
+            "op_type": [_dot.op_of(node) for node in nodes],
             "device": [""] * len(nodes),
-            "args_json": [json.dumps(facts) if (facts := _dot.facts_of(one)) else None for one in nodes],
+            "args_json": [json.dumps(facts) if (facts := _dot.facts_of(node)) else None for node in nodes],
         },
     )
     store.replace(
@@ -59,10 +59,10 @@ def _store(pieces: Pieces, data: bytes, dot: _dot.Dot) -> Store:
         {
             "id": list(range(len(dot.edges))),
             "graph": ["graph"] * len(dot.edges),
-            "producer": [names[one.producer] for one in dot.edges],
-            "producer_slot": [-1 if one.control else 0 for one in dot.edges],
-            "consumer": [names[one.consumer] for one in dot.edges],
-            "consumer_slot": [-1 if one.control else one.slot for one in dot.edges],
+            "producer": [names[edge.producer] for edge in dot.edges],
+            "producer_slot": [-1 if edge.control else 0 for edge in dot.edges],
+            "consumer": [names[edge.consumer] for edge in dot.edges],
+            "consumer_slot": [-1 if edge.control else edge.slot for edge in dot.edges],
         },
     )
     notes = []
@@ -87,8 +87,8 @@ def _names(dot: _dot.Dot) -> dict[str, str]:
     """Names by ids: paths of scopes and titles, with numbers where several are the same."""
     found: dict[str, str] = {}
     used: dict[str, int] = {}
-    for one in dot.nodes.values():
-        name = one.scope.path() + _dot.title(one)
+    for node in dot.nodes.values():
+        name = node.scope.path() + _dot.title(node)
         used[name] = used.get(name, 0) + 1
-        found[one.id] = name if used[name] == 1 else f"{name} ({used[name]})"
+        found[node.id] = name if used[name] == 1 else f"{name} ({used[name]})"
     return found

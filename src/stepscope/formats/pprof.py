@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.formats._pprof_profile import Profile, Sample, read
+from stepscope.formats._pprof_profile import PprofProfile, PprofSample, read
 from stepscope.formats._profile_events import Events
 from stepscope.formats._protobuf import Shape, score
 from stepscope.sources.source import Traits
@@ -93,7 +93,7 @@ def build(pieces: Pieces) -> Store:
     return events.store(pieces, data, "unknown", lost=odd)
 
 
-def _chosen(profile: Profile) -> tuple[int, bool]:
+def _chosen(profile: PprofProfile) -> tuple[int, bool]:
     """Which value of the samples is shown, and whether it stands for time: time before memory before counts,
     and the last of a kind, unless the profile says which it is about."""
     named = [kind for kind, _ in profile.types]
@@ -107,7 +107,7 @@ def _chosen(profile: Profile) -> tuple[int, bool]:
     return order[0], True
 
 
-def _scale(profile: Profile, place: int) -> int:
+def _scale(profile: PprofProfile, place: int) -> int:
     """Picoseconds that one stands for."""
     unit = profile.types[place][1].lower()
     if unit in _PS:
@@ -116,7 +116,7 @@ def _scale(profile: Profile, place: int) -> int:
     return period * _PS[of.lower()] if of.lower() in _PS and 0 < period < 10**12 else _COUNTED_PS
 
 
-def _lay_out(events: Events, profile: Profile, place: int) -> None:
+def _lay_out(events: Events, profile: PprofProfile, place: int) -> None:
     """Stacks of each thread in alphabetical order, so that what they share is one slice."""
     scale = _scale(profile, place)
     rows: dict[tuple[str, str], dict[tuple[str, ...], int]] = {}
@@ -143,13 +143,13 @@ def _lay_out(events: Events, profile: Profile, place: int) -> None:
     events.note("samples-without-times", "info", total, detail)
 
 
-def _row(sample: Sample) -> tuple[str, str]:
+def _row(sample: PprofSample) -> tuple[str, str]:
     process = sample.labels.get("process") or sample.labels.get("pid") or "profile"
     told = (sample.labels[key] for key in _ROWS[2:] if sample.labels.get(key))
     return process, next(told, "samples")
 
 
-def _hold(events: Events, profile: Profile, place: int) -> None:
+def _hold(events: Events, profile: PprofProfile, place: int) -> None:
     """What each stack holds, one instant for each sample."""
     from stepscope.formats import Damaged
 
@@ -164,7 +164,7 @@ def _hold(events: Events, profile: Profile, place: int) -> None:
         if held >= 2**62:
             raise Damaged("a stack holds more bytes than there can be")
         frames = profile.stack(sample)[-_MOST_FRAMES:]
-        stack = [[one.function, one.file, one.line] for one in frames]
+        stack = [[frame.function, frame.file, frame.line] for frame in frames]
         args = {"Value": kind, "Bytes": held, "Blocks": 1 if count is None else sample.values(count)}
         args |= {"Device": sample.labels.get("device", ""), "Kind": sample.labels.get("kind", "")}
         events.instant(MEMORY, 0, 1, 0, {**args, "Stack": stack})

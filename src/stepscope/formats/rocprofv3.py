@@ -63,7 +63,7 @@ def _spans(process: Any, events: Events) -> Iterator[Span]:
     for group, rows in (records or {}).items() if isinstance(records, dict) else ():
         for row in listed(rows):
             times = (member(row, "start_timestamp"), member(row, "end_timestamp"))
-            if not all(isinstance(one, int) and 0 < one < 2**63 for one in times):
+            if not all(isinstance(time, int) and 0 < time < 2**63 for time in times):
                 if times != (None, None):
                     events.miss()
                 continue

@@ -62,16 +62,18 @@ def build(pieces: Pieces) -> Store:
     segments = [one for one in listed(member(snapshot, "segments")) if isinstance(one, dict)]
     events = Events()
     frames = _Frames()
-    numbers = {number for one in segments if (number := whole(one, "device")) is not None}
+    numbers = {number for segment in segments if (number := whole(segment, "device")) is not None}
     for number in sorted({*numbers, *range(len(traces))}):
         trace = listed(traces[number]) if number < len(traces) else []
-        _Device(number, events, frames).read(trace, [one for one in segments if one.get("device") == number])
+        _SnapshotDevice(number, events, frames).read(
+            trace, [segment for segment in segments if segment.get("device") == number]
+        )
     if not events.lines:
         raise Damaged("it holds no blocks, and nothing that was given or taken back")
     return events.store(pieces, data, "kineto")
 
 
-class _Device:
+class _SnapshotDevice:
     """The memory of one GPU, as it is read into events."""
 
     def __init__(self, number: int, events: Events, frames: _Frames) -> None:
@@ -114,15 +116,15 @@ class _Device:
     def _held_at_first(self, changes: Sequence[_Change], segments: Sequence[Any]) -> Iterator[_Change]:
         """Blocks that the allocator held before the first change: what it holds in the end and did not give
         meanwhile, and what it took back without having given it."""
-        begin_us = min((one.at_us for one in changes), default=0)
+        begin_us = min((change.at_us for change in changes), default=0)
         given: set[int] = set()
-        for one in changes:
-            if one.delta_bytes > 0:
-                given.add(one.address)
-            elif one.address not in given:
-                yield _Change(begin_us, one.address, -one.delta_bytes, ())
+        for change in changes:
+            if change.delta_bytes > 0:
+                given.add(change.address)
+            elif change.address not in given:
+                yield _Change(begin_us, change.address, -change.delta_bytes, ())
             else:
-                given.discard(one.address)
+                given.discard(change.address)
         for segment in segments:
             address = whole(segment, "address") or 0
             for block in listed(member(segment, "blocks")):
@@ -138,22 +140,24 @@ class _Device:
         for it."""
         times: list[int] = []
         last_us = behind = 0
-        for one in changes:
-            behind = min(behind + 1, _MOST_AT_ONCE) if one.at_us == last_us else 0
-            last_us = one.at_us
-            times.append(one.at_us * _US + behind * _NS)
-        samples = [(one.stack, at, at + 1) for one, at in zip(changes, times, strict=True) if one.stack]
+        for change in changes:
+            behind = min(behind + 1, _MOST_AT_ONCE) if change.at_us == last_us else 0
+            last_us = change.at_us
+            times.append(change.at_us * _US + behind * _NS)
+        samples = [
+            (change.stack, at, at + 1) for change, at in zip(changes, times, strict=True) if change.stack
+        ]
         if self.events.origin_ps is None:
             self.events.origin_ps = min(times)
         self.events.stacks(samples, self.process, 1)
         total = 0
-        for one, at in zip(changes, times, strict=True):
-            total += one.delta_bytes
+        for change, at in zip(changes, times, strict=True):
+            total += change.delta_bytes
             told = {
                 "Device Type": _CUDA,
                 "Device Id": self.number,
-                "Addr": one.address,
-                "Bytes": one.delta_bytes,
+                "Addr": change.address,
+                "Bytes": change.delta_bytes,
                 "Total Allocated": total,
             }
             self.events.instant("[memory]", at, self.process, 1, told)

@@ -23,7 +23,7 @@ _ALL = 0.995
 """A frame whose one callee has this part of its time only passes the call on."""
 
 
-class Frame(NamedTuple):
+class FlameFrame(NamedTuple):
     """A function, or a line of one that belongs to the program."""
 
     function: str
@@ -32,11 +32,11 @@ class Frame(NamedTuple):
     code: str
 
 
-class Box(NamedTuple):
+class FlameBox(NamedTuple):
     """A frame, or several that pass a call on, within what called them."""
 
     depth: int
-    frames: tuple[Frame, ...]
+    frames: tuple[FlameFrame, ...]
     """The outermost first; none for frames that are folded."""
     time_ps: int
     own_ps: int
@@ -59,7 +59,7 @@ class Flame(NamedTuple):
     """Their durations, added up."""
     time_ps: int
     """What samples cover of it."""
-    boxes: tuple[Box, ...]
+    boxes: tuple[FlameBox, ...]
     folded: int
     """How many frames were folded."""
     least_ps: int
@@ -68,16 +68,16 @@ class Flame(NamedTuple):
 
 @dataclass(eq=False)
 class _Node:
-    frame: Frame
+    frame: FlameFrame
     parent: _Node | None
     labels: Counter[str] = field(default_factory=Counter)
     own_ps: int = 0
-    inside: dict[Frame, _Node] = field(default_factory=dict)
+    inside: dict[FlameFrame, _Node] = field(default_factory=dict)
     time_ps: int = 0
     frames: int = 1
 
 
-_Open = list[tuple[int, "_Node | Box"]]
+_Open = list[tuple[int, "_Node | FlameBox"]]
 """Depths and what is to be drawn there, the next one last."""
 
 
@@ -106,7 +106,7 @@ def find(query: Query) -> list[Flame]:
     return drawn
 
 
-_Known = dict[int, tuple[int | None, Frame]]
+_Known = dict[int, tuple[int | None, FlameFrame]]
 
 
 def _stacks(rows: Iterable[tuple[Any, ...]]) -> _Known:
@@ -114,16 +114,16 @@ def _stacks(rows: Iterable[tuple[Any, ...]]) -> _Known:
     not is not believed."""
     known: _Known = {}
     for stack, parent, function, file, line, code in rows:
-        frame = Frame(function, file, line if code == "program" else None, code)
+        frame = FlameFrame(function, file, line if code == "program" else None, code)
         known[stack] = (parent if parent in known else None, frame)
     return known
 
 
 def _flame(
     known: _Known, weights: Iterable[tuple[int, str, int]]
-) -> tuple[int, tuple[Box, ...], int, int] | None:
+) -> tuple[int, tuple[FlameBox, ...], int, int] | None:
     """Time, boxes, how many frames are folded, and below which time; None without any time."""
-    roots: dict[Frame, _Node] = {}
+    roots: dict[FlameFrame, _Node] = {}
     nodes: dict[int, _Node] = {}
     order: list[_Node] = []
 
@@ -153,7 +153,7 @@ def _flame(
             one.parent.time_ps += one.time_ps
             one.parent.frames += one.frames
             one.parent.labels.update(one.labels)
-    whole = sum(one.time_ps for one in roots.values())
+    whole = sum(root.time_ps for root in roots.values())
     if not whole:
         return None
     least = whole * SMALLEST
@@ -166,14 +166,14 @@ def _flame(
     return whole, shown, sum(box.folded for box in boxes), round(least)
 
 
-def _boxes(roots: Mapping[Frame, _Node], least: float) -> Iterator[Box]:
+def _boxes(roots: Mapping[FlameFrame, _Node], least: float) -> Iterator[FlameBox]:
     """Boxes of at least some picoseconds; smaller ones are one box together, at the end of what called
     them."""
     open_: _Open = []
     _push(open_, 0, roots, least)
     while open_:
         depth, one = open_.pop()
-        if isinstance(one, Box):
+        if isinstance(one, FlameBox):
             yield one
             continue
         frames, last = [one.frame], one
@@ -182,34 +182,34 @@ def _boxes(roots: Mapping[Frame, _Node], least: float) -> Iterator[Box]:
             last = only
         labels = {label: time_ps for label, time_ps in one.labels.items() if label}
         inside = sum(inner.time_ps for inner in last.inside.values())
-        yield Box(depth, tuple(frames), one.time_ps, one.time_ps - inside, labels, 0)
+        yield FlameBox(depth, tuple(frames), one.time_ps, one.time_ps - inside, labels, 0)
         _push(open_, depth + 1, last.inside, least)
 
 
 def _push(
-    open_: list[tuple[int, _Node | Box]], depth: int, inside: Mapping[Frame, _Node], least: float
+    open_: list[tuple[int, _Node | FlameBox]], depth: int, inside: Mapping[FlameFrame, _Node], least: float
 ) -> None:
     """Puts what to draw next on the stack, the last first."""
-    ordered = sorted(inside.values(), key=lambda one: (-one.time_ps, _text(one.frame)))
-    kept = [one for one in ordered if one.time_ps >= least and depth < MOST_DEPTH]
+    ordered = sorted(inside.values(), key=lambda node: (-node.time_ps, _text(node.frame)))
+    kept = [node for node in ordered if node.time_ps >= least and depth < MOST_DEPTH]
     small = ordered[len(kept) :]
     if small:
         labels: Counter[str] = Counter()
-        for one in small:
-            labels.update(one.labels)
+        for node in small:
+            labels.update(node.labels)
         del labels[""]
-        sums = sum(one.time_ps for one in small), sum(one.frames for one in small)
-        open_.append((depth, Box(depth, (), sums[0], sums[0], labels, sums[1])))
-    open_ += [(depth, one) for one in reversed(kept)]
+        sums = sum(node.time_ps for node in small), sum(node.frames for node in small)
+        open_.append((depth, FlameBox(depth, (), sums[0], sums[0], labels, sums[1])))
+    open_ += [(depth, node) for node in reversed(kept)]
 
 
-def _passed_on(one: _Node) -> _Node | None:
+def _passed_on(node: _Node) -> _Node | None:
     """The one frame that a library's frame calls, and gives all its time to."""
-    if one.frame.code == "program" or len(one.inside) != 1:
+    if node.frame.code == "program" or len(node.inside) != 1:
         return None
-    (only,) = one.inside.values()
-    return only if only.frame.code != "program" and only.time_ps >= _ALL * one.time_ps else None
+    (only,) = node.inside.values()
+    return only if only.frame.code != "program" and only.time_ps >= _ALL * node.time_ps else None
 
 
-def _text(frame: Frame) -> tuple[str, str, int]:
+def _text(frame: FlameFrame) -> tuple[str, str, int]:
     return frame.function, frame.file or "", frame.line or 0

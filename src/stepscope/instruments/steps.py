@@ -35,7 +35,7 @@ MOST_MERGED = 200_000
 """Slices of a timeline that are looked through for the sessions that it was merged from."""
 
 
-class Known(NamedTuple):
+class SourceFacts(NamedTuple):
     """What is known of a source beside its bytes."""
 
     step: int | None = None
@@ -48,7 +48,7 @@ class Known(NamedTuple):
     """The steps that a recorder saw are others than those of the source."""
 
 
-def recover(store: Store, known: Known, told: Sequence[tuple[int, int, int, bool]] = ()) -> None:
+def recover(store: Store, known: SourceFacts, told: Sequence[tuple[int, int, int, bool]] = ()) -> None:
     """Fills the table `step_stored` and the column slice.step of a decoded store.
 
     Reads the table `marker` and the names of tracks; scans no slices. Adds the note `no-steps` when
@@ -125,7 +125,7 @@ def _marks(store: Store) -> _Marks:
     )
 
 
-def _undelimited(store: Store, known: Known, marks: _Marks) -> list[Step]:
+def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
     """The steps of a recording with nothing that delimits them: the sessions it was merged from, or one."""
     facts = store.facts
     start, end = facts["start_ps"], facts["end_ps"]
@@ -307,7 +307,7 @@ def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
     return [Step("session", i, start, end, "file", reason=why) for i, (start, end) in spans if end > start]
 
 
-def _one_step(known: Known, start: int, end: int, marks: Sequence[Mark]) -> Step:
+def _one_step(known: SourceFacts, start: int, end: int, marks: Sequence[Mark]) -> Step:
     compiles = compiling(marks)
     if known.sessions or known.of_session:
         number = known.step if known.step is not None else 0

@@ -4,7 +4,7 @@
     index/<digest of the path>.json      what was seen in a file of that size, times and inode
     entries/<size>-<hash>-<version>-<digest of hints>/   a decoded store, uncompressed columns
     stage/<name>/ + <name>.lock          an entry being made or removed; the lock dies with its process
-    checked/<digest of the path>.json    which files of a lake hold what was written: see checked.py
+    checked/<digest of the path>.json    which files of a lake hold what was written: see hash_checks.py
 
 An unchanged file is known by path, size, mtime, ctime and inode, so a second look does not read it; a
 copy under another name is known by its hash. A reader of an entry holds a shared lock on its folder, and
@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from stepscope import _core, strict_json
 from stepscope.errors import LakeError
 from stepscope.lake import cache_folder, disk
-from stepscope.sources.look import Identity, Item, Look, is_lasting
-from stepscope.sources.source import Bytes, Codec, Skipped, Source
+from stepscope.sources.inspection import Identity, InspectedItem, Inspection, is_lasting
+from stepscope.sources.source import ByteLocation, Codec, Skipped, Source
 
 try:
     import fcntl
@@ -71,7 +71,7 @@ class Content(NamedTuple):
     folder: Path
 
 
-class _Index(NamedTuple):
+class _CacheIndex(NamedTuple):
     """A file of the index."""
 
     key: list[Any]
@@ -101,9 +101,9 @@ class Cache:
 
         return f"d{self._decoders}s{schema().version}l{_LAYOUT}"
 
-    # What was seen in files: see stepscope.sources.look.Memory.
+    # What was seen in files: see stepscope.sources.inspection.Memory.
 
-    def recall(self, identity: Identity) -> Look | None:
+    def recall(self, identity: Identity) -> Inspection | None:
         """What was seen in an unchanged file."""
         found = self._index(identity)
         if found is None:
@@ -111,11 +111,11 @@ class Cache:
         try:
             # It may have been seen by another name, from another folder: relative, or through a link.
             items = tuple(_item(one, identity[0]) for one in found["items"])
-            return Look(items, tuple(strict_json.record(Skipped, one) for one in found["skipped"]))
+            return Inspection(items, tuple(strict_json.record(Skipped, one) for one in found["skipped"]))
         except strict_json.OddJson:
             return None
 
-    def remember(self, identity: Identity, look: Look) -> None:
+    def remember(self, identity: Identity, look: Inspection) -> None:
         """Keeps what was seen in a file, from the moment on when it was decoded, too."""
         if not is_lasting(identity):
             return
@@ -145,7 +145,7 @@ class Cache:
             return self._seen[identity]
         try:
             found = strict_json.unsealed(strict_json.read(self._index_path(identity)))
-            strict_json.record(_Index, found)
+            strict_json.record(_CacheIndex, found)
         except (OSError, strict_json.OddJson):
             return None
         return found if (found["key"], found["version"]) == (list(identity), self._version) else None
@@ -378,20 +378,20 @@ class Cache:
 
     def _evict(self) -> None:
         found = []
-        for one in self.contents():
-            if one.folder.name.split("-")[2:3] != [self._version]:
+        for content in self.contents():
+            if content.folder.name.split("-")[2:3] != [self._version]:
                 with contextlib.suppress(OSError):
-                    self._remove(one.folder)
+                    self._remove(content.folder)
                 continue
-            found.append(one)
-        total = sum(one.bytes for one in found)
+            found.append(content)
+        total = sum(content.bytes for content in found)
         # The one used last is being looked at; removing it would not even free its space.
-        for one in found[:-1]:
-            if total <= self._most and one.used > 0:
+        for content in found[:-1]:
+            if total <= self._most and content.used > 0:
                 break
             with contextlib.suppress(OSError):  # another process was quicker, or it is not a folder
-                if self._remove(one.folder):
-                    total -= one.bytes
+                if self._remove(content.folder):
+                    total -= content.bytes
 
     def contents(self) -> list[Content]:
         """What is in the cache, by when it was used last. OSError when the folder cannot be listed."""
@@ -412,20 +412,20 @@ class Cache:
         with contextlib.suppress(OSError):
             self._sweep()
         kept = []
-        for one in self.contents():
+        for content in self.contents():
             try:
-                gone = self._remove(one.folder)
+                gone = self._remove(content.folder)
             except FileNotFoundError:  # another process was quicker
                 gone = True
             if not gone:
-                kept.append(one)
+                kept.append(content)
         for inner in ("index", "checked"):
             for path in (self.folder / inner).glob("*.json"):
                 path.unlink(missing_ok=True)
         return kept
 
 
-def _item(found: Any, path: str) -> Item:
+def _item(found: Any, path: str) -> InspectedItem:
     """What was seen in a file, which is at this path now."""
     place = found.get("bytes") if isinstance(found, dict) else None
     unpack = place.get("unpack") if isinstance(place, dict) else None
@@ -434,10 +434,10 @@ def _item(found: Any, path: str) -> Item:
     if not isinstance(unpack, list) or not all(isinstance(one, str) for one in unpack):
         raise strict_json.OddJson("'unpack' is not a list of names")
     parts = {"path": path, "codec": place["codec"], "unpack": tuple(unpack)}
-    known = strict_json.record(Bytes, place, parts)
+    known = strict_json.record(ByteLocation, place, parts)
     if known.crc is not None and known.crc >= 1 << 32:
         raise strict_json.OddJson("'crc' has more than 32 bits")
-    item = strict_json.record(Item, found, {"bytes": known, "spooled": None})
+    item = strict_json.record(InspectedItem, found, {"bytes": known, "spooled": None})
     if not (item.decoder.isascii() and item.kind.isascii()):
         raise strict_json.OddJson(f"no format is called {item.kind}")
     return item

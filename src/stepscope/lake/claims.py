@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from stepscope.errors import LakeError
-from stepscope.lake import manifest, numbers, snapshot
-from stepscope.lake.decoded import Decoded
+from stepscope.lake import manifest, snapshot, source_ids
+from stepscope.lake.decoded_source import Decoded
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.rows import SourceRow, source_row
@@ -26,9 +26,9 @@ def claim(find: Find, decoded: Decoded) -> tuple[int, Manifest | None]:
     key = key_of(source_row(decoded.source, 0, decoded.facts, decoded.error))
     tables = {} if decoded.store is None else decoded.store.tables()
     rows = max(tables.values(), default=0)
-    bits = numbers.bits_for(_size(decoded.source))
+    bits = source_ids.bits_for(_size(decoded.source))
     while True:
-        source_id = numbers.wanted(key, bits)
+        source_id = source_ids.wanted(key, bits)
         there = find(source_id)
         if there is not None and key_of(there.source) == key:
             return source_id, there
@@ -43,7 +43,7 @@ def claim(find: Find, decoded: Decoded) -> tuple[int, Manifest | None]:
 def check_free(find: Find, made: Manifest) -> None:
     """LakeError when another source of the lake has ids among those of `made`, or the other way round."""
     source_id, rows = made.source.source_id, most_rows(made)
-    for other in chain(numbers.around(source_id), numbers.within(source_id, rows)):
+    for other in chain(source_ids.around(source_id), source_ids.within(source_id, rows)):
         there = find(other)
         if there is not None and (other > source_id or other + most_rows(there) > source_id):
             raise _clash(made.source.path, there)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, config
-from stepscope.lake import derived, disk, leftovers, reader
-from stepscope.lake.derived import FOLDER, Derived, Made
+from stepscope.lake import derived_tables, disk, leftovers, reader
+from stepscope.lake.derived_tables import FOLDER, Derived, DerivedTable
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
-from stepscope.lake.manifest import File, Manifest
+from stepscope.lake.manifest import Manifest, ManifestFile
 from stepscope.lake.relation import Columns, plain_columns
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import ALL_HOSTS
@@ -45,15 +45,17 @@ def write(
     Nothing is announced when the run has changed meanwhile: the tables would be of other sources. LakeError
     when the lake cannot be written.
     """
-    made_of = derived.digest(manifests)
+    made_of = derived_tables.digest(manifests)
     with telling(folder), staged(folder) as stage:
         files = _write_tables(stage, run_id, made_of, tables, versions)
-        made = [Made(table, versions[table], rows is not None) for table, rows in tables.items()]
+        made = [DerivedTable(table, versions[table], rows is not None) for table, rows in tables.items()]
         for table, part, rows in merging(stage) if merging else ():
             disk.sync_file(part)
             path = _place(table, run_id, ALL_HOSTS, made_of, MERGED_VERSION)
-            files.append((File(table, path, part.stat().st_size, rows, reader.content_hash(part)), part))
-            made.append(Made(table, MERGED_VERSION, True))
+            files.append(
+                (ManifestFile(table, path, part.stat().st_size, rows, reader.content_hash(part)), part)
+            )
+            made.append(DerivedTable(table, MERGED_VERSION, True))
         found = Derived(run_id, made_of, tuple(made), tuple(file for file, _ in files))
         plan = json.dumps({"files": [file.path for file in found.files]}).encode()
         disk.write_synced(stage / PLAN, plan)
@@ -61,8 +63,8 @@ def write(
         disk.write_synced(announcement, found.to_json())
         disk.sync_folder(stage)
         with disk.locked(folder / STAGE / COMMIT_LOCK):
-            there = derived.by_run(reader.read_manifests(folder)).get(run_id, [])
-            if derived.digest(there) == made_of:
+            there = derived_tables.by_run(reader.read_manifests(folder)).get(run_id, [])
+            if derived_tables.digest(there) == made_of:
                 _announce(folder, announcement, found, [part for _, part in files])
                 (stage / PLAN).unlink()
 
@@ -73,7 +75,7 @@ def _write_tables(
     made_of: str,
     tables: Mapping[str, Sequence[Row] | None],
     versions: Mapping[str, int],
-) -> list[tuple[File, Path]]:
+) -> list[tuple[ManifestFile, Path]]:
     """Writes and syncs one file for each table and host that has rows; each with its part under the stage.
 
     Tables of many hosts have one file for all: their rows say of which host they are."""
@@ -94,7 +96,7 @@ def _write_tables(
             places.append((table, _place(table, run_id, host_id, made_of, versions[table]), part))
     done = _core.write_parquet(parts, threads=config.threads()) if parts else []
     return [
-        (File(table, path, size, rows, digest), part)
+        (ManifestFile(table, path, size, rows, digest), part)
         for (table, path, part), (size, rows, digest) in zip(places, done, strict=True)
     ]
 
@@ -120,7 +122,7 @@ def _announce(folder: Path, announcement: Path, found: Derived, parts: Sequence[
             os.replace(part, target.name, dst_dir_fd=parent)
         changed.update(path for path in target.parents if path.is_relative_to(folder))
     disk.sync_folders(changed)
-    old = derived.read(folder, found.run_id)
+    old = derived_tables.read(folder, found.run_id)
     if old is not None and (gone := {file.path for file in old.files} - {file.path for file in found.files}):
         # Readers that opened the lake before may still read them.
         leftovers.retire(folder, sorted(gone))

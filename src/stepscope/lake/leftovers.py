@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake import derived, disk, manifest, reader
+from stepscope.lake import derived_tables, disk, manifest, reader
 from stepscope.lake import snapshot as snapshots
 
 STAGE = "_stage"
@@ -149,7 +149,7 @@ def _remove_unlisted(folder: Path, plan: Path) -> str:
     if there:
         with disk.locked(folder / STAGE / COMMIT_LOCK):
             listed = {file.path for file in reader.contents(folder).files_of()}
-            listed |= {file.path for one in derived.read_all(folder) for file in one.files}
+            listed |= {file.path for derived in derived_tables.read_all(folder) for file in derived.files}
             for path in there:
                 if path not in listed and not _unlink(folder, path):
                     seen = f"{path} lies behind a link or is not a plain file"

@@ -30,7 +30,7 @@ table of slices.
 """
 
 
-class File(NamedTuple):
+class ManifestFile(NamedTuple):
     """A file of a source: its table, or TIMELINE, its path within the lake, size, rows and hash."""
 
     table: str
@@ -45,7 +45,7 @@ class Manifest(NamedTuple):
 
     schema_version: int
     source: SourceRow
-    files: tuple[File, ...]
+    files: tuple[ManifestFile, ...]
     identity: tuple[str, int, int, int, int] | None
     """Absolute path, size, mtime_ns, ctime_ns and inode of the file it was read from, to know it again."""
     member: str
@@ -54,7 +54,7 @@ class Manifest(NamedTuple):
     files of a snapshot; None for one that has files of its own. Of the former only TIMELINE is its own."""
 
     @property
-    def timeline(self) -> File | None:
+    def timeline(self) -> ManifestFile | None:
         """The file that the page's timeline maps, if the source has one."""
         return next((file for file in self.files if file.table == TIMELINE), None)
 
@@ -117,7 +117,7 @@ def _of(value: object, name: str, shown: str) -> Manifest:
         raise strict_json.OddJson("it is not a manifest")
     parts = {
         "source": strict_json.record(SourceRow, found.get("source")),
-        "files": tuple(strict_json.record(File, one) for one in found["files"]),
+        "files": tuple(strict_json.record(ManifestFile, one) for one in found["files"]),
         "identity": identity_of(found.get("identity")),
         "packed": None,
     }
@@ -146,7 +146,7 @@ def identity_of(found: object) -> tuple[str, int, int, int, int] | None:
         return None
     if isinstance(found, list) and len(found) == 5 and isinstance(found[0], str):
         path, *numbers = found
-        if all(isinstance(one, int) and not isinstance(one, bool) for one in numbers):
+        if all(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
             size, mtime_ns, ctime_ns, inode = numbers
             return path, size, mtime_ns, ctime_ns, inode
     raise strict_json.OddJson("'identity' is not a path and four numbers")

@@ -20,14 +20,14 @@ from typing import Protocol
 
 from stepscope import _core, config, strict_json
 from stepscope.errors import DamagedFile, LakeError
-from stepscope.lake import cache_folder, derived, disk, manifest, reader
-from stepscope.lake import mark as marks
+from stepscope.lake import cache_folder, derived_tables, disk, manifest, reader
+from stepscope.lake import marker_file as marks
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.leftovers import STAGE
 from stepscope.lake.reader import MANIFESTS, Lake
 from stepscope.sources import stores
-from stepscope.sources.given import LAKE_MARK
-from stepscope.sources.stores import Gone, Object, Store
+from stepscope.sources.stores import MissingObject, Object, Store
+from stepscope.sources.user_paths import LAKE_MARK
 
 _MANIFEST = re.compile(r"([0-9]{19})(?:-([0-9]{1,9}))?\.json")
 _DERIVED = re.compile(r"[a-z][a-z0-9._-]{0,150}\.json")
@@ -63,7 +63,7 @@ class Mirror:
         self.url = self.store.url
         self._held = contextlib.ExitStack()
         self.folder = self._place(cache)
-        for name in (MANIFESTS, STAGE, derived.FOLDER, snapshots.FOLDER):
+        for name in (MANIFESTS, STAGE, derived_tables.FOLDER, snapshots.FOLDER):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
 
     def _place(self, cache: Path | None) -> Path:
@@ -96,7 +96,7 @@ class Mirror:
                 try:
                     self._bring_said()
                     break
-                except Gone:
+                except MissingObject:
                     continue  # it moved into a snapshot meanwhile
             else:
                 raise LakeError(
@@ -111,7 +111,7 @@ class Mirror:
         mark = self.folder / LAKE_MARK
         try:
             data = self.store.get(LAKE_MARK)
-        except Gone:
+        except MissingObject:
             mark.unlink(missing_ok=True)
             raise LakeError(
                 f"{self.url} is not a lake.",
@@ -137,7 +137,7 @@ class Mirror:
                 found[f"{MANIFESTS}/{match[1]}.json"] = one
         self._bring_small(found, known)
         rest: dict[str, Object] = {}
-        for one in self.store.objects(derived.FOLDER):
+        for one in self.store.objects(derived_tables.FOLDER):
             if _DERIVED.fullmatch(one.key.rpartition("/")[2]):
                 rest[one.key] = one
         listed = {one.key: one for one in self.store.objects(snapshots.FOLDER)}
@@ -149,11 +149,11 @@ class Mirror:
             names = snapshots.parts_named(self.folder / commit)
             for key in (f"{snapshots.FOLDER}/{name}" for name in names):
                 if key not in listed:
-                    raise Gone(key)
+                    raise MissingObject(key)
                 rest[key] = listed[key]
         self._bring_small(rest, known)
         found |= rest
-        for folder in (MANIFESTS, derived.FOLDER, snapshots.FOLDER):
+        for folder in (MANIFESTS, derived_tables.FOLDER, snapshots.FOLDER):
             for path in (self.folder / folder).iterdir():
                 if f"{folder}/{path.name}" not in found:
                     path.unlink(missing_ok=True)
@@ -235,7 +235,7 @@ class Mirror:
             if part.stat().st_size != file.bytes or reader.content_hash(part) != file.hash:
                 raise self._broken(file, "its bytes are not those that were written")
             part.replace(target)
-        except Gone:
+        except MissingObject:
             raise self._broken(file, "it is not there") from None
         except OSError as error:
             raise LakeError(
@@ -281,6 +281,6 @@ def lake_in_store(url: str) -> bool:
     """Whether there is a lake at a URL. Errors as those of Mirror."""
     try:
         stores.store(url.rstrip("/"), LakeError).head(LAKE_MARK)
-    except Gone:
+    except MissingObject:
         return False
     return True

@@ -15,9 +15,9 @@ from stepscope import _core, config
 from stepscope.engines import Condition
 from stepscope.errors import DamagedFile, LakeError
 from stepscope.lake import manifest as manifests
-from stepscope.lake import mark
+from stepscope.lake import marker_file
 from stepscope.lake import snapshot as snapshots
-from stepscope.lake.checked import Checked
+from stepscope.lake.hash_checks import Checked
 from stepscope.lake.manifest import TIMELINE, Manifest
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import Packed, Snapshot
@@ -69,9 +69,9 @@ class Lake:
     def _superseded(self) -> Mapping[str, tuple[int, ...]]:
         """For each run of the snapshot the sources whose rows in its files do not count."""
         found: dict[str, list[int]] = {}
-        for one in self.snapshot.manifests if self.snapshot is not None else ():
-            if one.source.source_id in self.own:
-                found.setdefault(one.source.run_id, []).append(one.source.source_id)
+        for manifest in self.snapshot.manifests if self.snapshot is not None else ():
+            if manifest.source.source_id in self.own:
+                found.setdefault(manifest.source.run_id, []).append(manifest.source.source_id)
         return {run_id: tuple(ids) for run_id, ids in found.items()}
 
     def files_of(
@@ -84,7 +84,7 @@ class Lake:
         their rows count. runs, hosts: only files with rows of these, by their ids.
 
         This is what engines read: nothing else says which files belong to a lake. Derived tables that are
-        stored for a run lie elsewhere, see stepscope.lake.derived.
+        stored for a run lie elsewhere, see stepscope.lake.derived_tables.
         """
         wanted = self._wanted(hosts)
         return [
@@ -104,15 +104,15 @@ class Lake:
     def _every(self) -> list[tuple[Manifest | Packed, TableFile]]:
         """All files, each with what announced it."""
         found: list[tuple[Manifest | Packed, TableFile]] = []
-        counted = {one.source.run_id for one in self.manifests if one.packed is not None}
+        counted = {manifest.source.run_id for manifest in self.manifests if manifest.packed is not None}
         for packed in self.snapshot.files if self.snapshot is not None else ():
             if packed.run_id in counted:
                 gone = self._superseded.get(packed.run_id, ())
                 has_ids = "source_id" in schema().table(packed.table).names
                 where = (Condition("source_id", gone, negated=True),) if gone and has_ids else ()
                 found.append((packed, TableFile(*packed[:6], where)))
-        for one in self.manifests:
-            found += [(one, TableFile(*file, one.source.run_id, ())) for file in one.files]
+        for manifest in self.manifests:
+            found += [(manifest, TableFile(*file, manifest.source.run_id, ())) for file in manifest.files]
         return found
 
     def files(self, root: Path | None = None) -> dict[str, list[str]]:
@@ -127,9 +127,9 @@ class Lake:
         """The lake with only the sources of some runs, and hosts."""
         wanted = self._wanted(hosts)
         kept = tuple(
-            one
-            for one in self.manifests
-            if one.source.run_id in runs and (wanted is None or one.source.host_id in wanted)
+            manifest
+            for manifest in self.manifests
+            if manifest.source.run_id in runs and (wanted is None or manifest.source.host_id in wanted)
         )
         return replace(self, manifests=kept, hosts=wanted)
 
@@ -193,11 +193,11 @@ class Lake:
             self.verify(contents=True, table=TIMELINE)
         except DamagedFile:
             found: set[str] = set()
-            for one in self.manifests:
+            for manifest in self.manifests:
                 try:
-                    replace(self, manifests=(one,), snapshot=None).verify(contents=True, table=TIMELINE)
+                    replace(self, manifests=(manifest,), snapshot=None).verify(contents=True, table=TIMELINE)
                 except DamagedFile:
-                    found.update(file.path for file in one.files if file.table == TIMELINE)
+                    found.update(file.path for file in manifest.files if file.table == TIMELINE)
             return frozenset(found)
         return frozenset()
 
@@ -235,7 +235,7 @@ def open_lake(folder: Path) -> Lake:
 
     Only a small lake's contents are compared here: see Lake.is_small.
     """
-    mark.check(folder)
+    marker_file.check(folder)
     found = contents(folder)
     found.verify(contents=found.is_small)
     return found
@@ -245,25 +245,26 @@ def whole_manifests(lake: Lake) -> tuple[Manifest, ...]:
     """The manifests whose files are all there, with the sizes that they had."""
     whole = {run_id: _is_whole(lake, run_id) for run_id in (lake.snapshot.by_run if lake.snapshot else ())}
     return tuple(
-        one
-        for one in lake.manifests
-        if (one.packed is None or whole.get(one.source.run_id, True)) and _has_own(lake.folder, one)
+        manifest
+        for manifest in lake.manifests
+        if (manifest.packed is None or whole.get(manifest.source.run_id, True))
+        and _has_own(lake.folder, manifest)
     )
 
 
-def is_whole(folder: Path, one: Manifest) -> bool:
+def is_whole(folder: Path, manifest: Manifest) -> bool:
     """Whether the files of a source are all there, with the sizes that they had."""
-    if one.packed is not None and not _is_whole(
-        Lake(folder, (one,), snapshots.current(folder)), one.source.run_id
+    if manifest.packed is not None and not _is_whole(
+        Lake(folder, (manifest,), snapshots.current(folder)), manifest.source.run_id
     ):
         return False
-    return _has_own(folder, one)
+    return _has_own(folder, manifest)
 
 
-def _has_own(folder: Path, one: Manifest) -> bool:
+def _has_own(folder: Path, manifest: Manifest) -> bool:
     """Whether the files that are a source's own are there, with the sizes that they had."""
     try:
-        Lake(folder, (one,)).verify(contents=False)
+        Lake(folder, (manifest,)).verify(contents=False)
     except LakeError:
         return False
     return True
@@ -283,7 +284,7 @@ def contents(folder: Path) -> Lake:
     """What a lake holds, unseen whether its files are there. LakeError when what says so is damaged."""
     for _ in range(_MOST_LOOKS):
         try:
-            single = {one.source.source_id: one for one in _single(folder)}
+            single = {manifest.source.source_id: manifest for manifest in _single(folder)}
             break
         except FileNotFoundError:
             continue  # it moved into a snapshot meanwhile

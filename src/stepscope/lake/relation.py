@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepscope.lake.numbers import first_id
-from stepscope.lake.schema import Table
+from stepscope.lake.schema import SchemaTable
+from stepscope.lake.source_ids import first_id
 
 _LOCAL_IDS = frozenset(
     {"id", "device_id", "track_id", "parent_id", "slice_id", "op_run_id", "flow_id",
@@ -21,7 +21,7 @@ def quoted(text: str) -> str:
 
 
 def values(
-    table: Table, available: Sequence[str], source_id: int, run_id: str, host_id: str
+    table: SchemaTable, available: Sequence[str], source_id: int, run_id: str, host_id: str
 ) -> dict[str, str]:
     """SQL for the columns of the schema that differ in a store's table, which has those `available`, or that
     no store has.
@@ -38,12 +38,12 @@ Columns = list[tuple[str, str, str | int | None, int]]
 """The columns of a Parquet file as `_core.write_parquet` takes them."""
 
 
-def plain_columns(table: Table) -> Columns:
+def plain_columns(table: SchemaTable) -> Columns:
     """The schema's columns of rows that have them all as they are."""
     return [(column.name, column.type, None, 0) for column in table.columns]
 
 
-def stored_columns(table: Table, source_id: int, run_id: str, host_id: str) -> Columns:
+def stored_columns(table: SchemaTable, source_id: int, run_id: str, host_id: str) -> Columns:
     """The schema's columns of a store's table: what `values` gives an engine, without one."""
     fixed: dict[str, str | int] = {"run_id": run_id, "host_id": host_id, "source_id": source_id}
     offset = first_id(source_id)

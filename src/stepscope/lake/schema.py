@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Column(NamedTuple):
+class SchemaColumn(NamedTuple):
     """A column: its SQL type and what it means."""
 
     name: str
@@ -17,12 +17,12 @@ class Column(NamedTuple):
     about: str
 
 
-class Table(NamedTuple):
+class SchemaTable(NamedTuple):
     """A table: what one row is, and its columns in order."""
 
     name: str
     about: str
-    columns: tuple[Column, ...]
+    columns: tuple[SchemaColumn, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ class Table(NamedTuple):
         """Names and SQL types of the columns, in order."""
         return tuple((column.name, column.type) for column in self.columns)
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> SchemaColumn:
         """The column of that name; KeyError when there is none."""
         for column in self.columns:
             if column.name == name:
@@ -47,14 +47,14 @@ class Schema(NamedTuple):
 
     version: int
     about: str
-    tables: tuple[Table, ...]
+    tables: tuple[SchemaTable, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the tables, in order."""
         return tuple(table.name for table in self.tables)
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> SchemaTable:
         """The table of that name; KeyError when there is none."""
         for table in self.tables:
             if table.name == name:
@@ -79,8 +79,8 @@ def read(text: str) -> Schema:
             match = _COLUMN.match(line)
             if match is None:
                 raise ValueError(f"table {name}: not 'name TYPE [NOT NULL], -- comment': {line!r}")
-            columns.append(Column(match[1], match[2], match[3] is None, match[4].strip()))
-        tables.append(Table(name, _prose(comment), tuple(columns)))
+            columns.append(SchemaColumn(match[1], match[2], match[3] is None, match[4].strip()))
+        tables.append(SchemaTable(name, _prose(comment), tuple(columns)))
     if len(tables) != text.count("CREATE TABLE"):
         raise ValueError("a table without a comment above it")
     head = text.split("CREATE TABLE", 1)[0].rsplit("\n\n", 1)[0]

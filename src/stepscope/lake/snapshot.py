@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from stepscope import _core, strict_json
 from stepscope.engines.duckdb.parquet import Odd, rows_of_file
 from stepscope.errors import LakeError
-from stepscope.lake.manifest import TIMELINE, File, Manifest, identity_of, is_name, table_of
+from stepscope.lake.manifest import TIMELINE, Manifest, ManifestFile, identity_of, is_name, table_of
 from stepscope.lake.patterns import plain_folder
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
@@ -65,7 +65,7 @@ class Packed(NamedTuple):
     last_host: str
 
 
-class Part(NamedTuple):
+class SnapshotFile(NamedTuple):
     """A Parquet file of the snapshot itself."""
 
     name: str
@@ -77,8 +77,8 @@ class Commit(NamedTuple):
     """What the file of a snapshot says."""
 
     schema_version: int
-    sources: Part
-    files: Part
+    sources: SnapshotFile
+    files: SnapshotFile
 
     def to_json(self) -> bytes:
         """The file's bytes."""
@@ -98,7 +98,7 @@ class Snapshot:
     @cached_property
     def by_id(self) -> Mapping[int, Manifest]:
         """The manifests by source_id."""
-        return {one.source.source_id: one for one in self.manifests}
+        return {manifest.source.source_id: manifest for manifest in self.manifests}
 
     @cached_property
     def by_run(self) -> Mapping[str, Sequence[Packed]]:
@@ -169,7 +169,7 @@ def _read(folder: Path, number: int, _: tuple[int, ...]) -> Snapshot:
 def _commit(path: Path) -> Commit:
     try:
         found = strict_json.unsealed(strict_json.read(path))
-        parts = {key: strict_json.record(Part, found.get(key)) for key in ("sources", "files")}
+        parts = {key: strict_json.record(SnapshotFile, found.get(key)) for key in ("sources", "files")}
         commit = strict_json.record(Commit, found, parts)
     except strict_json.OddJson as error:
         raise _damaged(path, str(error)) from None
@@ -181,7 +181,7 @@ def _commit(path: Path) -> Commit:
     return commit
 
 
-def _rows(folder: Path, part: Part, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
+def _rows(folder: Path, part: SnapshotFile, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
     """The rows of a Parquet file of the snapshot, once it was compared with its hash."""
     path = folder / FOLDER / part.name
     try:
@@ -224,11 +224,11 @@ def _manifest(path: Path, version: int, row: tuple[Any, ...]) -> Manifest:
     return Manifest(version, source, files, known, member, rows)
 
 
-def _timeline(found: object, source: SourceRow) -> File:
+def _timeline(found: object, source: SourceRow) -> ManifestFile:
     """The file of a source's timeline. OddJson when it is none."""
     if not isinstance(found, list) or [type(one) for one in found] != [str, int, int, str]:
         raise strict_json.OddJson(f"the timeline of source {source.source_id} is not a file")
-    file = File(TIMELINE, *found)
+    file = ManifestFile(TIMELINE, *found)
     place = f"{TIMELINE}/run={source.run_id}/host={source.host_id}/"
     if table_of(file.path) != TIMELINE or not file.path.startswith(place) or min(file.bytes, file.rows) < 0:
         raise strict_json.OddJson(f"it lists {file.path}, which is not a timeline of its source")

@@ -17,18 +17,26 @@ from stepscope.lake import disk, leftovers, manifest, reader
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.claims import manifest_of
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
-from stepscope.lake.manifest import File, Manifest
+from stepscope.lake.manifest import Manifest, ManifestFile
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import Columns
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
-from stepscope.lake.snapshot import FILE_COLUMNS, FOLDER, SOURCE_COLUMNS, Commit, Packed, Part, Snapshot
+from stepscope.lake.snapshot import (
+    FILE_COLUMNS,
+    FOLDER,
+    SOURCE_COLUMNS,
+    Commit,
+    Packed,
+    Snapshot,
+    SnapshotFile,
+)
 
 VERSION = 1
 """Of what makes the files, in their names."""
 
 
-def _kept(one: Manifest, lost: Collection[str]) -> tuple[File, ...]:
+def _kept(one: Manifest, lost: Collection[str]) -> tuple[ManifestFile, ...]:
     """The files that stay a source's own."""
     return () if one.timeline is None or one.timeline.path in lost else (one.timeline,)
 
@@ -107,7 +115,7 @@ def next_of(
     ]
     manifests = sorted((*others, *packed), key=lambda one: one.source.source_id)
     number = before.number + 1 if before else 1
-    nothing = Part("", 0, "")
+    nothing = SnapshotFile("", 0, "")
     commit = Commit(schema().version, nothing, nothing)
     return Snapshot(number, commit, tuple(manifests), (*files, *made))
 
@@ -178,11 +186,11 @@ def write_part(path: Path, columns: Sequence[tuple[str, str]], rows: list[tuple[
 
 def store_part(
     folder: Path, stage: Path, kind: str, columns: Sequence[tuple[str, str]], rows: list[tuple[object, ...]]
-) -> Part:
+) -> SnapshotFile:
     """Writes a Parquet file of a snapshot into its folder, under the name of its content."""
     part = stage / f"{kind}.parquet"
     write_part(part, columns, rows)
     digest = reader.content_hash(part)
-    found = Part(f"{digest}-{kind}.parquet", part.stat().st_size, digest)
+    found = SnapshotFile(f"{digest}-{kind}.parquet", part.stat().st_size, digest)
     part.replace(folder / FOLDER / found.name)
     return found

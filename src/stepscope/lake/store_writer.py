@@ -28,12 +28,12 @@ from pathlib import Path
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake import derived, manifest, mark, snapshot_writer
+from stepscope.lake import derived_tables, manifest, marker_file, snapshot_writer
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.claims import check_free, claim, manifest_of
-from stepscope.lake.decoded import Decoded
+from stepscope.lake.decoded_source import Decoded
 from stepscope.lake.leftovers import STAGE, Swept
-from stepscope.lake.manifest import File, Manifest
+from stepscope.lake.manifest import Manifest, ManifestFile
 from stepscope.lake.mirror import Mirror
 from stepscope.lake.reader import MANIFESTS, content_hash
 from stepscope.lake.rows import placed, source_row
@@ -41,8 +41,8 @@ from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import Packed
 from stepscope.lake.writer import is_older, staged_as, write_tables
 from stepscope.sources import stores
-from stepscope.sources.given import LAKE_MARK
-from stepscope.sources.stores import Gone, Store
+from stepscope.sources.stores import MissingObject, Store
+from stepscope.sources.user_paths import LAKE_MARK
 
 OLD = timedelta(days=1)
 _PATIENCE_SECONDS = 12 * 3600
@@ -65,7 +65,7 @@ def create(mirror: Mirror) -> Swept:
                 todo="name a new folder for the lake",
                 path=mirror.url,
             )
-        store.put_if_absent(LAKE_MARK, mark.written())
+        store.put_if_absent(LAKE_MARK, marker_file.written())
     mirror.lake()
     return sweep(mirror, now)
 
@@ -73,7 +73,7 @@ def create(mirror: Mirror) -> Swept:
 def _is_lake(store: Store) -> bool:
     try:
         store.head(LAKE_MARK)
-    except Gone:
+    except MissingObject:
         return False
     return True
 
@@ -134,7 +134,7 @@ def _name(made: Manifest, *, first: bool) -> str:
     return name if first else f"{name.removesuffix('.json')}-{made.source.decoder_version}.json"
 
 
-def _named_by_content(file: File) -> File:
+def _named_by_content(file: ManifestFile) -> ManifestFile:
     """The file under the name of its bytes: what a source's bytes become may change with the writer."""
     above, _, name = file.path.rpartition("/")
     return file._replace(path=f"{above}/{file.hash}-{name.rpartition('-')[2]}")
@@ -154,7 +154,7 @@ def _found_by(mirror: Mirror) -> Callable[[int], Manifest | None]:
         if newest is not None:
             try:
                 return manifest.parsed(mirror.store.get(newest[1]), source_id, f"{mirror.url}/{newest[1]}")
-            except Gone:
+            except MissingObject:
                 pass  # it moved into a snapshot, which the next look brings
         current = snapshots.current(mirror.folder)
         return None if current is None else current.by_id.get(source_id)
@@ -175,7 +175,7 @@ def _is_gone(mirror: Mirror, known: Manifest) -> bool:
         try:
             if mirror.store.head(file.path).size != file.bytes:
                 return True
-        except Gone:
+        except MissingObject:
             return True
     return False
 
@@ -219,18 +219,18 @@ def sweep(mirror: Mirror, now: datetime) -> Swept:
     removed = 0
     if plans:
         named: set[str] = set()
-        for one in plans:
-            paths = _paths(store, one.key)
+        for plan in plans:
+            paths = _paths(store, plan.key)
             if paths is None:
-                refused.append((one.key, "it is not a list of files"))
+                refused.append((plan.key, "it is not a list of files"))
             named.update(paths or ())
         lake = mirror.lake()
         listed = {file.path for file in lake.files_of()}
-        listed |= {file.path for one in derived.read_all(mirror.folder) for file in one.files}
+        listed |= {file.path for derived in derived_tables.read_all(mirror.folder) for file in derived.files}
         gone = [path for path in sorted(named - listed) if _is_old(store, path, now)]
         store.delete(gone)
-        store.delete([one.key for one in plans if one.key not in dict(refused)])
-        removed = len(plans) - sum(one.key in dict(refused) for one in plans)
+        store.delete([plan.key for plan in plans if plan.key not in dict(refused)])
+        removed = len(plans) - sum(plan.key in dict(refused) for plan in plans)
     return Swept(removed + _past_snapshots(mirror, now), tuple(refused))
 
 
@@ -238,7 +238,7 @@ def _is_old(store: Store, path: str, now: datetime) -> bool:
     """Whether a file was put so long ago that nobody is about to announce it."""
     try:
         return now - store.head(path).modified > OLD
-    except Gone:
+    except MissingObject:
         return False
 
 
@@ -246,7 +246,7 @@ def _paths(store: Store, key: str) -> list[str] | None:
     """The files that a list under _stage names; None when the object does not hold one."""
     try:
         found = strict_json.parse(store.get(key)[:_MOST_PLAN_BYTES])
-    except (Gone, strict_json.OddJson):
+    except (MissingObject, strict_json.OddJson):
         return None
     paths = found.get("files") if isinstance(found, dict) else None
     if not isinstance(paths, list):
@@ -272,13 +272,13 @@ def _past_snapshots(mirror: Mirror, now: datetime) -> int:
     return len(gone)
 
 
-def publish_derived(mirror: Mirror, run_id: str, before: derived.Derived | None) -> None:
+def publish_derived(mirror: Mirror, run_id: str, before: derived_tables.Derived | None) -> None:
     """Puts the derived tables of a run, which were made here, into the store. before: what was there."""
-    made = derived.read(mirror.folder, run_id)
+    made = derived_tables.read(mirror.folder, run_id)
     if made is None or made == before:
         return
     store = mirror.store
-    key = f"{derived.FOLDER}/{run_id}.json"
+    key = f"{derived_tables.FOLDER}/{run_id}.json"
 
     def announce() -> bool:
         store.put(key, made.to_json())
@@ -314,7 +314,7 @@ def write_snapshot(
         path = stage / f"{kind}.parquet"
         snapshot_writer.write_part(path, *rows)
         digest = content_hash(path)
-        part = snapshots.Part(f"{digest}-{kind}.parquet", path.stat().st_size, digest)
+        part = snapshots.SnapshotFile(f"{digest}-{kind}.parquet", path.stat().st_size, digest)
         store.put(f"{snapshots.FOLDER}/{part.name}", path)
         found.append(part)
     commit = snapshots.Commit(schema().version, *found).to_json()

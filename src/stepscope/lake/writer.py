@@ -7,7 +7,7 @@ process owns. Folders:
     stepscope-lake.json                  version of the schema
     _manifest/<source_id>.json           one a source, the commit
     _snapshot/<number>.json              what compaction made of many, see stepscope.lake.snapshot
-    _derived/<run>.json                  one a run, see stepscope.lake.derived
+    _derived/<run>.json                  one a run, see stepscope.lake.derived_tables
     _stage/<name>/ + <name>.lock         a source being written; the lock dies with its writer
     _stage/commit.lock                   held while files get their names
     <table>/run=<run>/host=<host>/<content-hash>-<decoder-version>.parquet
@@ -25,16 +25,16 @@ from pathlib import Path
 
 from stepscope import _core, config
 from stepscope.errors import LakeError
-from stepscope.lake import disk, leftovers, manifest, mark, reader
+from stepscope.lake import disk, leftovers, manifest, marker_file, reader
 from stepscope.lake.claims import check_free, claim, manifest_of
-from stepscope.lake.decoded import Decoded
+from stepscope.lake.decoded_source import Decoded
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE, Swept
-from stepscope.lake.manifest import TIMELINE, File, Manifest
+from stepscope.lake.manifest import TIMELINE, Manifest, ManifestFile
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import plain_columns, stored_columns
 from stepscope.lake.rows import placed, small_tables, source_row
 from stepscope.lake.schema import schema
-from stepscope.sources.given import LAKE_MARK, is_lake
+from stepscope.sources.user_paths import LAKE_MARK, is_lake
 
 
 def create(folder: Path) -> Swept:
@@ -59,11 +59,11 @@ def create(folder: Path) -> Swept:
                     path=str(folder),
                 )
             part = folder / STAGE / f"{os.urandom(16).hex()}.mark"
-            disk.write_synced(part, mark.written())
+            disk.write_synced(part, marker_file.written())
             if not disk.put_if_absent(part, folder / LAKE_MARK):
                 part.unlink()
             disk.sync_folder(folder)
-        mark.check(folder)
+        marker_file.check(folder)
         return leftovers.sweep(folder)
 
 
@@ -112,7 +112,7 @@ def is_older(known: Manifest, decoded: Decoded) -> bool:
     return known.source.decoder_version < int(decoded.facts.get("decoder_version", 0))
 
 
-def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -> list[File]:
+def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -> list[ManifestFile]:
     """Writes and syncs the tables of a source under the stage, and its timeline."""
     source, store = decoded.source, decoded.store
     small = _core.build()
@@ -143,12 +143,12 @@ def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) ->
         done.append(_core.write_lod(str(part), store))
         paths.append((TIMELINE, f"{TIMELINE}/{place}.lod"))
     return [
-        File(table, path, size, rows, digest)
+        ManifestFile(table, path, size, rows, digest)
         for (table, path), (size, rows, digest) in zip(paths, done, strict=True)
     ]
 
 
-def staged_as(stage: Path, file: File) -> Path:
+def staged_as(stage: Path, file: ManifestFile) -> Path:
     """Where write_tables() left a file."""
     return stage / f"{file.table}{Path(file.path).suffix}"
 

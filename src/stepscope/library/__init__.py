@@ -227,7 +227,9 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     of_read = kind == "read"
     columns = tuple(_field(name, line, not of_read) for line in keys["columns"])
     parameters = tuple(_field(name, line, False, LISTS) for line in keys.get("parameters", ()))
-    if (used := set(PARAMETER.findall(body)) if of_read else set()) != {one.name for one in parameters}:
+    if (used := set(PARAMETER.findall(body)) if of_read else set()) != {
+        parameter.name for parameter in parameters
+    }:
         raise HeaderError(f"{name}: its SQL uses the parameters {sorted(used)}")
     found = Entry(
         name=name,
@@ -244,7 +246,9 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
         impact=" ".join(keys.get("impact", [])),
         action=" ".join(keys.get("action", [])),
         actions=tuple(
-            (one, " ".join(keys[f"action_{one}"])) for one in FRAMEWORKS if f"action_{one}" in keys
+            (framework, " ".join(keys[f"action_{framework}"]))
+            for framework in FRAMEWORKS
+            if f"action_{framework}" in keys
         ),
         reasoning=" ".join(keys.get("reasoning", [])),
         formula=" ".join(keys.get("formula", [])),

@@ -13,14 +13,14 @@ from stepscope.engines import Arrow, Statement
 from stepscope.library import PARAMETER, Entry, Field, parse
 
 
-class Answer(Protocol):
+class QueryRows(Protocol):
     """What a query gives."""
 
     def rows(self) -> list[tuple[Any, ...]]:
         """All rows."""
 
 
-Query = Callable[[Statement], Answer]
+Query = Callable[[Statement], QueryRows]
 """Runs a statement: how instruments ask a trace."""
 
 Stream = Callable[[Statement], Arrow]

@@ -85,7 +85,7 @@ class Answer:
 class Finding:
     """A problem that the data shows: what it costs, and what to do about it."""
 
-    def __init__(self, finding: report.Finding) -> None:
+    def __init__(self, finding: report.ReportFinding) -> None:
         self._finding = finding
         self.slug = finding.slug
         """Its name; `stepscope docs SLUG` explains it."""
@@ -130,21 +130,21 @@ class Findings(tuple[Finding, ...]):
     def __getitem__(self, which: Any) -> Any:
         """A finding by its number or its slug, or several by a slice."""
         if isinstance(which, str):
-            for one in self:
-                if one.slug == which:
-                    return one
+            for finding in self:
+                if finding.slug == which:
+                    return finding
             raise KeyError(which)
         found = super().__getitem__(which)
         return Findings(found) if isinstance(which, slice) else found
 
     def _ipython_key_completions_(self) -> list[str]:
-        return [one.slug for one in self]
+        return [finding.slug for finding in self]
 
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self)) or "no findings"
 
     def _repr_html_(self) -> str:
-        return embedded.of_findings([one._finding for one in self], () if self else ("No findings.",))
+        return embedded.of_findings([finding._finding for finding in self], () if self else ("No findings.",))
 
 
 def _place(data: Mapping[str, Any] | None) -> Place | None:

@@ -18,7 +18,7 @@ _EPOCH_UTC = _EPOCH.replace(tzinfo=datetime.timezone.utc)
 _DAY_ZERO = datetime.date(1970, 1, 1)
 
 
-class Kind(NamedTuple):
+class ArrowLayout(NamedTuple):
     """How a column travels: Arrow's format string, and its values as buffers after the validity bitmap."""
 
     format: str
@@ -42,7 +42,7 @@ def _valid(values: Sequence[Any]) -> bytes | None:
     return _bits(values, lambda value: value is not None) if None in values else None
 
 
-def _kind(type: str, values: Sequence[Any]) -> Kind:
+def _kind(type: str, values: Sequence[Any]) -> ArrowLayout:
     """By the values; the SQL type decides where there are none, and keeps unsigned columns unsigned."""
     there = {value.__class__ for value in values if value is not None}
     if not there:
@@ -58,16 +58,16 @@ def _kind(type: str, values: Sequence[Any]) -> Kind:
     if there == {str}:
         return _TEXT
     if there <= {bytes, bytearray, memoryview}:
-        return Kind("Z", lambda values: _variable(values, bytes))
+        return ArrowLayout("Z", lambda values: _variable(values, bytes))
     if there == {datetime.date}:
-        return Kind("tdD", lambda values: [_packed("i", values, lambda day: (day - _DAY_ZERO).days)])
+        return ArrowLayout("tdD", lambda values: [_packed("i", values, lambda day: (day - _DAY_ZERO).days)])
     if there == {datetime.datetime}:
         aware = any(value is not None and value.tzinfo is not None for value in values)
-        return Kind("tsu:UTC" if aware else "tsu:", lambda values: [_packed("q", values, _micros)])
-    return Kind("U", lambda values: _variable(values, _as_text))
+        return ArrowLayout("tsu:UTC" if aware else "tsu:", lambda values: [_packed("q", values, _micros)])
+    return ArrowLayout("U", lambda values: _variable(values, _as_text))
 
 
-def _integer(type: str, values: Sequence[Any]) -> Kind:
+def _integer(type: str, values: Sequence[Any]) -> ArrowLayout:
     low = min(value for value in values if value is not None)
     high = max(value for value in values if value is not None)
     if low >= -_INT64 and high < _INT64 and type != "UBIGINT":
@@ -75,7 +75,7 @@ def _integer(type: str, values: Sequence[Any]) -> Kind:
     return _UINT if low >= 0 and high < _UINT64 else _decimal(values)
 
 
-def _decimal(values: Sequence[Any]) -> Kind:
+def _decimal(values: Sequence[Any]) -> ArrowLayout:
     """Decimals of 38 digits, of 76 where that is not enough."""
     numbers = [Decimal(value) for value in values if value is not None]
     scale = max((-int(number.as_tuple().exponent) for number in numbers), default=0)
@@ -94,7 +94,7 @@ def _decimal(values: Sequence[Any]) -> Kind:
         cells = (0 if value is None else unscaled(value) for value in values)
         return [b"".join(cell.to_bytes(size, "little", signed=True) for cell in cells)]
 
-    return Kind(f"d:76,{scale},256" if wide else f"d:38,{scale}", pack)
+    return ArrowLayout(f"d:76,{scale},256" if wide else f"d:38,{scale}", pack)
 
 
 def _packed(code: str, values: Sequence[Any], number: Callable[[Any], Any]) -> bytes:
@@ -129,11 +129,11 @@ def _bits(values: Sequence[Any], is_set: Callable[[Any], bool]) -> bytes:
     return bytes(bits)
 
 
-_BOOL = Kind("b", lambda values: [_bits(values, bool)])
-_INT = Kind("l", lambda values: [_packed("q", values, int)])
-_UINT = Kind("L", lambda values: [_packed("Q", values, int)])
-_FLOAT = Kind("g", lambda values: [_packed("d", values, float)])
-_TEXT = Kind("U", lambda values: _variable(values, _utf8))
+_BOOL = ArrowLayout("b", lambda values: [_bits(values, bool)])
+_INT = ArrowLayout("l", lambda values: [_packed("q", values, int)])
+_UINT = ArrowLayout("L", lambda values: [_packed("Q", values, int)])
+_FLOAT = ArrowLayout("g", lambda values: [_packed("d", values, float)])
+_TEXT = ArrowLayout("U", lambda values: _variable(values, _utf8))
 _BY_TYPE = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), _INT),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER"), _INT),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-    from stepscope.engines import Result as Rows
+    from stepscope.engines import QueryResult as Rows
 
 _SHOWN = 20
 """Rows of a result that its repr shows."""

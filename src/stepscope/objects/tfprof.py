@@ -7,27 +7,27 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Union
 
 from stepscope.errors import UsageError
-from stepscope.formats.models.files import TRACES, Found, place_of, under
-from stepscope.formats.models.place import Place
-from stepscope.instruments.tfprof import Model
+from stepscope.formats.models.files import TRACES, ModelFiles, place_of, under
+from stepscope.formats.models.place import ModelPlace
+from stepscope.instruments.tfprof import TfprofModel
 from stepscope.instruments.tfprof.evidence import read as evidence_of
-from stepscope.instruments.tfprof.tree import Profile
+from stepscope.instruments.tfprof.tree import TfprofProfile
 
 if TYPE_CHECKING:
-    from stepscope.session.open_trace import Trace
+    from stepscope.session.open_trace import OpenTrace
 
 Path = Union[str, "PathLike[str]"]
 
 
 def tfprof(
-    *paths: Path | Trace,
+    *paths: Path | OpenTrace,
     graph: Path | None = None,
     run_metadata: Sequence[Path] = (),
     op_log: Path | None = None,
     checkpoint: Path | None = None,
     profile: Path | None = None,
     own_flops: bool = False,
-) -> Profile:
+) -> TfprofProfile:
     """A model, from files that are named or from whatever is found under paths; or, where nothing but a trace
     tells what ran, from a trace that was opened: tfprof(stepscope.open("trace.json")).
 
@@ -36,7 +36,7 @@ def tfprof(
     """
     named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]
     traces = [path for path in paths if not isinstance(path, (str, PathLike))]
-    found = under(named) if named else Found()
+    found = under(named) if named else ModelFiles()
     evidence = None
     if traces:
         if len(traces) > 1:
@@ -47,10 +47,12 @@ def tfprof(
             )
         evidence = evidence_of(traces[0].query)
 
-    def one(given: Path | None, name: str) -> Place | None:
+    def one(given: Path | None, name: str) -> ModelPlace | None:
         return found.one(name) if given is None else place_of(name, fspath(given))
 
-    steps = [Place.of_file(fspath(path)) for path in run_metadata] or found.files.get("run_meta_path", [])
+    steps = [ModelPlace.of_file(fspath(path)) for path in run_metadata] or found.files.get(
+        "run_meta_path", []
+    )
     files = (
         one(graph, "graph_path"),
         one(op_log, "op_log_path"),
@@ -68,7 +70,7 @@ def tfprof(
             if trace
             else 'stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
         )
-    model = Model(
+    model = TfprofModel(
         files[0],
         steps,
         files[1],
@@ -78,4 +80,4 @@ def tfprof(
         own_flops=own_flops,
     )
     model.notes[:0] = [*found.odd, *found.chosen.values(), *found.passed]
-    return Profile(model)
+    return TfprofProfile(model)

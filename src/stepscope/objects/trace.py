@@ -12,11 +12,11 @@ from stepscope import library, units
 from stepscope.errors import UsageError
 from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.objects.answers import Answer, Finding, Findings
+from stepscope.objects.report_views import Memory, Pipeline, Summary, WhatIf
 from stepscope.objects.result import Result
-from stepscope.objects.shown import Memory, Pipeline, Summary, WhatIf
 from stepscope.presenters.frame import VIEWS
 from stepscope.presenters.plain import plain
-from stepscope.report import Column, Table, asked_whatif, build, memory_answer, pipeline
+from stepscope.report import Column, Table, build, memory_answer, pipeline, whatif_request
 from stepscope.session import trace as session
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Path = str | PathLike[str]
 
 
-class Trace(session.Trace):
+class Trace(session.OpenTrace):
     """Recordings opened together. `stepscope.open()` makes one.
 
     >>> import stepscope
@@ -46,7 +46,7 @@ class Trace(session.Trace):
     files and memory.
     """
 
-    def __init__(self, *found: Any, again: Callable[[], session.Trace], twice: bool) -> None:
+    def __init__(self, *found: Any, again: Callable[[], session.OpenTrace], twice: bool) -> None:
         """found: as a trace of the session takes it. again: opens the same once more, for another thread.
         twice: that is cheap, as with a cache or a lake."""
         super().__init__(*found)
@@ -78,7 +78,7 @@ class Trace(session.Trace):
     @property
     def findings(self) -> Findings:
         """The problems that the data shows, the worst first."""
-        return Findings(Finding(one) for one in self._report().findings)
+        return Findings(Finding(finding) for finding in self._report().findings)
 
     @property
     def steps(self) -> Result:
@@ -121,8 +121,8 @@ class Trace(session.Trace):
         UsageError for a cause that there is not, NothingFound where no steps can be replayed.
         """
         words = [f"{name}={left}" for name, left in (ops or {}).items()]
-        asked = asked_whatif.Asked.of(without, words, workers)
-        return WhatIf(asked_whatif.answer(self, asked, " ".join(self.given)))
+        asked = whatif_request.WhatIfRequest.of(without, words, workers)
+        return WhatIf(whatif_request.answer(self, asked, " ".join(self.given)))
 
     def view(self, name: str = "overview", *, height: int = 640) -> View:
         """The page of `stepscope serve` as a widget of a notebook, beginning with a view: overview, timeline,

@@ -17,10 +17,10 @@ import anywidget
 import traitlets
 
 from stepscope.presenters import frame
-from stepscope.server.within import Within
+from stepscope.server.notebook_routes import Within
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 MOST_PATH, MOST_BODY = 1 << 16, 1 << 20
 """Characters of what a frame may ask."""
@@ -35,7 +35,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
     height = traitlets.Int().tag(sync=True)
 
     def __init__(
-        self, open_trace: Callable[[], Trace], title: str, view: str, height: int, *, twice: bool = True
+        self, open_trace: Callable[[], OpenTrace], title: str, view: str, height: int, *, twice: bool = True
     ) -> None:
         """open_trace: opens the recording again, in a thread; `twice` as `again` of Recording. view: the name
         of the one to begin with."""

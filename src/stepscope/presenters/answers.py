@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from stepscope import units
 
 
-class Field(Protocol):
+class AnswerField(Protocol):
     """A column: its SQL name, and the unit of its values."""
 
     @property
@@ -26,7 +26,7 @@ class Scaled(NamedTuple):
     right: list[bool]
 
 
-def scaled(fields: Sequence[Field], rows: Sequence[Sequence[Any]]) -> Scaled:
+def scaled(fields: Sequence[AnswerField], rows: Sequence[Sequence[Any]]) -> Scaled:
     """`self_ps (ms)` above milliseconds: the name is what SQL calls the column, the symbol what is shown."""
     scales = units.scales([field.unit for field in fields], rows)
     titles = [

@@ -11,7 +11,7 @@ from html import escape
 from textwrap import wrap
 
 from stepscope.presenters import html
-from stepscope.report import Finding, Report, Table
+from stepscope.report import Report, ReportFinding, Table
 
 _LINE, _TALLEST = 29, 640
 """Pixels of a line of a table, and of the tallest frame; what is longer scrolls."""
@@ -32,7 +32,7 @@ def of_table(title: str, table: Table, below: str = "") -> str:
     return _frame(html.part(title, table, below=below), lines * _LINE + 40)
 
 
-def of_findings(findings: Sequence[Finding], told: Sequence[str] = (), title: str = "") -> str:
+def of_findings(findings: Sequence[ReportFinding], told: Sequence[str] = (), title: str = "") -> str:
     """Findings with their evidence a click away, after some sentences."""
     tall = len(wrap(" ".join(told), 100)) * 22 + len(told) * 8 + bool(title) * 40
     tall += _OPEN if len(findings) == 1 else len(findings) * _FOLDED

@@ -14,11 +14,11 @@ from stepscope import units
 from stepscope.presenters.bars import MARKS, split
 from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import Paint, lay_out
-from stepscope.presenters.gutter import Block, curve_lines, notes_by_kind, sentences, stacked, wrap
-from stepscope.presenters.measures import ADVICE, BRIEF, LARGE, SMALL, TITLE, WHOLE, Measure
+from stepscope.presenters.gutter import GutterBlock, curve_lines, notes_by_kind, sentences, stacked, wrap
 from stepscope.presenters.outline import diff_lines, tree_lines
 from stepscope.presenters.plain import plain, shorten
-from stepscope.report import Finding, Report, Section, Split
+from stepscope.presenters.screen_sizes import ADVICE, BRIEF, LARGE, SMALL, TITLE, WHOLE, Measure
+from stepscope.report import Report, ReportFinding, Section, Split
 
 _SCREEN = 40
 _FIRST = ("answers", "step_parts", "step_list", "ranks", "ops", "op_types")
@@ -40,28 +40,30 @@ def render(report: Report, width: int, height: int | None, paint: Paint) -> str:
     """The first screen. height: its lines, one of which the prompt takes; None for a file or a pipe."""
     limit = (height or _SCREEN) - 1
     laid_out: _LaidOut = {}
-    pages = (_Page(report, width, measure, laid_out) for measure in LARGE)
+    pages = (_ScreenPage(report, width, measure, laid_out) for measure in LARGE)
     page = next((page for page in pages if page.height() <= limit), None)
     if page is None:
         page = _pressed(report, width, limit, laid_out)
-    airy = _Page(report, width, replace(page.measure, airy=True), laid_out)
+    airy = _ScreenPage(report, width, replace(page.measure, airy=True), laid_out)
     airy.dropped = page.dropped
     page = airy if airy.height() <= limit else page
     return "\n".join(page.lines(paint)) + "\n"
 
 
-def _pressed(report: Report, width: int, limit: int, laid_out: _LaidOut) -> _Page:
+def _pressed(report: Report, width: int, limit: int, laid_out: _LaidOut) -> _ScreenPage:
     """The largest page that fits without some of the sections; they go from the last on."""
-    page = _Page(report, width, LARGE[-1], laid_out)
-    sections = [one.name for one in page.sections if not one.splits]
+    page = _ScreenPage(report, width, LARGE[-1], laid_out)
+    sections = [section.name for section in page.sections if not section.splits]
     while sections and page.height() > limit:
         page.dropped.add(sections.pop())
     for measure in SMALL if page.height() > limit else ():
-        page = _Page(report, width, measure, laid_out)
-        page.dropped = {one.name for one in page.sections if not one.splits}
+        page = _ScreenPage(report, width, measure, laid_out)
+        page.dropped = {section.name for section in page.sections if not section.splits}
         if page.height() <= limit:
             break
-    for name in [one.name for one in page.sections if one.name in page.dropped and page.has_what_matters]:
+    for name in [
+        section.name for section in page.sections if section.name in page.dropped and page.has_what_matters
+    ]:
         page.dropped.discard(name)
         if page.height() > limit:
             page.dropped.add(name)
@@ -76,7 +78,7 @@ _LaidOut: TypeAlias = dict[tuple[int, Paint], list[str]]
 """Heading and rows by section and paint."""
 
 
-class _Page:
+class _ScreenPage:
     """The screen in one measure."""
 
     def __init__(self, report: Report, width: int, measure: Measure, laid_out: _LaidOut) -> None:
@@ -85,13 +87,13 @@ class _Page:
         self._laid_out = laid_out
         self.sections = _shown(report)
         self.dropped: set[str] = set()
-        self._gutter = min(14, max([8, *(cells(plain(_name(one))) for one in self.sections)]) + 2)
+        self._gutter = min(14, max([8, *(cells(plain(_name(section))) for section in self.sections)]) + 2)
         self._room = width - self._gutter
 
     @property
     def has_what_matters(self) -> bool:
         """Whether the bar and two findings are there, before which no table comes."""
-        bar = self.measure.bar or not any(one.splits for one in self.sections)
+        bar = self.measure.bar or not any(section.splits for section in self.sections)
         return bar and len(self._findings()) >= len(self._report.findings[:2])
 
     def height(self) -> int:
@@ -101,7 +103,7 @@ class _Page:
 
     def lines(self, paint: Paint) -> list[str]:
         """All lines from the title to what is left out."""
-        head = Block("")
+        head = GutterBlock("")
         for sentence in self._report.headline[: self.measure.headline]:
             head.say(_short(sentence, self._width), min(self._width, _TEXT))
         blocks = [block for block in self._blocks(paint) if block.lines]
@@ -109,7 +111,7 @@ class _Page:
         head.unsaid = len(self._report.headline) - self.measure.headline
         asked = self._report.next_commands[: self.measure.commands]
         commands = [paint("command", plain(command)) for command in asked]
-        tail = Block("Next" if commands else "", lines=commands)
+        tail = GutterBlock("Next" if commands else "", lines=commands)
         left_out = self._left_out([*blocks, head])
         tail.lines += [paint("dim", line) for line in wrap(left_out, min(self._room, _TEXT))]
         lines = [paint("title", plain(self._report.title, self._width)), *head.lines, ""]
@@ -117,17 +119,19 @@ class _Page:
         lines += [""] if blocks and tail.lines and airy else []
         return lines + stacked([tail], self._gutter, paint, airy=False)
 
-    def _blocks(self, paint: Paint) -> list[Block]:
+    def _blocks(self, paint: Paint) -> list[GutterBlock]:
         """What is between the headline and the commands: the bar, findings, then the other sections."""
         measure, room = self.measure, self._room
-        sections = [one for one in self.sections if one.name not in self.dropped]
-        bars = [_bars(one, room, paint) for one in sections if one.splits and measure.bar]
+        sections = [section for section in self.sections if section.name not in self.dropped]
+        bars = [_bars(section, room, paint) for section in sections if section.splits and measure.bar]
         shown = zip(self._findings(), measure.findings, strict=False)
-        findings = [_finding(one, room, how) for one, how in shown]
+        findings = [_finding(finding, room, how) for finding, how in shown]
         for block in findings[1:]:
             block.close = True
-        rest = [_section(one, room, paint, measure, self._rows) for one in sections if not one.splits]
-        evidence = Block("Evidence", "medium")
+        rest = [
+            _section(section, room, paint, measure, self._rows) for section in sections if not section.splits
+        ]
+        evidence = GutterBlock("Evidence", "medium")
         for note in self._notes():
             first, *more = sentences(note)
             evidence.say(_short(first, room), min(room, _TEXT))
@@ -140,17 +144,19 @@ class _Page:
             self._laid_out[key] = _rows(section, self._room, paint)
         return self._laid_out[key]
 
-    def _findings(self) -> Sequence[Finding]:
+    def _findings(self) -> Sequence[ReportFinding]:
         return self._report.findings[: len(self.measure.findings)]
 
     def _notes(self) -> list[str]:
         weighty = [note for note in self._report.notes if note.effect not in ("info", "recorder")]
         return notes_by_kind(weighty)[: self.measure.notes]
 
-    def _left_out(self, blocks: Sequence[Block]) -> str:
+    def _left_out(self, blocks: Sequence[GutterBlock]) -> str:
         """What `--all` shows beside this, in a sentence; empty when that is nothing."""
-        shown = {one.name for one in self.sections if self.measure.bar or not one.splits} - self.dropped
-        names = [one.title for one in self._report.sections if one.name not in shown]
+        shown = {
+            section.name for section in self.sections if self.measure.bar or not section.splits
+        } - self.dropped
+        names = [section.title for section in self._report.sections if section.name not in shown]
         findings = len(self._report.findings) - len(self._findings())
         rows = sum(block.left for block in blocks)
         unsaid = sum(max(block.unsaid, 0) for block in blocks)
@@ -163,23 +169,23 @@ class _Page:
 
 def _shown(report: Report) -> list[Section]:
     """The sections that a first screen has: those that matter most, and others where these are few."""
-    names = [one.name for one in report.sections]
-    many = {one.name for one in report.sections if len(one.splits) > _MOST_BARS}
+    names = [section.name for section in report.sections]
+    many = {section.name for section in report.sections if len(section.splits) > _MOST_BARS}
     hidden = many | ({"op_types"} if "ops" in names else set())
     first = [name for name in _FIRST if name in names and name not in hidden]
     more = [name for name in names if name not in (*_FIRST, "completeness")]
     first += more[: max(_ENOUGH - len(first), 0)]
     chosen = {*first, "completeness"}
-    return [one for one in report.sections if one.name in chosen]
+    return [section for section in report.sections if section.name in chosen]
 
 
 def _name(section: Section) -> str:
     return "Step" if section.splits else section.title
 
 
-def _bars(section: Section, room: int, paint: Paint) -> Block:
+def _bars(section: Section, room: int, paint: Paint) -> GutterBlock:
     """The mean step of each host as a bar, and below it what its parts are."""
-    block = Block(_name(section))
+    block = GutterBlock(_name(section))
     for one in section.splits:
         if one.of:
             block.lines.append(paint("dim", shorten_cells(plain(one.of), room)))
@@ -202,8 +208,8 @@ def _legend(one: Split, room: int, paint: Paint) -> list[str]:
     return lines
 
 
-def _finding(finding: Finding, room: int, how: str) -> Block:
-    block = Block(finding.severity, finding.severity)
+def _finding(finding: ReportFinding, room: int, how: str) -> GutterBlock:
+    block = GutterBlock(finding.severity, finding.severity)
     text = min(room, _TEXT)
     impact, action = sentences(finding.impact), sentences(finding.action)
     says = {WHOLE: impact, BRIEF: impact[:1]}.get(how, [])
@@ -226,8 +232,8 @@ def _section(
     paint: Paint,
     measure: Measure,
     rows_of: Callable[[Section, Paint], list[str]],
-) -> Block:
-    block = Block(_name(section))
+) -> GutterBlock:
+    block = GutterBlock(_name(section))
     if section.subject:
         block.lines.append(paint("dim", shorten_cells(plain(section.subject, 400), room)))
     for sentence in section.answer:

@@ -21,7 +21,7 @@ _BETWEEN = re.compile(r"(?<=[.!?]) (?=[^a-z])")
 
 
 @dataclass
-class Block:
+class GutterBlock:
     """A name and the lines beside it."""
 
     name: str
@@ -60,7 +60,7 @@ def _free(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def beside(block: Block, gutter: int, paint: Paint) -> Iterator[str]:
+def beside(block: GutterBlock, gutter: int, paint: Paint) -> Iterator[str]:
     """The lines of a block, its name before the first one."""
     name = shorten_cells(plain(block.name), gutter - 2)
     first = paint(block.style, name) + " " * (gutter - cells(name))
@@ -68,7 +68,7 @@ def beside(block: Block, gutter: int, paint: Paint) -> Iterator[str]:
         yield (first if i == 0 else " " * gutter) + line
 
 
-def stacked(blocks: Iterable[Block], gutter: int, paint: Paint, *, airy: bool) -> list[str]:
+def stacked(blocks: Iterable[GutterBlock], gutter: int, paint: Paint, *, airy: bool) -> list[str]:
     """Blocks below each other. airy: with a blank before each that does not belong to the one above."""
     lines: list[str] = []
     for block in blocks:

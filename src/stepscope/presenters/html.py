@@ -20,7 +20,7 @@ from typing import Any
 import stepscope
 from stepscope.presenters import json as as_json
 from stepscope.presenters.plain import plain, shorten
-from stepscope.report import Finding, Report, Section, Table
+from stepscope.report import Report, ReportFinding, Section, Table
 
 EXTENSION = ".html"
 SUMMARY, PART = "/api/report/summary", "part"
@@ -35,11 +35,11 @@ def render(report: Report) -> str:
     return _page(report.title, SUMMARY, report)
 
 
-def part(title: str, *shown: Table | Finding, told: Sequence[str] = (), below: str = "") -> str:
+def part(title: str, *shown: Table | ReportFinding, told: Sequence[str] = (), below: str = "") -> str:
     """A page with a few things of a report and nothing else. told: sentences above them; below: one after."""
-    tables = [Section("table", "", table=one) for one in shown if isinstance(one, Table)]
+    tables = [Section("table", "", table=table) for table in shown if isinstance(table, Table)]
     after = [Section("below", "", answer=(below,))] if below else []
-    findings = tuple(one for one in shown if isinstance(one, Finding))
+    findings = tuple(finding for finding in shown if isinstance(finding, ReportFinding))
     return _page(title, PART, Report(title, tuple(told), (*tables, *after), findings))
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from stepscope.presenters.rows import json_value
-from stepscope.report import Diff, Finding, Report, Section, Table, Tree
+from stepscope.report import Diff, Report, ReportFinding, Section, Table, Tree
 
 EXTENSION = ".json"
 FORMAT = 1
@@ -31,7 +31,7 @@ def render(report: Report) -> str:
     return _pretty(head, 0) + "\n"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: ReportFinding) -> dict[str, Any]:
     return {
         "slug": finding.slug,
         "severity": finding.severity,
@@ -68,7 +68,7 @@ def _table(table: Table) -> dict[str, Any]:
     names = [column.name for column in table.columns]
     return {
         "columns": [asdict(column) for column in table.columns],
-        "rows": [_Row(zip(names, row, strict=True)) for row in table.rows],
+        "rows": [_JsonRow(zip(names, row, strict=True)) for row in table.rows],
         "total": table.total,
     }
 
@@ -78,7 +78,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
     return {
         "columns": [asdict(column) for column in tree.columns],
         "nodes": [
-            _Row(
+            _JsonRow(
                 depth=node.depth,
                 name=node.name,
                 **_values(names, node.values),
@@ -113,16 +113,16 @@ def _diff(diff: Diff) -> dict[str, Any]:
 
 
 def _values(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
-    return {"values": _Row(zip(names, values, strict=True))}
+    return {"values": _JsonRow(zip(names, values, strict=True))}
 
 
-class _Row(dict[str, Any]):
+class _JsonRow(dict[str, Any]):
     """An object on one line."""
 
 
 def _pretty(value: Any, depth: int) -> str:
     inner, outer = "  " * (depth + 1), "  " * depth
-    if isinstance(value, _Row) or not value:
+    if isinstance(value, _JsonRow) or not value:
         return json_value(value)
     if isinstance(value, dict):
         parts = [f"{inner}{json.dumps(str(key))}: {_pretty(one, depth + 1)}" for key, one in value.items()]

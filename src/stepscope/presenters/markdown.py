@@ -8,7 +8,7 @@ from stepscope.presenters.facts import facts
 from stepscope.presenters.outline import branches, place, value
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import markdown as _escape
-from stepscope.report import Change, Diff, Finding, Note, Report, Section, Table, Tree
+from stepscope.report import Change, Diff, Note, Report, ReportFinding, Section, Table, Tree
 
 EXTENSION = ".md"
 _LONGEST_CELL, _LONGEST = 200, 4000  # characters: Markdown has no way to fold what is longer
@@ -27,7 +27,7 @@ def render(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: ReportFinding) -> str:
     parts = [
         f"### {markdown(finding.title)} ({finding.severity})",
         markdown(finding.impact),

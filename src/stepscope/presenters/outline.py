@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from stepscope import units
 from stepscope.presenters.cells import Grid, around_change, shorten_cells
 from stepscope.presenters.plain import plain
-from stepscope.report import Change, Column, Diff, Node, Tree
+from stepscope.report import Change, Column, Diff, Tree, TreeNode
 
 Paint = Callable[[str, str], str]
 _NARROWEST = 20
@@ -16,7 +16,7 @@ _HEADING = 14
 """Cells of a heading."""
 
 
-def branches(nodes: Sequence[Node]) -> list[str]:
+def branches(nodes: Sequence[TreeNode]) -> list[str]:
     """What is drawn before the name of each node: lines from its parent, none for a root."""
     # From the end on: a node is the last child when no later one follows at its depth before a smaller one.
     drawn = []
@@ -36,7 +36,7 @@ def value(column: Column, value: object) -> str:
     return column.title.lower() if value is True else units.show(value, column.unit)
 
 
-def place(node: Node) -> str:
+def place(node: TreeNode) -> str:
     """The line of the program that made a node."""
     return f"{node.line.file}:{node.line.line}" if node.line is not None else ""
 
@@ -69,7 +69,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     return lines
 
 
-def _beside(node: Node) -> str:
+def _beside(node: TreeNode) -> str:
     parts = (f"◀ {plain(node.mark, 40)}" if node.mark else "", plain(node.about, 200))
     return "  ".join(part for part in parts if part)
 

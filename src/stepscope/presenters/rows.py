@@ -140,7 +140,7 @@ def _csv_field(value: Any) -> str:
 # --- table and Markdown --------------------------------------------------------------------------
 
 
-class Shown(NamedTuple):
+class ShownRows(NamedTuple):
     """What a table shows: its rows, and the columns that found no room."""
 
     rows: int
@@ -156,7 +156,7 @@ def to_table(
     most: int | None = None,
     right: Sequence[bool] | None = None,
     style: Callable[[str, str], str] | None = None,
-) -> Shown:
+) -> ShownRows:
     """Writes aligned columns. width: where the terminal ends; None cuts nothing. most: rows to write
     before stopping. right: columns that are aligned right; None means those of numbers. style(kind, text)
     colours a heading, a rule or a NULL.
@@ -189,7 +189,7 @@ def to_table(
     for values in rows:
         number += 1
         write([human(value) for value in values], "cell", values)
-    return Shown(number, len(titles) - len(widths))
+    return ShownRows(number, len(titles) - len(widths))
 
 
 def to_markdown(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:

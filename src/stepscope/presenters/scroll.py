@@ -12,7 +12,7 @@ from stepscope.presenters.grid import Paint, lay_out, painter
 from stepscope.presenters.gutter import curve_lines, notes_by_kind
 from stepscope.presenters.outline import diff_lines, tree_lines
 from stepscope.presenters.plain import plain
-from stepscope.report import Finding, Report, Section
+from stepscope.report import Report, ReportFinding, Section
 
 _INDENT = "  "
 _LONGEST = 4000
@@ -21,7 +21,7 @@ _LONGEST = 4000
 
 def render(report: Report, *, width: int = 100, color: bool = False) -> str:
     """The whole report as text."""
-    page = _Page(max(40, min(width, 140)), painter(color))
+    page = _ScrollPage(max(40, min(width, 140)), painter(color))
     page.line("dim", report.title)
     for sentence in report.headline:
         page.sentence(sentence, "", "name")
@@ -43,7 +43,7 @@ def render(report: Report, *, width: int = 100, color: bool = False) -> str:
     return page.out.getvalue()
 
 
-class _Page:
+class _ScrollPage:
     """What is written so far."""
 
     def __init__(self, width: int, paint: Paint) -> None:
@@ -64,7 +64,7 @@ class _Page:
         for line in wrap(plain(text, _LONGEST), self.width - len(indent), cut=False):
             self.out.write(self.paint(style, indent + line) + "\n")
 
-    def finding(self, finding: Finding) -> None:
+    def finding(self, finding: ReportFinding) -> None:
         """Severity and title, then what it costs and what to do."""
         self.out.write("\n")
         title = plain(f"{finding.severity}: {finding.title}", _LONGEST)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from stepscope.presenters import first_screen
 from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import Paint, lay_out, painter
-from stepscope.presenters.gutter import Block, curve_lines, notes_by_kind, stacked, wrap
+from stepscope.presenters.gutter import GutterBlock, curve_lines, notes_by_kind, stacked, wrap
 from stepscope.presenters.outline import diff_lines, tree_lines
 from stepscope.presenters.plain import plain
-from stepscope.report import Finding, Report, Section
+from stepscope.report import Report, ReportFinding, Section
 
 _NARROWEST, _WIDEST = 40, 240
 _TEXT = 120
@@ -37,22 +37,24 @@ def render(
     room = width - gutter
     lines = [paint("title", plain(report.title, width))]
     lines += [line for sentence in report.headline for line in wrap(sentence, min(width, _TEXT))]
-    blocks = [_finding(one, room, paint) for one in report.findings]
+    blocks = [_finding(report_finding, room, paint) for report_finding in report.findings]
     for section in report.sections:
         for one in section.walk():
             blocks.append(_section(one, room, paint))
             blocks += [_finding(finding, room, paint) for finding in one.findings]
-    evidence = Block("Evidence", "medium")
+    evidence = GutterBlock("Evidence", "medium")
     for note in notes_by_kind(report.notes):
         evidence.say(note, min(room, _TEXT))
     # Commands are there to be copied, so they are never cut; the terminal wraps them.
-    commands = Block("Next", lines=[paint("command", plain(command)) for command in report.next_commands])
+    commands = GutterBlock(
+        "Next", lines=[paint("command", plain(command)) for command in report.next_commands]
+    )
     shown = [block for block in (*blocks, evidence, commands) if block.lines]
     return "\n".join([*lines, "", *stacked(shown, gutter, paint, airy=True)]) + "\n"
 
 
-def _finding(finding: Finding, room: int, paint: Paint) -> Block:
-    block = Block(finding.severity, finding.severity)
+def _finding(finding: ReportFinding, room: int, paint: Paint) -> GutterBlock:
+    block = GutterBlock(finding.severity, finding.severity)
     text = min(room, _TEXT)
     block.say(f"{finding.title.rstrip('.')}. {finding.impact}", text)
     block.say(finding.action, text, mark="→ ")
@@ -64,8 +66,8 @@ def _finding(finding: Finding, room: int, paint: Paint) -> Block:
     return block
 
 
-def _section(section: Section, room: int, paint: Paint) -> Block:
-    block = Block(section.title)
+def _section(section: Section, room: int, paint: Paint) -> GutterBlock:
+    block = GutterBlock(section.title)
     if section.subject:
         block.lines.append(paint("dim", shorten_cells(plain(section.subject, 400), room)))
     for sentence in section.answer:

@@ -35,7 +35,7 @@ class Address(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-class Answer(NamedTuple):
+class ServerReply(NamedTuple):
     """What became of one server: its reply, or an error."""
 
     address: Address
@@ -60,18 +60,18 @@ def addresses(words: Sequence[str]) -> list[Address]:
                 seen=repr(word[:100]),
                 todo="give HOST:PORT, with the port that the program passed to start_server()",
             )
-        one = Address(match[1] or match[2], int(match[3]))
-        if one not in found:
-            found.append(one)
+        address = Address(match[1] or match[2], int(match[3]))
+        if address not in found:
+            found.append(address)
     return found
 
 
 def names_of(asked: Sequence[Address]) -> list[str]:
     """A name for each server, fit for a file: its host, with the port where a host has several."""
-    hosts = [re.sub(r"[^A-Za-z0-9._-]", "-", one.host).lstrip(".") or "host" for one in asked]
+    hosts = [re.sub(r"[^A-Za-z0-9._-]", "-", address.host).lstrip(".") or "host" for address in asked]
     return [
-        host if hosts.count(host) == 1 else f"{host}_{one.port}"
-        for host, one in zip(hosts, asked, strict=True)
+        host if hosts.count(host) == 1 else f"{host}_{address.port}"
+        for host, address in zip(hosts, asked, strict=True)
     ]
 
 
@@ -83,14 +83,14 @@ def ask(
     repository: str,
     levels: Levels = Levels(),  # noqa: B008
     timeout: float = 30.0,
-) -> list[Answer]:
+) -> list[ServerReply]:
     """Asks all servers for a profile of so many seconds. timeout: seconds beyond these for a reply to arrive.
 
     session, repository: see messages.request(). UsageError when grpcio is not installed.
     """
     rpc = _grpc()
     names = names_of(asked)
-    channels = [_channel(rpc, one) for one in asked]
+    channels = [_channel(rpc, address) for address in asked]
     try:
         ready = [rpc.channel_ready_future(channel) for channel in channels]
         until = time.monotonic() + min(CONNECT_SECONDS, timeout)
@@ -106,8 +106,8 @@ def ask(
         begun = time.monotonic()
         waits = min(CONNECT_SECONDS, timeout)
         return [
-            _answer(rpc, one, name, call, begun, waits if call is None else seconds + timeout)
-            for one, name, call in zip(asked, names, calls, strict=True)
+            _answer(rpc, address, name, call, begun, waits if call is None else seconds + timeout)
+            for address, name, call in zip(asked, names, calls, strict=True)
         ]
     finally:
         for channel in channels:
@@ -149,10 +149,10 @@ def _is_ready(rpc: Any, future: Any, until: float) -> bool:
     return True
 
 
-def _answer(rpc: Any, address: Address, name: str, call: Any, begun: float, waited: float) -> Answer:
+def _answer(rpc: Any, address: Address, name: str, call: Any, begun: float, waited: float) -> ServerReply:
     """Waits for a reply and reads it."""
     if call is None:
-        return Answer(
+        return ServerReply(
             address, name, None, _unreachable(address, f"no connection within {waited:g} s"), None, 0.0
         )
     sent_unix_ns, future = call
@@ -165,7 +165,7 @@ def _answer(rpc: Any, address: Address, name: str, call: Any, begun: float, wait
         error = _failed(rpc, address, failed, waited)
     except ValueError as odd:
         error = _odd(address, str(odd))
-    return Answer(address, name, reply, error, sent_unix_ns, time.monotonic() - begun)
+    return ServerReply(address, name, reply, error, sent_unix_ns, time.monotonic() - begun)
 
 
 def _failed(rpc: Any, address: Address, failed: Any, waited: float) -> StepscopeError:

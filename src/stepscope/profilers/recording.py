@@ -12,14 +12,14 @@ from stepscope.capture.folder import write_whole
 from stepscope.errors import OutputError, StepscopeError
 from stepscope.formats import xplane
 from stepscope.profilers import client
-from stepscope.profilers.client import Address, Answer
+from stepscope.profilers.client import Address, ServerReply
 from stepscope.profilers.messages import Levels
 
 _ENDING = ".xplane.pb"
 _HEAD_BYTES = 4096
 
 
-class Profile(NamedTuple):
+class HostProfile(NamedTuple):
     """One host's part of a capture: a file, or an error."""
 
     capture: str
@@ -39,7 +39,7 @@ def capture(
     *,
     levels: Levels = Levels(),  # noqa: B008
     timeout: float = 30.0,
-) -> list[Profile]:
+) -> list[HostProfile]:
     """Asks all servers at the same moment and writes what they answer below a folder, which may have other
     captures already. A profile for each server, in their order.
 
@@ -85,13 +85,13 @@ def _new_folder(profiles: Path) -> Path:
         return place
 
 
-def _kept(answer: Answer, place: Path) -> Profile:
+def _kept(answer: ServerReply, place: Path) -> HostProfile:
     path = place / (answer.name + _ENDING)
     error = answer.error
     if error is None:
         error = _saved(answer, path)
     size = None if error is not None else path.stat().st_size
-    return Profile(
+    return HostProfile(
         place.name,
         str(answer.address),
         None if error is not None else str(path),
@@ -102,7 +102,7 @@ def _kept(answer: Answer, place: Path) -> Profile:
     )
 
 
-def _saved(answer: Answer, path: Path) -> StepscopeError | None:
+def _saved(answer: ServerReply, path: Path) -> StepscopeError | None:
     """Writes the XSpace of a reply; an error when there is none."""
     assert answer.reply is not None
     data = answer.reply.xspace or next(
@@ -129,7 +129,7 @@ def _saved(answer: Answer, path: Path) -> StepscopeError | None:
     return None
 
 
-def _none(answer: Answer, path: Path) -> StepscopeError:
+def _none(answer: ServerReply, path: Path) -> StepscopeError:
     assert answer.reply is not None
     if answer.reply.empty:
         return StepscopeError(

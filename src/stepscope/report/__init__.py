@@ -3,7 +3,7 @@
 * parts.py says what a Report is made of.
 * summary.py asks the library's questions of a trace (sentences.py, advice.py write what it says).
 * pipeline.py, memory.py, verification.py and tfprof.py do the same for what instruments find.
-* promised.py holds the keys that the JSON of these verbs has beside the report's own.
+* document_keys.py holds the keys that the JSON of these verbs has beside the report's own.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from stepscope.report.parts import (
     Column,
     Diff,
     Edit,
-    Finding,
-    Node,
     Note,
     Report,
+    ReportFinding,
     Section,
     Share,
     SourceLine,
     Split,
     Table,
     Tree,
+    TreeNode,
 )
 from stepscope.report.summary import build
 
@@ -33,15 +33,15 @@ __all__ = [
     "Column",
     "Diff",
     "Edit",
-    "Finding",
-    "Node",
     "Note",
     "Report",
+    "ReportFinding",
     "Section",
     "Share",
     "SourceLine",
     "Split",
     "Table",
     "Tree",
+    "TreeNode",
     "build",
 ]

@@ -11,12 +11,12 @@ from stepscope import library, units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.written_ops import written_op
 from stepscope.library import statements
-from stepscope.report.parts import Finding, Note, Rows, Table, dicts
+from stepscope.report.parts import Note, ReportFinding, Rows, Table, dicts
 from stepscope.sources.source import Source
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 _RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
 _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
@@ -25,7 +25,7 @@ _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, 
 def framework_of(frameworks: Iterable[str | None]) -> str | None:
     """The framework whose words advice is given in, from those of the sources; None where there are several,
     or none is known."""
-    found = {one for one in frameworks if one is not None}
+    found = {framework for framework in frameworks if framework is not None}
     return found.pop() if len(found) == 1 else None
 
 
@@ -36,10 +36,10 @@ def findings_of(
     several: bool,
     framework: str | None = None,
     of_libraries: Mapping[str, str] | None = None,
-) -> tuple[Finding, ...]:
+) -> tuple[ReportFinding, ...]:
     """The findings that have rows, the heaviest first. framework: see framework_of. of_libraries: ops of the
     program by the types of what libraries run for it."""
-    found: list[tuple[int, int, Finding]] = []
+    found: list[tuple[int, int, ReportFinding]] = []
     for entry in entries:
         table = answers[entry.name]
         if not table.rows:
@@ -64,7 +64,7 @@ def findings_of(
         cases = sum(_is_case(first, row) for row in dicts(table)[1:]) + max(table.total - len(table.rows), 0)
         if cases:
             impact += f" {units.count(cases, 'more case')} like it."
-        one = Finding(
+        report_finding = ReportFinding(
             slug=entry.slug,
             severity=first["severity"],
             title=entry.title,
@@ -76,7 +76,7 @@ def findings_of(
             reasoning=entry.reasoning,
             formula=entry.formula,
         )
-        found.append((_RANK[first["severity"]], -first.get("impact_ps", 0), one))
+        found.append((_RANK[first["severity"]], -first.get("impact_ps", 0), report_finding))
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
 
 
@@ -129,7 +129,11 @@ _NEXT = {
 
 
 def next_commands(
-    trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows], *, only_memory: bool = False
+    trace: OpenTrace,
+    findings: Sequence[ReportFinding],
+    told: Mapping[str, Rows],
+    *,
+    only_memory: bool = False,
 ) -> tuple[str, ...]:
     """What to run next. only_memory: all that was recorded are profiles, and they hold memory."""
     typed = where(trace)
@@ -155,9 +159,9 @@ def next_commands(
     return (f"stepscope query {typed} @{further}", f"stepscope report {typed} -o report.html")
 
 
-def _of_programs(trace: Trace, typed: str, passes: bool) -> tuple[str, ...]:
+def _of_programs(trace: OpenTrace, typed: str, passes: bool) -> tuple[str, ...]:
     """What to ask of programs. A lake keeps their tables and not the files, which other verbs read."""
-    if not all(isinstance(one, Source) for one in trace.sources):
+    if not all(isinstance(source, Source) for source in trace.sources):
         return (f"stepscope query {typed} @hlo_instructions", f"stepscope query {typed} @hlo_passes")
     changed = (f"stepscope xla diff {typed}",) if passes else ()
     return (
@@ -168,7 +172,7 @@ def _of_programs(trace: Trace, typed: str, passes: bool) -> tuple[str, ...]:
     )
 
 
-def where(trace: Trace) -> str | None:
+def where(trace: OpenTrace) -> str | None:
     """The paths of the trace as they were typed; None for a pipe, which gives its bytes once."""
     paths = list(dict.fromkeys(trace.given))
     if not paths or any(path == "-" or path.startswith(("/dev/", "/proc/")) for path in paths):
@@ -194,7 +198,7 @@ def _pattern(paths: Sequence[str]) -> str | None:
     before = _shared(bases)
     after = _shared([base[len(before) :][::-1] for base in bases])[::-1]
     try:
-        there = {one.name for one in os.scandir(folder or ".")}
+        there = {entry.name for entry in os.scandir(folder or ".")}
     except OSError:  # gone since it was read, or inside of an archive
         return None
     named = {name for name in there if name.startswith(before) and name[len(before) :].endswith(after)}

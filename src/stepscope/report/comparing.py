@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
-from stepscope.instruments.compare import measured, ops
+from stepscope.instruments.compare import figures, ops
 from stepscope.report.bases import BASES, called
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
-    from stepscope.instruments.compare.measured import Measured
+    from stepscope.instruments.compare.figures import Measured
     from stepscope.instruments.compare.ops import Pair
     from stepscope.units import Unit
 
@@ -33,7 +33,7 @@ def build(a: Measured, b: Measured) -> Report:
     whole = "a step" if stepped else "the recording"
     pairs = ops.pairs(a.ops, b.ops)
     numbers = (a.steps, b.steps) if stepped else (1, 1)
-    kinds = [_by_kind(one, number) for one, number in zip((a, b), numbers, strict=True)]
+    kinds = [_by_kind(measured, number) for measured, number in zip((a, b), numbers, strict=True)]
     tables = (
         ("ops", "Op types", f"Which types take more or less of {whole}?", "Op type", "ps", 0),
         ("counts", "Executions", f"Which types run more in {whole}?", "Op type", "float", 1),
@@ -72,7 +72,7 @@ def build(a: Measured, b: Measured) -> Report:
 
 def _headline(a: Measured, b: Measured) -> list[str]:
     if not a.steps or not b.steps:
-        without = [one.name for one in (a, b) if not one.steps]
+        without = [measured.name for measured in (a, b) if not measured.steps]
         return [
             f"Steps are not known of {' and '.join(without)}, so whole recordings are compared.",
             UNKNOWN_NOISE,
@@ -109,8 +109,8 @@ def _steps(a: Measured, b: Measured) -> Section:
         Column("median_ps", "ps", "Median", "median duration of a step"),
     )
     rows = tuple(
-        (side, one.name, one.hosts, one.steps, one.mean_ps, one.median_ps)
-        for side, one in (("A", a), ("B", b))
+        (side, measured.name, measured.hosts, measured.steps, measured.mean_ps, measured.median_ps)
+        for side, measured in (("A", a), ("B", b))
     )
     return Section("compared_steps", "Steps", "How long do steps take?", table=Table(columns, rows, 2))
 
@@ -133,8 +133,8 @@ def _halves(pairs: Sequence[Pair], numbers: tuple[int, int]) -> list[tuple[int, 
     """Time of each pair in A and in B, a step or in all: whole picoseconds that add up."""
     return list(
         zip(
-            ops.shared_out([one.a_ps for one in pairs], numbers[0]),
-            ops.shared_out([one.b_ps for one in pairs], numbers[1]),
+            ops.shared_out([pair.a_ps for pair in pairs], numbers[0]),
+            ops.shared_out([pair.b_ps for pair in pairs], numbers[1]),
             strict=True,
         )
     )
@@ -152,16 +152,16 @@ def _ops(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section
         Column("b_name", "text", "In B", "names in B, where they are others"),
         Column("place", "text", "Place", "device or host"),
     )
-    ordered = sorted(pairs, key=lambda one: (one.place, one.a, one.b))
+    ordered = sorted(pairs, key=lambda pair: (pair.place, pair.a, pair.b))
     rows: list[tuple[Any, ...]] = []
-    for one, (in_a, in_b) in zip(ordered, _halves(ordered, numbers), strict=True):
-        names = called(one.b) if one.a and one.b and one.a != one.b else None
-        runs = (_per(one.a_runs, numbers[0]), _per(one.b_runs, numbers[1]))
+    for pair, (in_a, in_b) in zip(ordered, _halves(ordered, numbers), strict=True):
+        names = called(pair.b) if pair.a and pair.b and pair.a != pair.b else None
+        runs = (_per(pair.a_runs, numbers[0]), _per(pair.b_runs, numbers[1]))
         rows.append(
             (
-                *(called(one.a or one.b), in_a if one.a else None, in_b if one.b else None, in_b - in_a),
-                *(runs[0] if one.a else None, runs[1] if one.b else None),
-                *(BASES[one.basis], names, one.place),
+                *(called(pair.a or pair.b), in_a if pair.a else None, in_b if pair.b else None, in_b - in_a),
+                *(runs[0] if pair.a else None, runs[1] if pair.b else None),
+                *(BASES[pair.basis], names, pair.place),
             )
         )
     rows.sort(key=lambda row: (-abs(row[3]), row[0]))
@@ -224,10 +224,10 @@ def _matched(pairs: Sequence[Pair]) -> list[str]:
 def _layers(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section:
     """Totals by layer; they compare even where nothing inside has a counterpart."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    ordered = sorted(pairs, key=lambda one: (one.layer, one.place, one.a, one.b))
-    for one, half in zip(ordered, _halves(ordered, numbers), strict=True):
+    ordered = sorted(pairs, key=lambda pair: (pair.layer, pair.place, pair.a, pair.b))
+    for pair, half in zip(ordered, _halves(ordered, numbers), strict=True):
         for side in (0, 1):
-            sums[one.layer or "(in no scope)"][side] += half[side]
+            sums[pair.layer or "(in no scope)"][side] += half[side]
     known = len(sums) > 1
     columns = (
         Column("name", "text", "Scope", "layer or scope, forward and backward"),
@@ -252,9 +252,9 @@ def _layers(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Sect
 def _alone(pairs: Sequence[Pair], numbers: tuple[int, int]) -> Section:
     """What was added and removed, under the deepest scope that both sides have."""
     groups: dict[str, list[Pair]] = defaultdict(list)
-    for one in pairs:
-        if not one.a or not one.b:
-            groups[one.scope or "(in no common scope)"].append(one)
+    for pair in pairs:
+        if not pair.a or not pair.b:
+            groups[pair.scope or "(in no common scope)"].append(pair)
     columns = (
         Column("scope", "text", "Scope", "deepest scope that both sides have"),
         Column("removed", "int", "Removed", "ops that only A has"),
@@ -265,13 +265,13 @@ def _alone(pairs: Sequence[Pair], numbers: tuple[int, int]) -> Section:
     )
     rows = []
     for scope, mine in groups.items():
-        gone, new = [one for one in mine if one.a], [one for one in mine if one.b]
-        longest = sorted(mine, key=lambda one: (-max(one.a_ps, one.b_ps), one.a, one.b))[:_MOST_NAMED]
+        gone, new = [pair for pair in mine if pair.a], [pair for pair in mine if pair.b]
+        longest = sorted(mine, key=lambda pair: (-max(pair.a_ps, pair.b_ps), pair.a, pair.b))[:_MOST_NAMED]
         rows.append(
             (
-                *(scope, len(gone), sum(one.a_ps for one in gone) // numbers[0]),
-                *(len(new), sum(one.b_ps for one in new) // numbers[1]),
-                ", ".join(f"{'-' if one.a else '+'} {called(one.a or one.b)}" for one in longest),
+                *(scope, len(gone), sum(pair.a_ps for pair in gone) // numbers[0]),
+                *(len(new), sum(pair.b_ps for pair in new) // numbers[1]),
+                ", ".join(f"{'-' if pair.a else '+'} {called(pair.a or pair.b)}" for pair in longest),
             )
         )
     rows.sort(key=lambda row: (-max(row[2], row[4]), row[0]))
@@ -285,10 +285,10 @@ def _alone(pairs: Sequence[Pair], numbers: tuple[int, int]) -> Section:
 
 def _graph(a: Measured, b: Measured) -> Section:
     """Graphs by node types, with the nodes that have no counterpart."""
-    found = measured.compare_nodes(a, b)
+    found = figures.compare_nodes(a, b)
     if found is None:
         return Section("compared_graph", "Graph")
-    cut = [side for side, one in (("A", a), ("B", b)) if one.nodes_cut]
+    cut = [side for side, measured in (("A", a), ("B", b)) if measured.nodes_cut]
     answer = [
         f"{units.count(len(a.nodes), 'node')} in A, {len(b.nodes):,} in B:"
         f" {len(found.added):,} added, {len(found.removed):,} removed."
@@ -298,7 +298,7 @@ def _graph(a: Measured, b: Measured) -> Section:
             rest = f" and {len(nodes) - _MOST_NAMED:,} more" if len(nodes) > _MOST_NAMED else ""
             answer.append(f"{word}: {_listed(nodes)}{rest}.")
     if cut:
-        most = f"{measured.MOST_NODES:,}"
+        most = f"{figures.MOST_NODES:,}"
         answer.append(f"Only the first {most} nodes of {' and '.join(cut)} are read.")
     columns = (
         Column("name", "text", "Op type", "type of node"),

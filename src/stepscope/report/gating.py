@@ -13,9 +13,9 @@ from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
     from stepscope.instruments.compare.budgets import Kept
-    from stepscope.instruments.compare.gate import Judged, Timed
+    from stepscope.instruments.compare.gate import Judged, TimedFigure
     from stepscope.instruments.compare.history import History
-    from stepscope.instruments.compare.recordings import Recording
+    from stepscope.instruments.compare.recordings import RecordedRun
 
 FIGURES = {
     "ops_per_step": "ops in a step",
@@ -53,7 +53,11 @@ def build(judged: Judged, history: History | None = None) -> Report:
     ]
     if history is not None:
         sections.insert(4, history_section(history))
-    kept = tuple(one for one in sections if one.answer or (one.table is not None and one.table.rows))
+    kept = tuple(
+        section
+        for section in sections
+        if section.answer or (section.table is not None and section.table.rows)
+    )
     return Report(
         f"{_how_many(judged.baseline)} of the baseline, {_how_many(judged.candidate)} of the candidate",
         tuple(_headline(judged)),
@@ -62,7 +66,7 @@ def build(judged: Judged, history: History | None = None) -> Report:
     )
 
 
-def _how_many(side: Sequence[Recording]) -> str:
+def _how_many(side: Sequence[RecordedRun]) -> str:
     return units.count(len(side), "recording")
 
 
@@ -80,16 +84,16 @@ def _faster(judged: Judged) -> list[str]:
         before, after = (units.show(round(one), "ps") for one in judged.shorter)
         share = units.show(1 - judged.shorter[1] / judged.shorter[0], "ratio")
         parts.append(f"steps are {share} shorter: {after}, {before} before")
-    faster = [one for one in judged.timed if one.status == "faster"]
+    faster = [figure for figure in judged.timed if figure.status == "faster"]
     if judged.shorter is not None:
-        faster = [one for one in faster if one.what != "step"]
-    parts += [_slower(one) for one in faster[:_NAMED]]
+        faster = [figure for figure in faster if figure.what != "step"]
+    parts += [_slower(figure) for figure in faster[:_NAMED]]
     if len(faster) > _NAMED:
         parts.append(f"{units.count(len(faster) - _NAMED, 'other')} faster")
-    paid = [one for one in judged.limits if one.status == "paid"]
+    paid = [limit for limit in judged.limits if limit.status == "paid"]
     if paid:
-        more = [f"{_exceeded(one)} if they took longer" for one in paid[:1]]
-        more += [FIGURES[one.name] for one in paid[1:]]
+        more = [f"{_exceeded(kept)} if they took longer" for kept in paid[:1]]
+        more += [FIGURES[kept.name] for kept in paid[1:]]
         parts.append(f"that pays for more work ({', '.join(more)})")
     return [f"An improvement: {'; '.join(parts)}."] if parts else []
 
@@ -100,7 +104,7 @@ def _because(judged: Judged) -> str:
     if judged.verdict == "regression":
         parts = [_exceeded(one) for one in judged.exceeded]
         slower = judged.slower
-        parts += [_slower(one) for one in slower[:_NAMED]]
+        parts += [_slower(figure) for figure in slower[:_NAMED]]
         if len(slower) > _NAMED:
             parts.append(f"{units.count(len(slower) - _NAMED, 'other')} slower")
         return "; ".join(parts)
@@ -108,7 +112,11 @@ def _because(judged: Judged) -> str:
     if judged.limits:
         kept = sum(one.status == "kept" for one in judged.limits)
         parts.append(f"{units.count(kept, 'limit')} kept")
-    seen = [one.visible for one in judged.timed if one.what == "op" and one.status == "same" and one.visible]
+    seen = [
+        figure.visible
+        for figure in judged.timed
+        if figure.what == "op" and figure.status == "same" and figure.visible
+    ]
     if judged.judged_share is not None:
         share = units.show(judged.judged_share, "ratio")
         limit = units.show(judged.budget.can_see, "ratio")
@@ -129,7 +137,7 @@ def _reasons(judged: Judged) -> str:
                 " recordings of one program differ is not known"
             )
         elif reason == "no_steps":
-            without = [name for name, side in sides if all(not one.steps for one in side)]
+            without = [name for name, side in sides if all(not run.steps for run in side)]
             told.append(f"the recordings of {' and of '.join(without)} have no steps")
         elif reason == "few_steps":
             told.append("fewer than 4 recordings of a side have 10 steps or more")
@@ -147,7 +155,7 @@ def _reasons(judged: Judged) -> str:
                 f" in ops that take {share} of the ops' time; record more, or on a machine with less to do"
             )
         elif reason == "unclear":
-            unclear = [FIGURES[one.name] for one in judged.limits if one.status == "unclear"]
+            unclear = [FIGURES[kept.name] for kept in judged.limits if kept.status == "unclear"]
             told.append(f"recordings of one side differ in {', '.join(unclear)}")
         elif reason == "missing":
             lacking = ", ".join(FIGURES[name] for name in judged.missing)
@@ -157,20 +165,24 @@ def _reasons(judged: Judged) -> str:
     return "; ".join(told)
 
 
-def _exceeded(one: Kept) -> str:
-    most = units.show(_whole(one.candidate[1]), _unit(one.unit))
-    return f"{FIGURES[one.name]} {most}, allowed {units.show(_whole(one.allowed), _unit(one.unit))}"
+def _exceeded(kept: Kept) -> str:
+    most = units.show(_whole(kept.candidate[1]), _unit(kept.unit))
+    return f"{FIGURES[kept.name]} {most}, allowed {units.show(_whole(kept.allowed), _unit(kept.unit))}"
 
 
-def _slower(one: Timed) -> str:
-    name = {"op": called(one.names), "part": f"the part {one.names[0]}", "step": f"the step's {one.names[0]}"}
-    return f"{name[one.what]} {_change(one.shift)}{_interval(one)}"
+def _slower(figure: TimedFigure) -> str:
+    name = {
+        "op": called(figure.names),
+        "part": f"the part {figure.names[0]}",
+        "step": f"the step's {figure.names[0]}",
+    }
+    return f"{name[figure.what]} {_change(figure.shift)}{_interval(figure)}"
 
 
-def _interval(one: Timed) -> str:
-    if one.low is None or one.high is None:
+def _interval(figure: TimedFigure) -> str:
+    if figure.low is None or figure.high is None:
         return ""
-    return f" ({_change(one.low)} to {_change(one.high)})"
+    return f" ({_change(figure.low)} to {_change(figure.high)})"
 
 
 def _change(share: float | None) -> str:
@@ -203,21 +215,21 @@ def _limits(judged: Judged) -> Section:
     )
     rows = tuple(
         (
-            FIGURES[one.name],
-            None if one.baseline is None else _span(one.baseline, one.unit),
-            _span(one.candidate, one.unit),
-            units.show(_whole(one.allowed), _unit(one.unit)),
-            "not judged" if one.status == "unjudged" else one.status,
+            FIGURES[limit.name],
+            None if limit.baseline is None else _span(limit.baseline, limit.unit),
+            _span(limit.candidate, limit.unit),
+            units.show(_whole(limit.allowed), _unit(limit.unit)),
+            "not judged" if limit.status == "unjudged" else limit.status,
         )
-        for one in judged.limits
+        for limit in judged.limits
     )
     answer = []
     if judged.limits:
-        over = sum(one.status == "exceeded" for one in judged.limits)
+        over = sum(limit.status == "exceeded" for limit in judged.limits)
         answer.append(
             f"{units.count(over, 'limit')} of {len(rows)} exceeded." if over else "No limit is exceeded."
         )
-    if any(one.status == "unjudged" for one in judged.limits):
+    if any(limit.status == "unjudged" for limit in judged.limits):
         answer.append("The peak of memory is judged from 4 recordings of the baseline on.")
     return Section(
         "check_limits",
@@ -248,22 +260,24 @@ _TIMES = (
 )
 
 
-def _time_row(one: Timed) -> tuple[Any, ...]:
-    name = called(one.names) if one.what == "op" else one.names[0]
-    if one.other_names != one.names and one.other_names:
-        name = f"{name}, now {called(one.other_names)}"
+def _time_row(figure: TimedFigure) -> tuple[Any, ...]:
+    name = called(figure.names) if figure.what == "op" else figure.names[0]
+    if figure.other_names != figure.names and figure.other_names:
+        name = f"{name}, now {called(figure.other_names)}"
     return (
         name,
-        one.share,
-        None if one.shift is None else _change(one.shift),
-        one.status if one.status != "unjudged" else "not judged",
-        None if one.visible is None else _visible(one.visible),
-        None if one.low is None or one.high is None else f"{_change(one.low)} to {_change(one.high)}",
-        None if one.a_ps is None else round(one.a_ps),
-        None if one.b_ps is None else round(one.b_ps),
-        one.adjusted,
-        _WHYS[one.why] if one.why else None,
-        BASES[one.basis],
+        figure.share,
+        None if figure.shift is None else _change(figure.shift),
+        figure.status if figure.status != "unjudged" else "not judged",
+        None if figure.visible is None else _visible(figure.visible),
+        None
+        if figure.low is None or figure.high is None
+        else f"{_change(figure.low)} to {_change(figure.high)}",
+        None if figure.a_ps is None else round(figure.a_ps),
+        None if figure.b_ps is None else round(figure.b_ps),
+        figure.adjusted,
+        _WHYS[figure.why] if figure.why else None,
+        BASES[figure.basis],
     )
 
 
@@ -272,12 +286,12 @@ def _visible(share: float) -> str:
 
 
 def _times(judged: Judged) -> Section:
-    mine = [one for one in judged.timed if one.what != "step"]
+    mine = [figure for figure in judged.timed if figure.what != "step"]
     order = {"slower": 0, "faster": 1, "same": 2, "unjudged": 3}
-    mine.sort(key=lambda one: order[one.status])
+    mine.sort(key=lambda figure: order[figure.status])
     answer = []
     if mine:
-        counts = [(status, sum(one.status == status for one in mine)) for status in order]
+        counts = [(status, sum(figure.status == status for figure in mine)) for status in order]
         told = [f"{number} {'not judged' if status == 'unjudged' else status}" for status, number in counts]
         least = units.show(judged.budget.least_share, "ratio")
         answer.append(f"Of what takes at least {least}: {', '.join(told)}.")
@@ -292,7 +306,7 @@ def _times(judged: Judged) -> Section:
 
 
 def _steps(judged: Judged) -> Section:
-    mine = [one for one in judged.timed if one.what == "step"]
+    mine = [figure for figure in judged.timed if figure.what == "step"]
     answer = []
     if mine and judged.variation is not None and judged.variation > MOST_VARIATION:
         answer.append(
@@ -331,7 +345,7 @@ def _alone(judged: Judged) -> Section:
     )
 
 
-def _recordings(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> Section:
+def _recordings(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun]) -> Section:
     columns = (
         Column("side", "text", "Side", "baseline or candidate"),
         Column("name", "text", "Recording", "run"),
@@ -341,9 +355,16 @@ def _recordings(baseline: Sequence[Recording], candidate: Sequence[Recording]) -
         Column("median_ps", "ps", "Median", "of the durations of its steps"),
     )
     rows = tuple(
-        (side, one.name, one.path, one.steps, _rounded(one.step_figure(0.1)), _rounded(one.step_figure(0.5)))
+        (
+            side,
+            recording.name,
+            recording.path,
+            recording.steps,
+            _rounded(recording.step_figure(0.1)),
+            _rounded(recording.step_figure(0.5)),
+        )
         for side, recordings in (("baseline", baseline), ("candidate", candidate))
-        for one in recordings
+        for recording in recordings
     )
     return Section(
         "check_recordings", "Recordings", "What was compared?", table=Table(columns, rows, len(rows))
@@ -366,17 +387,17 @@ def history_section(history: History) -> Section:
         Column("p", "float", "p", "probability of such a change by chance, with all that was tried"),
     )
     rows = []
-    for one in history.changes:
-        at = history.recordings[one.at]
+    for change in history.changes:
+        at = history.recordings[change.at]
         rows.append(
             (
-                FIGURES.get(one.figure, one.figure),
+                FIGURES.get(change.figure, change.figure),
                 at.name,
                 at.origin_unix_ns,
-                units.show(_whole(round(one.before, 6)), _unit(one.unit)),
-                units.show(_whole(round(one.after, 6)), _unit(one.unit)),
-                _change(one.after / one.before - 1),
-                one.p,
+                units.show(_whole(round(change.before, 6)), _unit(change.unit)),
+                units.show(_whole(round(change.after, 6)), _unit(change.unit)),
+                _change(change.after / change.before - 1),
+                change.p,
             )
         )
     number = len(history.recordings)
@@ -450,32 +471,32 @@ def checks(judged: Judged) -> list[dict[str, Any]]:
                 "message": f"the candidate's recordings do not tell their {FIGURES[name]}",
             }
         )
-    for one in judged.timed:
-        status = {"slower": "failed", "unjudged": "skipped"}.get(one.status, "passed")
-        if one.status == "unjudged":
-            message = f"not judged: {_WHYS[one.why]}"
+    for figure in judged.timed:
+        status = {"slower": "failed", "unjudged": "skipped"}.get(figure.status, "passed")
+        if figure.status == "unjudged":
+            message = f"not judged: {_WHYS[figure.why]}"
         else:
-            message = f"{one.status}: {_change(one.shift)}{_interval(one)}"
-            if one.status == "same" and one.visible is not None:
-                message += f"; smallest visible increase {_visible(one.visible)}"
+            message = f"{figure.status}: {_change(figure.shift)}{_interval(figure)}"
+            if figure.status == "same" and figure.visible is not None:
+                message += f"; smallest visible increase {_visible(figure.visible)}"
         found.append(
             {
-                "group": {"op": "ops", "part": "parts", "step": "steps"}[one.what],
-                "name": called(one.names or one.other_names),
+                "group": {"op": "ops", "part": "parts", "step": "steps"}[figure.what],
+                "name": called(figure.names or figure.other_names),
                 "status": status,
                 "message": message,
-                "names": list(one.names),
-                "other_names": list(one.other_names),
-                "matched_by": one.basis,
-                "share": one.share,
-                "baseline_ps": one.a_ps,
-                "candidate_ps": one.b_ps,
-                "shift": one.shift,
-                "low": one.low,
-                "high": one.high,
-                "p": one.p,
-                "adjusted_p": one.adjusted,
-                "visible": one.visible,
+                "names": list(figure.names),
+                "other_names": list(figure.other_names),
+                "matched_by": figure.basis,
+                "share": figure.share,
+                "baseline_ps": figure.a_ps,
+                "candidate_ps": figure.b_ps,
+                "shift": figure.shift,
+                "low": figure.low,
+                "high": figure.high,
+                "p": figure.p,
+                "adjusted_p": figure.adjusted,
+                "visible": figure.visible,
             }
         )
     if judged.reasons:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from stepscope import units
 from stepscope.errors import NothingFound
 from stepscope.formats.xla import hlo_files
+from stepscope.instruments.graphs import GraphScope as GraphScope
 from stepscope.instruments.graphs import Hierarchy as Hierarchy
-from stepscope.instruments.graphs import Scope as Scope
 from stepscope.instruments.graphs import alike, programs
 from stepscope.instruments.graphs import level as level
 from stepscope.instruments.graphs import to_depth as to_depth
 from stepscope.library.statements import statement
-from stepscope.report.parts import Column, Node, Report, Section, Table, Tree
+from stepscope.report.parts import Column, Report, Section, Table, Tree, TreeNode
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 MOST_LINES = 5_000
 _COLUMNS = (
@@ -35,7 +35,7 @@ _WAY = (
 )
 
 
-def stored_graphs(trace: Trace) -> list[dict[str, Any]]:
+def stored_graphs(trace: OpenTrace) -> list[dict[str, Any]]:
     """The graphs of a trace's tables, the largest first: run_id, source_id, graph, nodes and file."""
     result = trace.query(statement("page_graphs"))
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
@@ -50,7 +50,7 @@ def dumped_graphs(paths: Sequence[str]) -> list[dict[str, Any]]:
         return []
 
 
-def stored(trace: Trace, row: Mapping[str, Any]) -> Hierarchy:
+def stored(trace: OpenTrace, row: Mapping[str, Any]) -> Hierarchy:
     """The graph of a row of stored_graphs()."""
     return Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
 
@@ -61,10 +61,10 @@ def dumped(row: Mapping[str, Any]) -> Hierarchy:
     return programs.of(hlo_files.known_module(row["path"]))
 
 
-def build(name: str, graph: Hierarchy, top: Scope, depth: int, *, fold: bool = True) -> Report:
+def build(name: str, graph: Hierarchy, top: GraphScope, depth: int, *, fold: bool = True) -> Report:
     """The scopes of a graph, `depth` of them inside of each other. top: begins there. fold: siblings that
     are alike are one line."""
-    nodes: list[Node] = []
+    nodes: list[TreeNode] = []
     lines = 0
     left = [(group, 0) for group in reversed(_inside(top, fold))]
     while left:
@@ -91,7 +91,7 @@ def build(name: str, graph: Hierarchy, top: Scope, depth: int, *, fold: bool = T
 def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
     """The nodes of a path, in the order of the edges."""
     found = [graph.nodes[one] for one in path]
-    rows = tuple((one.path, one.op_type, one.device, one.own_ps) for one in found)
+    rows = tuple((scope.path, scope.op_type, scope.device, scope.own_ps) for scope in found)
     headline = (
         f"The shortest path has {units.count(len(rows), 'node')}."
         if rows
@@ -100,22 +100,25 @@ def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
     return Report(name, (headline,), (Section("way", "Path", table=Table(_WAY, rows, len(rows))),))
 
 
-def _inside(scope: Scope, fold: bool) -> list[list[Scope]]:
+def _inside(scope: GraphScope, fold: bool) -> list[list[GraphScope]]:
     """What is directly in a scope, the slowest and then the largest first."""
     return sorted(
         alike(scope, fold=fold),
-        key=lambda group: (-sum(one.time_ps for one in group), -sum(one.nodes for one in group)),
+        key=lambda group: (
+            -sum(graph_scope.time_ps for graph_scope in group),
+            -sum(graph_scope.nodes for graph_scope in group),
+        ),
     )
 
 
-def _line(group: Sequence[Scope], depth: int) -> Node:
-    one = group[0]
+def _line(group: Sequence[GraphScope], depth: int) -> TreeNode:
+    scope = group[0]
     values = (
         sum(each.nodes for each in group),
         sum(each.time_ps for each in group) or None,
         sum(each.output_bytes for each in group) or None,
-        one.op_type,
-        one.device or None,
+        scope.op_type,
+        scope.device or None,
     )
     about = f"and {units.count(len(group) - 1, 'block')} like it" if len(group) > 1 else ""
-    return Node(depth, one.name or "(no name)", values, about=about)
+    return TreeNode(depth, scope.name or "(no name)", values, about=about)

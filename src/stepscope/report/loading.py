@@ -15,20 +15,20 @@ _LITTLE = 0.05
 
 def said(found: Iterable[Loading]) -> list[str]:
     """Sentences, of the host first that waits most."""
-    return [sentence for one in found for sentence in _of(one)]
+    return [sentence for loading in found for sentence in _of(loading)]
 
 
-def _of(one: Loading) -> Iterator[str]:
-    if one.share is None:
+def _of(loading: Loading) -> Iterator[str]:
+    if loading.share is None:
         yield "How long steps wait for the DataLoader is not known: none of them waited where that is seen."
     else:
-        at = f", in {_at(one.place)}" if one.place is not None else ""
-        yield f"Steps wait for the DataLoader for {units.show(one.share, 'ratio')} of their time{at}."
-    for loader in one.loaders:
+        at = f", in {_at(loading.place)}" if loading.place is not None else ""
+        yield f"Steps wait for the DataLoader for {units.show(loading.share, 'ratio')} of their time{at}."
+    for loader in loading.loaders:
         yield from _made(loader)
-    if (one.share or 0.0) < _LITTLE:
+    if (loading.share or 0.0) < _LITTLE:
         return
-    workers = [loader.workers for loader in one.loaders]
+    workers = [loader.workers for loader in loading.loaders]
     if not workers:
         yield "Make it faster than the step: more workers, a larger prefetch_factor, less work an element."
     elif not any(workers):

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from stepscope import units
-from stepscope.instruments.memory.allocators import Memory
-from stepscope.instruments.memory.blocks import Block, Spans
+from stepscope.instruments.memory.allocators import AllocatorMemory
+from stepscope.instruments.memory.blocks import MemoryBlock, Spans
 from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
-from stepscope.instruments.memory.peak import Holder, code_of, holders, op_of, scope_of, tensor_of
+from stepscope.instruments.memory.peak import PeakHolder, code_of, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
-from stepscope.instruments.memory.whatif import WhatIf
+from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.library import statements
-from stepscope.report import memory_steps, promised
+from stepscope.report import document_keys, memory_steps
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 
 NOTHING = "These recordings say nothing about memory: they hold no allocations, and no outputs with a graph."
@@ -23,7 +23,7 @@ TODO = (
     "trace_level=FULL_TRACE and output_partition_graphs=True, or torch.profiler with profile_memory=True"
 )
 
-Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
+Asked = Sequence[tuple[AllocatorMemory, Sequence[MemoryWhatIf]]]
 """Allocators, each with what changes would do to its peak."""
 NO_STEPS: Windows = {}
 """Of sources that have none."""
@@ -62,9 +62,9 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
     """The report of all allocators, in the order given. steps: those of each source, for their peaks.
     process: what is known of the process as a whole."""
     more = () if process is None else (process,)
-    peaks = by_step([one for one, _ in asked], steps)
-    told = [(one, changes, sentences(one)) for one, changes in asked]
-    document = promised.memory(told)
+    peaks = by_step([memory for memory, _ in asked], steps)
+    told = [(memory, changes, sentences(memory)) for memory, changes in asked]
+    document = document_keys.memory(told)
     if not told:
         headline = (NOTHING,) if process is None else process.answer
         return Report("Memory", headline, more, document=document)
@@ -72,23 +72,23 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
         groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
         title, sections = f"{len(told)} allocators", tuple(groups)
     else:
-        one, changes = asked[0]
-        title, sections = _place(one), tuple(_parts(one, changes, peaks[0], "Why"))
+        allocator_memory, changes = asked[0]
+        title, sections = _place(allocator_memory), tuple(_parts(allocator_memory, changes, peaks[0], "Why"))
     return Report(title, (_at_most(told[0][0]),), (*sections, *more), document=document)
 
 
-def headline(found: Sequence[Memory]) -> list[str]:
+def headline(found: Sequence[AllocatorMemory]) -> list[str]:
     """What comes first of recordings that hold memory and no time: the peak of each, with what holds it."""
     said = []
-    for one in found[:_MOST_SAID]:
-        kinds = f": {', '.join(parts)}" if (parts := by_kind(one)) else ""
-        size = _bytes(one.peak.bytes)
-        if one.held.is_moment:
-            held = f"{one.device} held {size}" if one.device else f"{size} was held"
-            said.append(f"{held} {_MOMENTS[one.held.way]}{kinds}.")
+    for memory in found[:_MOST_SAID]:
+        kinds = f": {', '.join(parts)}" if (parts := by_kind(memory)) else ""
+        size = _bytes(memory.peak.bytes)
+        if memory.held.is_moment:
+            held = f"{memory.device} held {size}" if memory.device else f"{size} was held"
+            said.append(f"{held} {_MOMENTS[memory.held.way]}{kinds}.")
         else:
-            whose = f" on {one.device}" if one.device else ""
-            said.append(f"The peak of memory{whose} is {size}{_when(one)}{kinds}.")
+            whose = f" on {memory.device}" if memory.device else ""
+            said.append(f"The peak of memory{whose} is {size}{_when(memory)}{kinds}.")
     if len(found) > _MOST_SAID:
         said.append(
             f"{units.count(len(found) - _MOST_SAID, 'more allocator')}: `stepscope memory` shows them."
@@ -96,45 +96,47 @@ def headline(found: Sequence[Memory]) -> list[str]:
     return said
 
 
-def group(one: Memory, changes: Sequence[WhatIf] = (), peaks: Sequence[StepPeak] = ()) -> Section:
+def group(
+    memory: AllocatorMemory, changes: Sequence[MemoryWhatIf] = (), peaks: Sequence[StepPeak] = ()
+) -> Section:
     """An allocator as a section of a larger report."""
-    why, *parts = _parts(one, changes, peaks, "Peak memory")
+    why, *parts = _parts(memory, changes, peaks, "Peak memory")
     question = "What is the peak, who holds it, and what would make it lower?"
-    answer = (_at_most(one), *why.answer)
-    return Section("memory", why.title, question, answer, subject=_place(one), parts=tuple(parts))
+    answer = (_at_most(memory), *why.answer)
+    return Section("memory", why.title, question, answer, subject=_place(memory), parts=tuple(parts))
 
 
-def _place(one: Memory) -> str:
+def _place(memory: AllocatorMemory) -> str:
     """Where an allocator is: its file, device and name."""
-    return "  ".join(part for part in (one.path, f"{one.device} {one.allocator}".strip()) if part)
+    return "  ".join(part for part in (memory.path, f"{memory.device} {memory.allocator}".strip()) if part)
 
 
-def _at_most(one: Memory) -> str:
-    if one.held.way == "variables":
-        where = f" on {one.device}" if one.device else ""
-        return f"Variables of the program held {_bytes(one.peak.bytes)}{where}."
-    if one.held.way == "stacks":
-        return f"{_bytes(one.peak.bytes)} was held {_MOMENTS[one.held.way]}."
-    if one.held.way == "timeline":
-        return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}, as TensorFlow's Timeline reckons it."
-    return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}."
+def _at_most(memory: AllocatorMemory) -> str:
+    if memory.held.way == "variables":
+        where = f" on {memory.device}" if memory.device else ""
+        return f"Variables of the program held {_bytes(memory.peak.bytes)}{where}."
+    if memory.held.way == "stacks":
+        return f"{_bytes(memory.peak.bytes)} was held {_MOMENTS[memory.held.way]}."
+    if memory.held.way == "timeline":
+        return f"The peak is {_bytes(memory.peak.bytes)}{_when(memory)}, as TensorFlow's Timeline reckons it."
+    return f"The peak is {_bytes(memory.peak.bytes)}{_when(memory)}."
 
 
-def _when(one: Memory) -> str:
-    if one.peak.ts_ps is None:
+def _when(memory: AllocatorMemory) -> str:
+    if memory.peak.ts_ps is None:
         return ""
-    after = one.peak.ts_ps - _start(one)
+    after = memory.peak.ts_ps - _start(memory)
     return f", first reached at {_ps(after)}" if after > 0 else ", reached with the first allocation"
 
 
 def _parts(
-    one: Memory, changes: Sequence[WhatIf], peaks: Sequence[StepPeak], title: str
+    memory: AllocatorMemory, changes: Sequence[MemoryWhatIf], peaks: Sequence[StepPeak], title: str
 ) -> Iterator[Section]:
-    yield Section("why", title, "What should you know about these figures?", tuple(sentences(one)))
-    asked = partial(statements.text, source_id=one.source_id, allocator=one.allocator)
-    held = highest(one, _STRETCHES)
-    if held and one.peak.bytes and not one.held.is_moment:
-        points = one.curve
+    yield Section("why", title, "What should you know about these figures?", tuple(sentences(memory)))
+    asked = partial(statements.text, source_id=memory.source_id, allocator=memory.allocator)
+    held = highest(memory, _STRETCHES)
+    if held and memory.peak.bytes and not memory.held.is_moment:
+        points = memory.curve
         span = max(points[-1][0] - points[0][0], 1)
         rows = tuple((span * i // len(held), size) for i, size in enumerate(held))
         chart = Chart("area", "ts_ps", ("bytes",), "Memory held over time")
@@ -142,17 +144,19 @@ def _parts(
         table = Table(_HELD, rows, len(rows))
         sql = asked("memory_curve")
         yield Section("curve", "Over time", question, table=table, chart=chart, sql=sql)
-    for name, title, by in _views(one):
-        table = _holders(holders(one.peak.blocks, by), one.peak.bytes, one.held.way in ("sizes", "variables"))
+    for name, title, by in _views(memory):
+        table = _holders(
+            holders(memory.peak.blocks, by), memory.peak.bytes, memory.held.way in ("sizes", "variables")
+        )
         if table.rows:
             chart = Chart("bar", "name", ("bytes",), title)
             sql = asked(f"memory_peak_{'by_op' if name == 'by_scope' else name}")
             question = "Who holds the peak?"
-            title += ", at the peak" if not one.held.is_moment else ""
+            title += ", at the peak" if not memory.held.is_moment else ""
             yield Section(name, title, question, table=table, chart=chart, sql=sql)
     yield from memory_steps.sections(peaks)
-    order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(one))
-    if order and one.held.way == "events":
+    order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(memory))
+    if order and memory.held.way == "events":
         title = "Allocated last before the peak, and freed first after it"
         question = "What makes the peak, and what ends it?"
         table = Table(_AROUND, order, len(order))
@@ -163,32 +167,39 @@ def _parts(
         yield Section("changes", title, "What would the peak be after a change?", diff=diff)
 
 
-def _holders(found: Sequence[Holder], peak: int, sizes: bool) -> Table:
+def _holders(found: Sequence[PeakHolder], peak: int, sizes: bool) -> Table:
     """The largest holders, and the others in one row. sizes: their blocks are none."""
     shown = list(found[:_MOST])
     if rest := found[_MOST:]:
-        size, blocks = sum(one.bytes for one in rest), sum(one.blocks for one in rest)
-        shown.append(Holder(f"({len(rest):,} more)", size, blocks))
+        size, blocks = sum(holder.bytes for holder in rest), sum(holder.blocks for holder in rest)
+        shown.append(PeakHolder(f"({len(rest):,} more)", size, blocks))
     wanted = len(_HOLDERS) - sizes
-    rows = tuple((one.name, one.bytes, one.bytes / peak, one.blocks)[:wanted] for one in shown if peak)
+    rows = tuple(
+        (holder.name, holder.bytes, holder.bytes / peak, holder.blocks)[:wanted] for holder in shown if peak
+    )
     return Table(_HOLDERS[:wanted], rows, len(rows))
 
 
-def _change(one: WhatIf) -> Change:
-    helps = one.saved_bytes > 0
-    what, note = promised.whatif_words(one)
+def _change(memory_what_if: MemoryWhatIf) -> Change:
+    helps = memory_what_if.saved_bytes > 0
+    what, note = document_keys.whatif_words(memory_what_if)
     outcome = note if helps else "would not help: another peak is as high"
-    values = (one.saved_bytes, one.peak_bytes, one.cost_ps or None, one.blocks)
+    values = (
+        memory_what_if.saved_bytes,
+        memory_what_if.peak_bytes,
+        memory_what_if.cost_ps or None,
+        memory_what_if.blocks,
+    )
     return Change(what, what, helps, values, outcome)
 
 
-def _views(one: Memory) -> list[tuple[str, str, Callable[[Block], str]]]:
+def _views(memory: AllocatorMemory) -> list[tuple[str, str, Callable[[MemoryBlock], str]]]:
     """Ways to look at the holders that show something each: name, title and key."""
-    blocks = one.peak.blocks
-    views: list[tuple[str, str, Callable[[Block], str]]] = []
-    if one.held.way == "sizes":
+    blocks = memory.peak.blocks
+    views: list[tuple[str, str, Callable[[MemoryBlock], str]]] = []
+    if memory.held.way == "sizes":
         return [("by_kind", "By category", lambda block: block.kind)]
-    if one.held.way == "variables":
+    if memory.held.way == "variables":
         return [("by_op", "By variable", _variable_of)]
     if any("/" in (block.op_name or "") for block in blocks):
         views.append(("by_scope", "By name scope", scope_of(2)))
@@ -196,100 +207,100 @@ def _views(one: Memory) -> list[tuple[str, str, Callable[[Block], str]]]:
         views.append(("by_line", "By line of the program", code_of))
     told = any(block.slot is not None or block.shape is not None for block in blocks)
     by_tensor = ("by_tensor", "By tensor", tensor_of)
-    by_op = ("by_op", "By call" if one.held.way == "stacks" else "By op", op_of)
+    by_op = ("by_op", "By call" if memory.held.way == "stacks" else "By op", op_of)
     views.append(by_tensor if told else by_op)
     return views
 
 
-def _variable_of(block: Block) -> str:
+def _variable_of(block: MemoryBlock) -> str:
     """A variable, and the line that keeps what it holds."""
     return f"{op_of(block)}, {code_of(block)}" if block.code else op_of(block)
 
 
-def sentences(one: Memory) -> list[str]:
+def sentences(memory: AllocatorMemory) -> list[str]:
     """What there is to know of the figures, in words."""
     return [
-        *_recorded(one),
-        *_held_before(one),
-        *_at_the_peak(one),
-        *_not_freed(one),
-        *_unknown_lines(one),
-        *_against_the_graph(one),
+        *_recorded(memory),
+        *_held_before(memory),
+        *_at_the_peak(memory),
+        *_not_freed(memory),
+        *_unknown_lines(memory),
+        *_against_the_graph(memory),
     ]
 
 
-def _recorded(one: Memory) -> Iterator[str]:
+def _recorded(memory: AllocatorMemory) -> Iterator[str]:
     """What the figures come from."""
-    if not one.recorded:
+    if not memory.recorded:
         yield (
             "No allocations were recorded, so each tensor is assumed to live from its producer to its last "
             "reader in the executed graph, and nothing else to be held."
         )
-    if one.held.way == "sizes":
+    if memory.held.way == "sizes":
         yield "The recording has sizes by category over time; it does not show single tensors."
-    if one.held.way == "stacks":
+    if memory.held.way == "stacks":
         yield "A profile shows one moment: not what was held before, nor what was freed by then."
-    if one.held.way == "variables":
+    if memory.held.way == "variables":
         yield (
             "This is what the program's variables held between two steps, at that look of the recorder at "
             "which it was most. Within a step more may be held, by ops and by autograd."
         )
-    if one.held.spans is not None:
-        yield from _of_timeline(one.held.spans)
-    if not one.complete:
+    if memory.held.spans is not None:
+        yield from _of_timeline(memory.held.spans)
+    if not memory.complete:
         yield "Only the first allocations were read and the recording has more: the peak may come later."
 
 
-def _held_before(one: Memory) -> Iterator[str]:
+def _held_before(memory: AllocatorMemory) -> Iterator[str]:
     """What was held when the recording began, and whether all that was held adds up."""
-    first = _start(one) if one.held.way == "sizes" else None
-    before = one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps == first)
-    if before and not one.held.is_moment:
+    first = _start(memory) if memory.held.way == "sizes" else None
+    before = memory.held.base_bytes + sum(b.bytes for b in memory.held.blocks if b.born_ps == first)
+    if before and not memory.held.is_moment:
         yield f"{_bytes(before)} was already held when the recording began."
-    elif one.recorded and not one.held.totals and one.held.way == "events":
+    elif memory.recorded and not memory.held.totals and memory.held.way == "events":
         yield "What was held before the step (variables, constants) was not recorded and is not counted."
-    if one.held.contradictions:
+    if memory.held.contradictions:
         yield (
-            f"{one.held.contradictions:,} of {units.count(one.held.totals, 'event')} "
-            f"{units.agree(one.held.contradictions, 'contradicts', 'contradict')} the blocks: the allocator "
-            "reports another total than they add up to, so events are missing."
+            f"{memory.held.contradictions:,} of {units.count(memory.held.totals, 'event')} "
+            f"{units.agree(memory.held.contradictions, 'contradicts', 'contradict')} the blocks: the "
+            "allocator reports another total than they add up to, so events are missing."
         )
 
 
-def _at_the_peak(one: Memory) -> Iterator[str]:
+def _at_the_peak(memory: AllocatorMemory) -> Iterator[str]:
     """What memory is used for, and what of it is lost to rounding and to fragments."""
-    if parts := by_kind(one):
-        when = "By kind" if one.held.is_moment else "At the peak"
+    if parts := by_kind(memory):
+        when = "By kind" if memory.held.is_moment else "At the peak"
         yield f"{when}: {', '.join(parts)}."
-    if rounded := rounded_up(one.peak.blocks):
+    if rounded := rounded_up(memory.peak.blocks):
         yield f"At the peak, blocks are {_bytes(rounded)} larger than the program asked for."
-    pieces = fragmentation(one.held.pools, one.peak.ts_ps)
+    pieces = fragmentation(memory.held.pools, memory.peak.ts_ps)
     if pieces is not None and pieces.most:
         at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
         yield (
             f"Free memory is fragmented: {at_peak}at most {units.show(pieces.most, 'ratio')} (at"
-            f" {_ps(pieces.most_ps - _start(one))}) of what the allocator had free was outside its largest"
+            f" {_ps(pieces.most_ps - _start(memory))}) of what the allocator had free was outside its largest"
             " piece."
         )
 
 
-def _not_freed(one: Memory) -> Iterator[str]:
+def _not_freed(memory: AllocatorMemory) -> Iterator[str]:
     """What the recording does not see freed."""
-    if one.never_freed and one.recorded:
-        size = sum(block.bytes for block in one.never_freed)
-        largest = one.never_freed[0]
+    if memory.never_freed and memory.recorded:
+        size = sum(block.bytes for block in memory.never_freed)
+        largest = memory.never_freed[0]
         # A block of which nothing is known but its size is named by that.
         what = _bytes(largest.bytes) if largest.op_name is None else tensor_of(largest)
         yield (
-            f"{units.count(len(one.never_freed), 'block')} ({_bytes(size)}) "
-            f"{units.agree(len(one.never_freed), 'was', 'were')} not freed within the recording; "
+            f"{units.count(len(memory.never_freed), 'block')} ({_bytes(size)}) "
+            f"{units.agree(len(memory.never_freed), 'was', 'were')} not freed within the recording; "
             f"the largest is {what}."
         )
 
 
-def _unknown_lines(one: Memory) -> Iterator[str]:
+def _unknown_lines(memory: AllocatorMemory) -> Iterator[str]:
     """What to record to know the lines of the program, where they are unknown."""
-    ops = [block for block in one.peak.blocks if block.op_name is not None]
+    ops = [block for block in memory.peak.blocks if block.op_name is not None]
     if ops and all(block.code is None for block in ops):
         yield (
             "The lines of the program that made these ops are unknown: `stepscope record` writes an op log, "
@@ -298,9 +309,9 @@ def _unknown_lines(one: Memory) -> Iterator[str]:
         )
 
 
-def _against_the_graph(one: Memory) -> Iterator[str]:
+def _against_the_graph(memory: AllocatorMemory) -> Iterator[str]:
     """What the executed graph says of the same tensors."""
-    if (found := one.compared) is not None and found.compared:
+    if (found := memory.compared) is not None and found.compared:
         late = "" if found.median_late_ps is None else f" (the median delay is {_ps(found.median_late_ps)})"
         was = units.agree(found.within, "was", "were")
         yield (
@@ -311,10 +322,11 @@ def _against_the_graph(one: Memory) -> Iterator[str]:
         if found.later:
             names = ", ".join(_late(block) for block in found.later[:2])
             yield f"Held longer than the graph needs: {names}."
-    if one.graph_peak is not None and one.timeline_bytes is not None:
+    if memory.graph_peak is not None and memory.timeline_bytes is not None:
         yield (
-            f"From the graph alone the peak would be {_bytes(one.graph_peak.bytes)}; TensorFlow's Timeline, "
-            f"which ignores shared memory and counts constants, would show {_bytes(one.timeline_bytes)}."
+            f"From the graph alone the peak would be {_bytes(memory.graph_peak.bytes)}; TensorFlow's "
+            "Timeline, which ignores shared memory and counts constants, would show "
+            f"{_bytes(memory.timeline_bytes)}."
         )
 
 
@@ -340,10 +352,10 @@ def _of_timeline(spans: Spans) -> list[str]:
     ]
 
 
-def by_kind(one: Memory) -> list[str]:
+def by_kind(memory: AllocatorMemory) -> list[str]:
     """How many bytes of the peak are of each kind, most first; empty where no kind is known."""
     sums: Counter[str] = Counter()
-    for block in one.peak.blocks:
+    for block in memory.peak.blocks:
         sums[block.kind] += block.bytes
     if not any(size for kind, size in sums.items() if kind != "unknown"):
         return []
@@ -365,33 +377,33 @@ _KINDS = {
 }
 
 
-def _late(block: Block) -> str:
+def _late(block: MemoryBlock) -> str:
     assert block.freed_ps is not None
     assert block.last_use_ps is not None
     return f"{tensor_of(block)} ({_bytes(block.bytes)}, {_ps(block.freed_ps - block.last_use_ps)} longer)"
 
 
-def around(one: Memory, most: int = 3) -> list[tuple[str, Block]]:
+def around(memory: AllocatorMemory, most: int = 3) -> list[tuple[str, MemoryBlock]]:
     """What came last before the peak and goes first after it."""
-    at = one.peak.ts_ps
+    at = memory.peak.ts_ps
     if at is None:
         return []
     born = sorted(
-        (b for b in one.peak.blocks if b.born_ps is not None), key=lambda b: (-(b.born_ps or 0), -b.bytes)
+        (b for b in memory.peak.blocks if b.born_ps is not None), key=lambda b: (-(b.born_ps or 0), -b.bytes)
     )
     gone = sorted(
-        (b for b in one.peak.blocks if b.freed_ps is not None), key=lambda b: (b.freed_ps or 0, -b.bytes)
+        (b for b in memory.peak.blocks if b.freed_ps is not None), key=lambda b: (b.freed_ps or 0, -b.bytes)
     )
     return [("allocated", b) for b in reversed(born[:most])] + [("freed", b) for b in gone[:most]]
 
 
-def _start(one: Memory) -> int:
-    return min((block.born_ps for block in one.held.blocks if block.born_ps is not None), default=0)
+def _start(memory: AllocatorMemory) -> int:
+    return min((block.born_ps for block in memory.held.blocks if block.born_ps is not None), default=0)
 
 
-def highest(one: Memory, count: int) -> list[int]:
+def highest(memory: AllocatorMemory, count: int) -> list[int]:
     """The most that was held in each of `count` equal stretches of the recording."""
-    points = one.curve
+    points = memory.curve
     if not points:
         return []
     begin, end = points[0][0], max(points[-1][0], points[0][0] + 1)

@@ -11,17 +11,17 @@ from stepscope.instruments.memory import allocators, by_step, whatif
 from stepscope.report import memory, memory_page, memory_process, memory_totals, program_memory
 
 if TYPE_CHECKING:
-    from stepscope.instruments.memory.allocators import Memory
-    from stepscope.instruments.memory.whatif import WhatIf
+    from stepscope.instruments.memory.allocators import AllocatorMemory
+    from stepscope.instruments.memory.whatif import MemoryWhatIf
     from stepscope.report.parts import Report
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 Counting = Callable[[str, int, int], object]
 """Hears what is reckoned, the number of it, and how many there are."""
 
 
 def build(
-    trace: Trace,
+    trace: OpenTrace,
     *,
     page: bool = False,
     all: bool = True,
@@ -42,13 +42,16 @@ def build(
 
 
 def changes(
-    trace: Trace, found: Sequence[Memory], counting: Counting | None = None, **meant: Any
-) -> Iterator[tuple[Memory, list[WhatIf]]]:
+    trace: OpenTrace, found: Sequence[AllocatorMemory], counting: Counting | None = None, **meant: Any
+) -> Iterator[tuple[AllocatorMemory, list[MemoryWhatIf]]]:
     """Allocators, each with what changes would do to its peak."""
     # Only of what tensors' lifetimes tell that it may be made again.
     durations = functools.cache(lambda: whatif.durations(trace.query))
-    for number, one in enumerate(found):
+    for number, allocator_memory in enumerate(found):
         go_on()
         if counting is not None:
-            counting(f"what would lower the peak of {one.allocator}", number, len(found))
-        yield one, whatif.ask(one, run_ps=lambda run: durations().get(run, 0), **meant)
+            counting(f"what would lower the peak of {allocator_memory.allocator}", number, len(found))
+        yield (
+            allocator_memory,
+            whatif.ask(allocator_memory, run_ps=lambda run: durations().get(run, 0), **meant),
+        )

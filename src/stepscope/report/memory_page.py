@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from stepscope import units
-from stepscope.instruments.memory.allocators import Memory
+from stepscope.instruments.memory.allocators import AllocatorMemory
 from stepscope.instruments.memory.by_step import Windows
 from stepscope.report import memory
 from stepscope.report.parts import Column, Report, Section, Table
@@ -32,14 +32,14 @@ def build(asked: memory.Asked, steps: Windows = memory.NO_STEPS, process: Sectio
         return memory.build(asked, steps, process)
     first = max(asked, key=lambda one: (_is_told(one[0]), one[0].peak.bytes))
     whole = memory.build([first], steps)
-    others = [one for one, _ in asked if one is not first[0]]
+    others = [allocator_memory for allocator_memory, _ in asked if allocator_memory is not first[0]]
     more = () if process is None else (process,)
     return replace(whole, sections=(*_short(whole), *_others(others), *more))
 
 
-def _is_told(one: Memory) -> bool:
+def _is_told(allocator_memory: AllocatorMemory) -> bool:
     """Whether it is known of any of the peak who holds it, and not only that it was held before."""
-    return any(block.op_name is not None or block.kind != "unknown" for block in one.peak.blocks)
+    return any(block.op_name is not None or block.kind != "unknown" for block in allocator_memory.peak.blocks)
 
 
 def _short(whole: Report) -> Iterator[Section]:
@@ -77,13 +77,17 @@ def _many(name: str) -> int:
     return int(counted) if name.startswith("(") and counted.isdigit() else 1
 
 
-def _others(others: list[Memory]) -> Iterator[Section]:
+def _others(others: list[AllocatorMemory]) -> Iterator[Section]:
     if not others:
         return
-    ordered = sorted(others, key=lambda one: -one.peak.bytes)
+    ordered = sorted(others, key=lambda allocator_memory: -allocator_memory.peak.bytes)
     rows = tuple(
-        (PurePath(one.path).name or None, f"{one.device} {one.allocator}".strip(), one.peak.bytes)
-        for one in ordered[:_OTHERS]
+        (
+            PurePath(allocator_memory.path).name or None,
+            f"{allocator_memory.device} {allocator_memory.allocator}".strip(),
+            allocator_memory.peak.bytes,
+        )
+        for allocator_memory in ordered[:_OTHERS]
     )
     yield Section(
         "others",

@@ -84,8 +84,8 @@ def _said(high: StepPeak, others: Sequence[StepPeak]) -> str:
     )
 
 
-def _is_near(one: StepPeak, high: StepPeak) -> bool:
-    return one.bytes >= _NEAR * high.bytes
+def _is_near(peak: StepPeak, high: StepPeak) -> bool:
+    return peak.bytes >= _NEAR * high.bytes
 
 
 def _size(value: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from stepscope import units
 from stepscope.library.statements import Query, statement, text
-from stepscope.report import promised
+from stepscope.report import document_keys
 from stepscope.report.parts import Chart, Column, Report, Section, Table
 
 _MOST = 10
@@ -55,7 +55,7 @@ def build(query: Query, paths: Sequence[str], *, all: bool) -> Report | None:
             f'stepscope query {where} "{" ".join(text("largest_outputs", most=20).split())}"',
         ),
         document={
-            **promised.memory([]),
+            **document_keys.memory([]),
             "totals": [dict(zip((column.name for column in _TYPES), row, strict=True)) for row in table.rows],
         },
     )

@@ -10,7 +10,7 @@ from stepscope.units import Scale, Unit, scales
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 Rows = list[dict[str, Any]]
 """Rows of a result as a sentence reads them: values by column."""
@@ -38,7 +38,9 @@ class Table:
 
     def scales(self) -> list[Scale]:
         """How the values of each column are written."""
-        return scales([one.unit for one in self.columns], self.rows, [one.signed for one in self.columns])
+        return scales(
+            [column.unit for column in self.columns], self.rows, [column.signed for column in self.columns]
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
-class Node:
+class TreeNode:
     """A node of a tree. Its parent is the closest node before it with a smaller depth."""
 
     depth: int
@@ -80,7 +82,7 @@ class Tree:
     """Things inside of things, each with its values. Parents come before their children."""
 
     columns: tuple[Column, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[TreeNode, ...]
     note: str = ""
     """How to read the names."""
     size: str = ""
@@ -158,7 +160,7 @@ class Section:
     sql: str = ""
     tree: Tree | None = None
     diff: Diff | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReportFinding, ...] = ()
     subject: str = ""
     parts: tuple[Section, ...] = ()
     splits: tuple[Split, ...] = ()
@@ -185,7 +187,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportFinding:
     """A problem shown by the data."""
 
     slug: str
@@ -221,7 +223,7 @@ class Report:
     title: str
     headline: tuple[str, ...]
     sections: tuple[Section, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReportFinding, ...] = ()
     notes: tuple[Note, ...] = ()
     next_commands: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
@@ -230,7 +232,7 @@ class Report:
     values are raw: integer picoseconds, bytes, shares from 0 to 1."""
 
 
-def ask(trace: Trace, entries: Sequence[library.Entry], keep: Sequence[str]) -> dict[str, Table]:
+def ask(trace: OpenTrace, entries: Sequence[library.Entry], keep: Sequence[str]) -> dict[str, Table]:
     """What entries of the library answer, by their names. keep: base views to compute once."""
     found: dict[str, Table] = {}
     for entry, rows in zip(entries, trace.answers(entries, keep), strict=True):

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from stepscope import units
 from stepscope.instruments.pipeline import changes
 from stepscope.instruments.pipeline.chain import Removed
-from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.loaders import Loading
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.library import statements
-from stepscope.report import advised, promised
+from stepscope.report import document_keys, pipeline_changes
 from stepscope.report import loading as loaders
-from stepscope.report.parts import Change, Column, Diff, Edit, Node, Report, Section, SourceLine, Tree
+from stepscope.report.parts import Change, Column, Diff, Edit, Report, Section, SourceLine, Tree, TreeNode
 from stepscope.report.pipeline_questions import odd, questions, sentences
 from stepscope.report.stage_names import label, limit, runs_as
 
@@ -60,7 +60,9 @@ _GAINS = (
 )
 
 
-def build(found: Iterable[Found], missing: Sequence[Oddity] = (), loading: Sequence[Loading] = ()) -> Report:
+def build(
+    found: Iterable[SourcePipelines], missing: Sequence[Oddity] = (), loading: Sequence[Loading] = ()
+) -> Report:
     """The report of all pipelines, the one that waits most first.
 
     missing: what of the recordings is lost, loading: what is known of DataLoaders of PyTorch; both are
@@ -68,34 +70,34 @@ def build(found: Iterable[Found], missing: Sequence[Oddity] = (), loading: Seque
     found = ordered(found)
     if not found:
         said = (*(loaders.said(loading) if loading else (NOTHING,)), *map(odd, missing))
-        document = promised.no_pipeline(said, loading[0].share if loading else None)
+        document = document_keys.no_pipeline(said, loading[0].share if loading else None)
         return Report("Input pipeline", said, document=document)
     if len(found) > 1:
         title, sections = f"{len(found)} input pipelines", tuple(map(group, found))
     else:
         title, sections = found[0].path, tuple(_parts(found[0]))
-    document = promised.pipelines([(one, questions(one.diagnosis)) for one in found])
+    document = document_keys.pipelines([(pipelines, questions(pipelines.diagnosis)) for pipelines in found])
     return Report(title, (verdict(found[0].diagnosis),), sections, document=document)
 
 
-def ordered(found: Iterable[Found]) -> list[Found]:
+def ordered(found: Iterable[SourcePipelines]) -> list[SourcePipelines]:
     """The pipelines, the one that waits most first."""
 
-    def waits(one: Found) -> float:
-        return -1.0 if one.diagnosis.waits is None else one.diagnosis.waits.ratio
+    def waits(pipelines: SourcePipelines) -> float:
+        return -1.0 if pipelines.diagnosis.waits is None else pipelines.diagnosis.waits.ratio
 
-    return sorted(found, key=lambda one: (-waits(one), one.source_id))
+    return sorted(found, key=lambda pipelines: (-waits(pipelines), pipelines.source_id))
 
 
-def group(one: Found) -> Section:
+def group(pipelines: SourcePipelines) -> Section:
     """A pipeline as a section of a larger report."""
     return Section(
         "pipeline",
         "Input pipeline",
         "Is the input the bottleneck, which stage, and what would help?",
-        (verdict(one.diagnosis),),
-        subject=one.path,
-        parts=tuple(_parts(one)),
+        (verdict(pipelines.diagnosis),),
+        subject=pipelines.path,
+        parts=tuple(_parts(pipelines)),
     )
 
 
@@ -104,13 +106,13 @@ def verdict(diagnosis: Diagnosis) -> str:
     return f"{_TITLES[diagnosis.verdict]} (confidence {diagnosis.confidence})."
 
 
-def _parts(one: Found) -> Iterator[Section]:
-    diagnosis = one.diagnosis
+def _parts(pipelines: SourcePipelines) -> Iterator[Section]:
+    diagnosis = pipelines.diagnosis
     for asked in questions(diagnosis):
         yield Section(asked.name, asked.title, asked.title.partition(" ")[2], asked.answer)
     if diagnosis.loads:
         question = "How much of a step does each stage need?"
-        sql = statements.text("pipeline_tree", source_id=one.source_id)
+        sql = statements.text("pipeline_tree", source_id=pipelines.source_id)
         gone = tuple(map(_gone, diagnosis.removed))
         yield Section("stages", "Stages", question, gone, sql=sql, tree=_tree(diagnosis))
     gaining = [change for change in diagnosis.changes if change.helps and not change.unknown]
@@ -137,7 +139,7 @@ def _tree(diagnosis: Diagnosis) -> Tree:
         traced_ps = diagnosis.waits.step_ps
         untraced_ps = diagnosis.step_ps or traced_ps
         about = f"{_ps(untraced_ps)} when nothing is traced" if untraced_ps != traced_ps else ""
-        nodes.append(Node(0, "program", (traced_ps, None, None, None), about=about))
+        nodes.append(TreeNode(0, "program", (traced_ps, None, None, None), about=about))
     first = len(nodes)
     below: dict[int, list[Load]] = {}
     for load in loads:
@@ -146,9 +148,9 @@ def _tree(diagnosis: Diagnosis) -> Tree:
     todo = [(load, first) for load in reversed(below.get(-1, []))]
     while todo:
         load, depth = todo.pop()
-        written = next((one for one in diagnosis.places.get(load.stage, ())[:1] if one.file), None)
+        written = next((stage for stage in diagnosis.places.get(load.stage, ())[:1] if stage.file), None)
         nodes.append(
-            Node(
+            TreeNode(
                 depth,
                 label(load.stage),
                 (load.service_ps, load.width, load.stage.ahead, runs_as(load.stage)),
@@ -161,32 +163,38 @@ def _tree(diagnosis: Diagnosis) -> Tree:
     return Tree(_STAGES, tuple(nodes), note)
 
 
-def _gone(one: Removed) -> str:
+def _gone(removed: Removed) -> str:
     """That TensorFlow took a transformation out, as a sentence."""
-    name, written = f"transformation {one.position}", one.written
+    name, written = f"transformation {removed.position}", removed.written
     if written is not None:
         at = "" if written.file is None else f" in {written.file}:{written.line}"
         name = f".{written.transformation}{at} ({name})"
     return f"TensorFlow took {name} out of your chain, as it does with what changes nothing."
 
 
-def _diff(told: Sequence[changes.Change], diagnosis: Diagnosis) -> Diff:
-    return Diff(_GAINS, tuple(_change(one, diagnosis) for one in told))
+def _diff(told: Sequence[changes.PredictedChange], diagnosis: Diagnosis) -> Diff:
+    return Diff(_GAINS, tuple(_change(change, diagnosis) for change in told))
 
 
-def _change(one: changes.Change, diagnosis: Diagnosis) -> Change:
+def _change(change: changes.PredictedChange, diagnosis: Diagnosis) -> Change:
     nothing = (None,) * len(_GAINS)
-    if one.unknown:
-        return Change(one.name, advised.what(one), None, nothing, advised.unknown(one))
-    if not one.helps:
-        return Change(one.name, advised.what(one), False, nothing, advised.why_not(one))
-    p = one.prediction
+    if change.unknown:
+        return Change(
+            change.name, pipeline_changes.what(change), None, nothing, pipeline_changes.unknown(change)
+        )
+    if not change.helps:
+        return Change(
+            change.name, pipeline_changes.what(change), False, nothing, pipeline_changes.why_not(change)
+        )
+    p = change.prediction
     edit = None
-    if one.code is not None:
-        edit = Edit(SourceLine(one.code.file, one.code.line), one.code.before, one.code.after)
+    if change.code is not None:
+        edit = Edit(SourceLine(change.code.file, change.code.line), change.code.before, change.code.after)
     values = ((diagnosis.step_ps or 0) - p.step_ps, p.step_ps, p.low_ps, p.high_ps)
     limits = limit(p.limits_next, [load.stage for load in diagnosis.loads], diagnosis.places)
-    return Change(one.name, advised.what(one), True, values, f"then {limits} limits the step", edit)
+    return Change(
+        change.name, pipeline_changes.what(change), True, values, f"then {limits} limits the step", edit
+    )
 
 
 def evidence(diagnosis: Diagnosis) -> list[str]:

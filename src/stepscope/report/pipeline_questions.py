@@ -128,17 +128,17 @@ def _distribution(waited: Waits) -> Iterator[str]:
         )
 
 
-def odd(one: Oddity) -> str:
+def odd(oddity: Oddity) -> str:
     """What is odd about the recording, as a sentence."""
-    count = one.number
-    if one.kind == "lost":
-        return f"A part of the recording is missing ({one.detail}), perhaps with the slowest batches."
-    if one.kind == "shared_ids":
+    count = oddity.number
+    if oddity.kind == "lost":
+        return f"A part of the recording is missing ({oddity.detail}), perhaps with the slowest batches."
+    if oddity.kind == "shared_ids":
         return (
             f"{units.count(count, 'iterator id')} {units.agree(count, 'belongs', 'belong')} to several "
             "stages, so stages may hold each other's times. Record again."
         )
-    if one.kind == "circle":
+    if oddity.kind == "circle":
         return (
             f"By their ids, {units.count(count, 'iterator')} {units.agree(count, 'consumes', 'consume')} "
             f"{units.agree(count, 'itself', 'themselves')}, which cannot be right: the tree of stages is "
@@ -198,7 +198,10 @@ def _unprefetched(diagnosis: Diagnosis, ends: Ending, waited: Waits) -> Iterator
             yield (
                 f"{_upper(name)} works ahead; what is behind it, {runs} per step, runs when the program asks."
             )
-    change = next((one for one in diagnosis.changes if one.name == "prefetch"), None)
+    change = next(
+        (predicted_change for predicted_change in diagnosis.changes if predicted_change.name == "prefetch"),
+        None,
+    )
     if change is None:
         if waited.ratio < PARTLY_FROM:
             yield "One at the end would gain little here, because the program hardly waits."
@@ -376,4 +379,4 @@ def _ps(value: int) -> str:
 
 def sentences(asked: Iterable[Question]) -> list[str]:
     """All answers, one after the other."""
-    return [said for one in asked for said in one.answer]
+    return [said for question in asked for said in question.answer]

@@ -59,9 +59,9 @@ def priced(report: Report, at: Price) -> Report:
     Computing is what steps are for: nothing of it is lost."""
     answers = report.document.get("answers", ())
     found = [
-        (_what(one, len(answers) > 1), 1 - one["step_if_removed_ps"] / one["step_ps"])
-        for one in answers
-        if one["step_if_removed_ps"] is not None and one["step_ps"] and one["cause"] != "compute"
+        (_what(answer, len(answers) > 1), 1 - answer["step_if_removed_ps"] / answer["step_ps"])
+        for answer in answers
+        if answer["step_if_removed_ps"] is not None and answer["step_ps"] and answer["cause"] != "compute"
     ]
     made = section(found, at)
     document = {

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import units
 from stepscope.instruments.xla import memory
-from stepscope.report import promised
+from stepscope.report import document_keys
 from stepscope.report.advice import where
 from stepscope.report.parts import Column, Report, Section, Table
 from stepscope.report.sentences import shortened
 
 if TYPE_CHECKING:
-    from stepscope.instruments.xla.memory import Program
-    from stepscope.session.trace import Trace
+    from stepscope.instruments.xla.memory import ProgramMemory
+    from stepscope.session.trace import OpenTrace
 
 _MOST = 10
 _CLASSES = (
@@ -50,7 +50,7 @@ _WORDS = {
 }
 
 
-def build(trace: Trace) -> Report | None:
+def build(trace: OpenTrace) -> Report | None:
     """The report; None where no program says what memory it takes."""
     programs, total = memory.find(trace.query)
     if not programs:
@@ -60,66 +60,68 @@ def build(trace: Trace) -> Report | None:
     told = [_peak(largest)]
     if total > len(programs):
         told.append(f"{units.count(total - len(programs), 'smaller program')} left out.")
-    sections = tuple(_section(one) for one in programs)
+    sections = tuple(_section(program) for program in programs)
     return Report(
         title=f"Memory of {units.count(total, 'compiled program')}",
         headline=tuple(told),
         sections=sections,
         next_commands=() if typed is None else (f"stepscope query {typed} @hlo_memory",),
-        document={**promised.memory([]), "programs": [_raw(one) for one in programs]},
+        document={**document_keys.memory([]), "programs": [_raw(program) for program in programs]},
     )
 
 
-def _raw(one: Program) -> dict[str, Any]:
+def _raw(program_memory: ProgramMemory) -> dict[str, Any]:
     """A program for programs, with the sizes as memory_analysis() names them."""
-    classes = one.classes
+    classes = program_memory.classes
     return {
-        "module": one.module,
-        "id": int(one.id) if one.id.isdecimal() else None,
-        "file": one.file,
+        "module": program_memory.module,
+        "id": int(program_memory.id) if program_memory.id.isdecimal() else None,
+        "file": program_memory.file,
         "argument_size_in_bytes": classes["parameter"],
         "output_size_in_bytes": classes["output"] + classes["alias"],
         "alias_size_in_bytes": classes["alias"],
         "temp_size_in_bytes": classes["temp"],
         "constant_bytes": classes["constant"],
         "thread_local_bytes": classes["thread_local"],
-        "peak_bytes": one.peak_bytes,
-        "peak_memory_in_bytes": one.jax_peak_bytes,
-        "heaps": [heap._asdict() for heap in one.heaps],
+        "peak_bytes": program_memory.peak_bytes,
+        "peak_memory_in_bytes": program_memory.jax_peak_bytes,
+        "heaps": [heap._asdict() for heap in program_memory.heaps],
     }
 
 
-def _name(one: Program) -> str:
-    return f"{one.module} ({one.id})" if one.id else one.module
+def _name(program_memory: ProgramMemory) -> str:
+    return f"{program_memory.module} ({program_memory.id})" if program_memory.id else program_memory.module
 
 
-def _peak(one: Program) -> str:
-    name = _name(one._replace(module=shortened(one.module)))
-    return f"{name} takes {units.show(one.peak_bytes, 'bytes')} while it runs."
+def _peak(program_memory: ProgramMemory) -> str:
+    name = _name(program_memory._replace(module=shortened(program_memory.module)))
+    return f"{name} takes {units.show(program_memory.peak_bytes, 'bytes')} while it runs."
 
 
-def _section(one: Program) -> Section:
+def _section(program_memory: ProgramMemory) -> Section:
     """A program: its classes, heaps, and holders by op, line and buffer."""
-    peak = max(one.peak_bytes, 1)
-    classes = sorted(((name, one.classes[key]) for key, name in _WORDS.items()), key=lambda row: -row[1])
+    peak = max(program_memory.peak_bytes, 1)
+    classes = sorted(
+        ((name, program_memory.classes[key]) for key, name in _WORDS.items()), key=lambda row: -row[1]
+    )
     rows = tuple((name, size, size / peak) for name, size in classes if size)
     parts = [
         Section("memory_classes", "Classes", "What is it for?", table=Table(_CLASSES, rows, len(rows))),
     ]
-    if one.heaps:
-        heaps = tuple(tuple(heap) for heap in one.heaps)
+    if program_memory.heaps:
+        heaps = tuple(tuple(heap) for heap in program_memory.heaps)
         table = Table(_HEAPS, heaps, len(heaps))
         parts.append(
             Section(
                 "memory_heaps",
                 "Heap",
                 "How much is needed at once?",
-                tuple(filter(None, [_heap(one)])),
+                tuple(filter(None, [_heap(program_memory)])),
                 table,
             )
         )
     for what, title in (("op", "By op"), ("line", "By line")):
-        found = _held(one, what)
+        found = _held(program_memory, what)
         parts.append(Section(f"memory_by_{what}", f"{title}, at the peak", "Who holds it?", table=found))
     buffers = tuple(
         (
@@ -130,41 +132,41 @@ def _section(one: Program) -> Section:
             held.op_name,
             f"{held.file}:{held.line}" if held.file else None,
         )
-        for held in one.holders[:_MOST]
+        for held in program_memory.holders[:_MOST]
     )
-    table = Table(_BUFFERS, buffers, len(one.holders))
+    table = Table(_BUFFERS, buffers, len(program_memory.holders))
     parts.append(Section("memory_buffers", "Largest buffers", "What is large?", table=table))
     return Section(
         "program_memory",
         "Memory",
         "What does a run take, and who holds it?",
-        tuple(_sentences(one)),
-        subject=_name(one),
+        tuple(_sentences(program_memory)),
+        subject=_name(program_memory),
         parts=tuple(parts),
     )
 
 
-def _held(one: Program, what: str) -> Table:
-    found = memory.by(one.holders, what)
+def _held(program_memory: ProgramMemory, what: str) -> Table:
+    found = memory.by(program_memory.holders, what)
     total = max(sum(size for _, size, _ in found), 1)
     rows = tuple((name, size, size / total, count) for name, size, count in found[:_MOST])
     return Table(_HOLDERS, rows, len(found))
 
 
-def _sentences(one: Program) -> list[str]:
-    told = [_peak(one)]
-    if one.classes["temp"] and one.jax_peak_bytes < one.peak_bytes:
-        without = units.show(one.jax_peak_bytes, "bytes")
+def _sentences(program_memory: ProgramMemory) -> list[str]:
+    told = [_peak(program_memory)]
+    if program_memory.classes["temp"] and program_memory.jax_peak_bytes < program_memory.peak_bytes:
+        without = units.show(program_memory.jax_peak_bytes, "bytes")
         told.append(
             f"JAX's memory_analysis() calls {without} the peak on the CPU: it leaves temporaries out."
         )
-    if alias := one.classes["alias"]:
+    if alias := program_memory.classes["alias"]:
         told.append(f"Outputs take over {units.show(alias, 'bytes')} of the parameters.")
     return told
 
 
-def _heap(one: Program) -> str:
-    gaps = sum(max(heap.reserved_bytes - heap.needed_bytes, 0) for heap in one.heaps)
+def _heap(program_memory: ProgramMemory) -> str:
+    gaps = sum(max(heap.reserved_bytes - heap.needed_bytes, 0) for heap in program_memory.heaps)
     return (
         f"{units.show(gaps, 'bytes')} more are reserved than needed: alignment and fragmentation."
         if gaps

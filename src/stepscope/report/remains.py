@@ -42,39 +42,47 @@ def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int
     return low_ps, high_ps
 
 
-def remains(one: Judgement) -> Remains:
+def remains(judgement: Judgement) -> Remains:
     """What is known of a step without its cause."""
-    if any("left" in laws.weakens(law.law) for law in one.broken):
+    if any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
-    low, high = told_range(one.low_ps, one.high_ps)
+    low, high = told_range(judgement.low_ps, judgement.high_ps)
     if low is not None:
-        return Remains(one.left_ps, low, high)
-    if one.high_ps <= (1 - _SAYS) * one.mean_ps:
-        return Remains(high_ps=one.high_ps)
-    return Remains(low_ps=one.low_ps if one.low_ps >= _SAYS * one.mean_ps else None)
+        return Remains(judgement.left_ps, low, high)
+    if judgement.high_ps <= (1 - _SAYS) * judgement.mean_ps:
+        return Remains(high_ps=judgement.high_ps)
+    return Remains(low_ps=judgement.low_ps if judgement.low_ps >= _SAYS * judgement.mean_ps else None)
 
 
-def sentences(one: Judgement, unit: str) -> list[str]:
+def sentences(judgement: Judgement, unit: str) -> list[str]:
     """How long a step would be without its cause, where that is worth a sentence. unit: what a step is
     called."""
-    if one.whole_capture or one.cause in ("none", "unknown") or one.left_ps > _WORTH * one.mean_ps:
+    if (
+        judgement.whole_capture
+        or judgement.cause in ("none", "unknown")
+        or judgement.left_ps > _WORTH * judgement.mean_ps
+    ):
         return []
     without = "that"
-    if one.cause == "compute":
-        layer = one.layer if (one.op_share or 0.0) < (one.layer_share or 0.0) else None
+    if judgement.cause == "compute":
+        layer = judgement.layer if (judgement.op_share or 0.0) < (judgement.layer_share or 0.0) else None
         without = "these ops" if layer is None else f"all ops of {layer.rpartition('/')[2]}"
-    elif one.stage is not None and one.left_ps > _OTHERS * (one.mean_ps - one.ps_per_step):
+    elif judgement.stage is not None and judgement.left_ps > _OTHERS * (
+        judgement.mean_ps - judgement.ps_per_step
+    ):
         # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
         without = "the work of that stage"
-    known = remains(one)
-    if known.high_ps is not None and known.high_ps < _NOTHING * one.mean_ps:
+    known = remains(judgement)
+    if known.high_ps is not None and known.high_ps < _NOTHING * judgement.mean_ps:
         # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
         said = f"Without {without}, hardly anything of a {unit} would be left."
-        return [] if one.cause == "dispatch" else [said]
+        return [] if judgement.cause == "dispatch" else [said]
     amount = _amount(known)
     if amount is None:
         return []
-    by = "".join(words for reason, words in _BY.items() if known.ps is not None and reason in one.corrected)
+    by = "".join(
+        words for reason, words in _BY.items() if known.ps is not None and reason in judgement.corrected
+    )
     profiler = by.startswith(_BY["profiler"])
     first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
     return [f"Without {without}{first}, a {unit} would take {amount}{then}."]

@@ -13,7 +13,7 @@ from stepscope.report.parts import Column, Report, Section, Table
 if TYPE_CHECKING:
     from stepscope.instruments.roofline.summed import Use
     from stepscope.report.pricing import Price
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 NOTHING = "Nothing is known of what ops compute and how long devices take for it"
 TODO = (
@@ -50,7 +50,7 @@ _DEVICES = (
 
 
 def build(
-    trace: Trace,
+    trace: OpenTrace,
     title: str,
     by: str = "op",
     peak: tuple[float, float] | None = None,
@@ -71,33 +71,33 @@ def build(
         title,
         tuple(_said(used[0], ops)),
         tuple(sections),
-        document={"devices": [one._asdict() for one in used], "ops": ops},
+        document={"devices": [use._asdict() for use in used], "ops": ops},
     )
 
 
-def _said(one: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
-    steps = units.count(one.steps, "step") if one.steps else "the recording"
+def _said(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
+    steps = units.count(use.steps, "step") if use.steps else "the recording"
     said = []
-    if one.unknown_ps == one.computing_ps:
-        why = next((row["problem"] for row in _of(ops, one) if row["problem"]), "nothing tells it")
-        said.append(f"What ops of {one.device} compute is not known: {why}.")
-    elif one.mfu is None:
+    if use.unknown_ps == use.computing_ps:
+        why = next((row["problem"] for row in _of(ops, use) if row["problem"]), "nothing tells it")
+        said.append(f"What ops of {use.device} compute is not known: {why}.")
+    elif use.mfu is None:
         said.append(
-            f"The peaks of {one.device} are not known: say what it does in a second, as --peak 100T,1T."
+            f"The peaks of {use.device} are not known: say what it does in a second, as --peak 100T,1T."
         )
     else:
-        least = "at least " if one.unknown_ps > _NO_ROOM * one.computing_ps else ""
+        least = "at least " if use.unknown_ps > _NO_ROOM * use.computing_ps else ""
         said.append(
-            f"{one.device} does {least}{_share(one.mfu)} of the operations that it could in {steps} (MFU), "
-            f"and moves {least}{_share(one.memory_share or 0.0)} of the bytes."
+            f"{use.device} does {least}{_share(use.mfu)} of the operations that it could in {steps} (MFU), "
+            f"and moves {least}{_share(use.memory_share or 0.0)} of the bytes."
         )
-    if one.computing_ps and one.window_ps:
-        some = 0 < one.unknown_ps < one.computing_ps
+    if use.computing_ps and use.window_ps:
+        some = 0 < use.unknown_ps < use.computing_ps
         said.append(
-            f"Ops compute for {_share(one.computing_ps / one.window_ps)} of that time"
-            + (f", {_share(one.unknown_ps / one.computing_ps)} of it with unknown cost." if some else ".")
+            f"Ops compute for {_share(use.computing_ps / use.window_ps)} of that time"
+            + (f", {_share(use.unknown_ps / use.computing_ps)} of it with unknown cost." if some else ".")
         )
-    far = next((row for row in _of(ops, one) if row["roof_share"] is not None), None)
+    far = next((row for row in _of(ops, use) if row["roof_share"] is not None), None)
     if far is not None:
         what = "the arithmetic" if far["bound"] == "compute" else "the memory"
         said.append(
@@ -107,8 +107,8 @@ def _said(one: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     return said
 
 
-def _of(ops: Sequence[dict[str, Any]], one: Use) -> list[dict[str, Any]]:
-    return [row for row in ops if (row["source_id"], row["device"]) == (one.source_id, one.device)]
+def _of(ops: Sequence[dict[str, Any]], use: Use) -> list[dict[str, Any]]:
+    return [row for row in ops if (row["source_id"], row["device"]) == (use.source_id, use.device)]
 
 
 def _share(value: float) -> str:
@@ -124,14 +124,14 @@ def _name(row: dict[str, Any]) -> str:
 def _devices(used: Sequence[Use]) -> Section:
     rows = tuple(
         (
-            one.device,
-            one.mfu,
-            one.memory_share,
-            one.computing_ps / one.window_ps if one.window_ps else None,
-            one.unknown_ps / one.computing_ps if one.computing_ps else None,
-            one.peaks_by,
+            use.device,
+            use.mfu,
+            use.memory_share,
+            use.computing_ps / use.window_ps if use.window_ps else None,
+            use.unknown_ps / use.computing_ps if use.computing_ps else None,
+            use.peaks_by,
         )
-        for one in used
+        for use in used
     )
     return Section(
         "devices",
@@ -146,13 +146,17 @@ def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
     told = [
         {**row, "op": _line(row) if by == "line" else _name(row)} for row in (ops if all else ops[:_MOST])
     ]
-    names = [one.name for one in _OPS] if all else [*_PAGE, *(("device",) if several else ("executions",))]
+    names = (
+        [column.name for column in _OPS] if all else [*_PAGE, *(("device",) if several else ("executions",))]
+    )
     if by == "shape" and not all:
         names.append("shapes")
     columns = tuple(
-        one for one in _OPS if one.name in names and any(row[one.name] is not None for row in told)
+        column
+        for column in _OPS
+        if column.name in names and any(row[column.name] is not None for row in told)
     )
-    rows = tuple(tuple(row[one.name] for one in columns) for row in told)
+    rows = tuple(tuple(row[column.name] for column in columns) for row in told)
     question = "How long do ops take, and how long would the device need at least?"
     return Section(
         "ops", f"Ops by {by}" if by != "op" else "Ops", question, table=Table(columns, rows, len(ops))
@@ -167,6 +171,6 @@ def _priced(used: Sequence[Use]) -> list[tuple[str, float]]:
     """What ops take beyond the least time that their device needs, as part of the window; of several devices
     the mean."""
     lost = [
-        (one.least_of_ps - one.least_ps) / one.window_ps for one in used if one.window_ps and one.least_of_ps
+        (use.least_of_ps - use.least_ps) / use.window_ps for use in used if use.window_ps and use.least_of_ps
     ]
     return [("Ops beyond the least time of their device, at most", sum(lost) / len(lost))] if lost else []

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.stages import PROGRAM, Stage, words
+from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, words
 
-Written = Mapping[Stage, Sequence[Place]]
+Written = Mapping[PipelineStage, Sequence[UserStage]]
 _LIMITS = {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}
 
 
-def named(stage: Stage, written: Written, *, brief: bool = False) -> str:
+def named(stage: PipelineStage, written: Written, *, brief: bool = False) -> str:
     """A stage in a sentence: `load` in clips.py:26, called by .map in line 39; or map (transformation 2).
     brief: without who calls it."""
-    known = [one for one in written.get(stage, ()) if one.file is not None]
+    known = [user_stage for user_stage in written.get(stage, ()) if user_stage.file is not None]
     branch = _branch(stage)
     if not known or stage.lists_files or (stage.nested_in is None and len(known) < len(stage.positions)):
         return stage.spoken + branch
@@ -34,7 +34,7 @@ def named(stage: Stage, written: Written, *, brief: bool = False) -> str:
     return said + branch
 
 
-def _first(place: Place, *, brief: bool) -> str:
+def _first(place: UserStage, *, brief: bool) -> str:
     function = place.function
     if function is None:
         return f".{place.transformation} in {place.file}:{place.line}"
@@ -44,20 +44,20 @@ def _first(place: Place, *, brief: bool) -> str:
     return said if brief else f"{said}, called by .{place.transformation} in {at}"
 
 
-def _branch(stage: Stage) -> str:
+def _branch(stage: PipelineStage) -> str:
     """In which branch of a zip, a mixture or a concatenation a stage is, where it is in one."""
     around, _, _ = stage.branch.rpartition("::")
     return f" in {around}" if around else ""
 
 
-def label(stage: Stage) -> str:
+def label(stage: PipelineStage) -> str:
     """A stage in the tree: map (2), or TensorFlow's name where the user wrote none."""
     if stage.nested_in is not None:
         return " with ".join(words(stage.user_stage)) or stage.short
     return stage.told("{} ({})") if stage.position is not None else stage.short
 
 
-def runs_as(stage: Stage) -> str:
+def runs_as(stage: PipelineStage) -> str:
     """What TensorFlow made of a stage."""
     if stage.user_stage is None:
         return "added by TensorFlow"
@@ -65,9 +65,9 @@ def runs_as(stage: Stage) -> str:
     return f"{branch.rpartition('::')[2]}::{last}" if branch.endswith("]") else last
 
 
-def limit(name: str, stages: Sequence[Stage] = (), written: Written | None = None) -> str:
+def limit(name: str, stages: Sequence[PipelineStage] = (), written: Written | None = None) -> str:
     """What limits a step, as the model names it, in words."""
     if name in _LIMITS:
         return _LIMITS[name]
-    stage = next((one for one in stages if one.name == name), None)
+    stage = next((pipeline_stage for pipeline_stage in stages if pipeline_stage.name == name), None)
     return name.rpartition("::")[2] if stage is None else named(stage, written or {}, brief=True)

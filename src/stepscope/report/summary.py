@@ -12,12 +12,12 @@ from stepscope.instruments.causes import ranking
 from stepscope.instruments.causes.written_ops import ops_of_libraries
 from stepscope.instruments.memory import allocators
 from stepscope.instruments.pipeline import diagnoses
-from stepscope.instruments.replay import hidden
+from stepscope.instruments.replay import uncovered_work
 from stepscope.library.statements import statement
-from stepscope.report import recorded
+from stepscope.report import provenance
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
-from stepscope.report.judged import answers as of_each
-from stepscope.report.judged import document, sentences, weighed
+from stepscope.report.judgement_text import answers as of_each
+from stepscope.report.judgement_text import document, sentences, weighed
 from stepscope.report.parts import (
     Chart,
     Report,
@@ -33,7 +33,7 @@ from stepscope.report.sentences import answer, headline, several_runs, title, un
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement, Weighed
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 _KEPT = ("step", "track_place", "observed", "step_window", "op_sum", "device_sum", "track_sum")
 """Views that several analyses and findings read: computed once, each after those it builds on. All of them
@@ -79,7 +79,7 @@ _MOST_SUBJECTS = 4
 """Pipelines, and allocators, that a report of everything holds."""
 
 
-def build(trace: Trace, all: bool = False) -> Report:
+def build(trace: OpenTrace, all: bool = False) -> Report:
     """Asks the library's questions of a trace and puts the answers in order.
 
     all: every section, and many more rows of each. QueryError when the engine fails.
@@ -94,11 +94,15 @@ def build(trace: Trace, all: bool = False) -> Report:
     told = {entry.name: dicts(answers[entry.name]) for entry in asked}
     told["sources"] = _sources(trace)
     notes = notes_of(told["completeness"], library.entries("analysis"))
-    made = recorded.sentences(trace.query)
-    judged = hidden.raised(trace.query, trace.stream, ranking.judge(trace.query)) if _has_time(told) else []
+    made = provenance.sentences(trace.query)
+    judged = (
+        uncovered_work.raised(trace.query, trace.stream, ranking.judge(trace.query))
+        if _has_time(told)
+        else []
+    )
     ((sources, drawn),) = trace.query(statement("sources_of_ops")).rows()
     of_ops = drawn < sources or not drawn
-    judged = judged if of_ops else [replace(one, of_ops=False) for one in judged]
+    judged = judged if of_ops else [replace(judgement, of_ops=False) for judgement in judged]
     profiles = _only_profiles(told)
     memory = _of_memory(trace) if profiles else []
     framework = framework_of(row["framework"] for row in told["sources"])
@@ -112,7 +116,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     if profiles:
         shown = [name for name in shown if name not in _OF_TIME]
     mixed = unrelated(told)
-    runs = len({one.run_id for one in judged})
+    runs = len({judgement.run_id for judgement in judged})
     first = (
         *sentences(judged, several_runs(told), mixed, _programs(trace) if mixed else ()),
         *memory,
@@ -152,7 +156,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     )
 
 
-def _programs(trace: Trace) -> list[tuple[str, Weighed]]:
+def _programs(trace: OpenTrace) -> list[tuple[str, Weighed]]:
     """Recordings that have nothing in common, by the names of their files."""
     paths = {row["source_id"]: row["path"] for row in _sources(trace)}
     found = ranking.weigh_sources(trace.query, {})
@@ -181,17 +185,19 @@ def _only_profiles(told: Mapping[str, Rows]) -> bool:
 _OF_TIME = ("step_parts", "step_list")
 
 
-def _sources(trace: Trace) -> Rows:
+def _sources(trace: OpenTrace) -> Rows:
     """What was read: rows of the statement sources."""
     found = trace.query(statement("sources"))
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows()]
 
 
-def _of_memory(trace: Trace) -> list[str]:
+def _of_memory(trace: OpenTrace) -> list[str]:
     """What profiles of memory hold."""
     from stepscope.report import memory
 
-    return memory.headline(sorted(allocators.find(trace.query), key=lambda one: -one.peak.bytes))
+    return memory.headline(
+        sorted(allocators.find(trace.query), key=lambda allocator_memory: -allocator_memory.peak.bytes)
+    )
 
 
 def _parts(table: Table, all: bool) -> Table:
@@ -229,7 +235,7 @@ def _beside(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) 
     return [*ordered, *(one for rest in after.values() for one in rest), last]
 
 
-def _stacks(trace: Trace) -> Iterator[Section]:
+def _stacks(trace: OpenTrace) -> Iterator[Section]:
     """Flame graphs of what samples of stacks show."""
     from stepscope.report import flame
 
@@ -238,7 +244,7 @@ def _stacks(trace: Trace) -> Iterator[Section]:
         yield section
 
 
-def _pipelines(trace: Trace) -> Iterator[Section]:
+def _pipelines(trace: OpenTrace) -> Iterator[Section]:
     """What the verb pipeline tells: stages, and what changes would gain."""
     from stepscope.report import pipeline
 
@@ -251,13 +257,13 @@ def _pipelines(trace: Trace) -> Iterator[Section]:
         yield Section("more_pipelines", "More pipelines", answer=(more,))
 
 
-def _memory(trace: Trace) -> Iterator[Section]:
+def _memory(trace: OpenTrace) -> Iterator[Section]:
     """What the verb memory tells: the curve, and who holds the peak."""
     from stepscope.report import memory, memory_answer
 
-    found = sorted(allocators.find(trace.query), key=lambda one: -one.peak.bytes)
-    for one, changes in memory_answer.changes(trace, found[:_MOST_SUBJECTS]):
-        yield memory.group(one, changes)
+    found = sorted(allocators.find(trace.query), key=lambda allocator_memory: -allocator_memory.peak.bytes)
+    for allocator_memory, changes in memory_answer.changes(trace, found[:_MOST_SUBJECTS]):
+        yield memory.group(allocator_memory, changes)
     if len(found) > _MOST_SUBJECTS:
         more = f"{units.count(len(found) - _MOST_SUBJECTS, 'more allocator')}: `stepscope memory` shows them."
         yield Section("more_allocators", "More allocators", answer=(more,))

@@ -9,12 +9,12 @@ from stepscope import units
 from stepscope.instruments.tfprof import columns, orders
 from stepscope.instruments.tfprof.tree import FIGURES
 from stepscope.report.parts import Column, Report, Section, Tree
-from stepscope.report.parts import Node as Line
+from stepscope.report.parts import TreeNode as Line
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
-    from stepscope.instruments.tfprof import Answer
-    from stepscope.instruments.tfprof.tree import Node
+    from stepscope.instruments.tfprof import ViewOutput
+    from stepscope.instruments.tfprof.tree import ViewNode
 
 _QUESTIONS = {
     "scope": "Which name scopes hold the figures?",
@@ -25,7 +25,7 @@ _QUESTIONS = {
 _PS_PER_MICRO = 10**6
 
 
-def build(view: str, root: Node, notes: Sequence[str] = ()) -> Report:
+def build(view: str, root: ViewNode, notes: Sequence[str] = ()) -> Report:
     """The report of a view. Each selected figure comes twice: with all that is below a line, and its own."""
     meanings = columns()
     words = [word for word in root.select if word in FIGURES]
@@ -64,7 +64,7 @@ def _value(word: str, figure: float) -> int:
     return round(figure * _PS_PER_MICRO) if _unit(word) == "ps" else round(figure)
 
 
-def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
+def advice(view: str, words: dict[str, str], answer: ViewOutput) -> list[str]:
     """What to know about options that TensorFlow takes without a word and that do not do what they seem to.
 
     words: the options as they were typed.

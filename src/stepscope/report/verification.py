@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stepscope import units
 from stepscope.instruments.pipeline.verify import Verification
-from stepscope.report import advised, promised
+from stepscope.report import document_keys, pipeline_changes
 from stepscope.report.parts import Report, Section
 
 
@@ -17,8 +17,8 @@ def build(result: Verification, before: str, after: str) -> Report:
         Section("edits", "What was changed", "What differs between the two pipelines?", said),
         Section("gain", "What it gained", "Did the change do what was predicted?", gained[1:-1]),
     )
-    document = promised.verification(result, said, before, after)
-    kept = tuple(one for one in sections if one.answer)
+    document = document_keys.verification(result, said, before, after)
+    kept = tuple(section for section in sections if section.answer)
     return Report(f"{before} and {after}", (gained[0], gained[-1]), kept, document=document)
 
 
@@ -58,7 +58,7 @@ def _gained(result: Verification) -> Iterator[str]:
         yield "The change that was made is not among those that were predicted."
         return
     if change.unknown:
-        yield f"The gain of {change.name} could not be predicted: {advised.unknown(change)}."
+        yield f"The gain of {change.name} could not be predicted: {pipeline_changes.unknown(change)}."
         return
     p = change.prediction
     yield f"Predicted for {change.name}: {_ps(p.step_ps)} ({_ps(p.low_ps)} to {_ps(p.high_ps)})."

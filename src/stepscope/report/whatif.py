@@ -14,8 +14,8 @@ from stepscope.report.sentences import shortened
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
-    from stepscope.instruments.pipeline.whatif import Outcome as PipelineOutcome
-    from stepscope.instruments.replay.whatif import Change, Outcome
+    from stepscope.instruments.pipeline.whatif import PredictedStep as PipelineOutcome
+    from stepscope.instruments.replay.whatif import DurationChange, ReplayedSteps
 
 _STEPS = (
     Column("source_id", "int", "Source", "number of the source"),
@@ -37,22 +37,24 @@ _MOST = 12
 _SHORTER = 0.01
 
 
-def build(title: str, change: Change, outcomes: Sequence[Outcome], judged: Sequence[Judgement]) -> Report:
+def build(
+    title: str, change: DurationChange, outcomes: Sequence[ReplayedSteps], judged: Sequence[Judgement]
+) -> Report:
     """The first outcome is that of the source with most time in steps. judged: what limits the steps, and
     what the summary says is left without that."""
     first = outcomes[0]
     rows = tuple(
         (
-            one.source_id,
-            one.steps,
-            one.recorded_ps,
-            one.replayed_ps,
-            one.held_ps,
-            one.then_ps,
-            one.low_ps,
-            one.high_ps,
+            outcome.source_id,
+            outcome.steps,
+            outcome.recorded_ps,
+            outcome.replayed_ps,
+            outcome.held_ps,
+            outcome.then_ps,
+            outcome.low_ps,
+            outcome.high_ps,
         )
-        for one in outcomes
+        for outcome in outcomes
     )
     limits = _limits(change, judged)
     said = tuple(_of_judgement(limits) if limits is not None else _sentences(change, first))
@@ -92,7 +94,7 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
     return Report(title, (said,), (section,), document=document)
 
 
-def _limits(change: Change, judged: Sequence[Judgement]) -> Judgement | None:
+def _limits(change: DurationChange, judged: Sequence[Judgement]) -> Judgement | None:
     """The judgement whose cause the change takes away, where that is all it does: the summary says what is
     left then, and this says the same."""
     if change.without is None or change.ops or not judged or judged[0].whole_capture:
@@ -100,27 +102,28 @@ def _limits(change: Change, judged: Sequence[Judgement]) -> Judgement | None:
     return judged[0] if judged[0].cause == change.without else None
 
 
-def _of_judgement(one: Judgement) -> Iterator[str]:
+def _of_judgement(judgement: Judgement) -> Iterator[str]:
     what = (
-        f"the ops that stand out, {shortened(one.op_type)},"
-        if one.op_type and one.cause == "compute"
-        else one.cause
+        f"the ops that stand out, {shortened(judgement.op_type)},"
+        if judgement.op_type and judgement.cause == "compute"
+        else judgement.cause
     )
-    if not one.share:
-        yield f"A step would take as long as now, {_ps(one.mean_ps)}: {what} takes no time of it."
+    if not judgement.share:
+        yield f"A step would take as long as now, {_ps(judgement.mean_ps)}: {what} takes no time of it."
         return
-    known, now = remains(one), f"instead of {_ps(one.mean_ps)}"
+    known, now = remains(judgement), f"instead of {_ps(judgement.mean_ps)}"
     if (amount := _amount(known)) is not None:
         yield f"Without {what}, a step would take {amount} {now}."
     else:
-        yield f"No prediction: what is left of {_ps(one.mean_ps)} without {what} is not known well enough."
-        yield _decides(one)
+        mean = _ps(judgement.mean_ps)
+        yield f"No prediction: what is left of {mean} without {what} is not known well enough."
+        yield _decides(judgement)
 
 
-def _decides(one: Judgement) -> str:
+def _decides(judgement: Judgement) -> str:
     """What would tell what is left."""
-    if one.contention is not None and one.contention.had_cores < GAIN.quiet:
-        had = units.show(one.contention.had_cores, "ratio")
+    if judgement.contention is not None and judgement.contention.had_cores < GAIN.quiet:
+        had = units.show(judgement.contention.had_cores, "ratio")
         return f"Record where cores are free: here they were for {had} of the time in which one was wanted."
     return "Record more steps: these differ too much, or too few samples tell them."
 
@@ -133,60 +136,60 @@ def _amount(known: Remains) -> str | None:
     return None if known.low_ps is None else f"at least {_ps(known.low_ps)}"
 
 
-def _sentences(change: Change, one: Outcome) -> Iterator[str]:
-    if one.then_ps is None and one.gaps_ps:
+def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
+    if steps.then_ps is None and steps.gaps_ps:
         yield (
-            f"No prediction: for {_ps(one.gaps_ps)} of a step other threads or devices do nothing, and "
+            f"No prediction: for {_ps(steps.gaps_ps)} of a step other threads or devices do nothing, and "
             f"nothing that was recorded tells what they wait for."
         )
         return
-    if one.then_ps is None:
+    if steps.then_ps is None:
         yield (
-            f"No prediction: replayed as it was recorded, a step takes {_ps(one.replayed_ps)} instead of "
-            f"{_ps(one.recorded_ps)}. Something that nobody recorded holds the steps up."
+            f"No prediction: replayed as it was recorded, a step takes {_ps(steps.replayed_ps)} instead of "
+            f"{_ps(steps.recorded_ps)}. Something that nobody recorded holds the steps up."
         )
         return
-    low, high = told_range(one.low_ps, one.high_ps)
+    low, high = told_range(steps.low_ps, steps.high_ps)
     between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
     what = _changed(change)
-    if abs(one.then_ps - one.replayed_ps) < _SHORTER * one.replayed_ps:
-        yield f"{what}, a step would take as long as now: {_ps(one.recorded_ps)}."
+    if abs(steps.then_ps - steps.replayed_ps) < _SHORTER * steps.replayed_ps:
+        yield f"{what}, a step would take as long as now: {_ps(steps.recorded_ps)}."
     else:
-        then = f"{_ps(one.then_ps)}{between}"
-        yield f"{what}, a step would take about {then} instead of {_ps(one.recorded_ps)}."
-    told = list(one.then.items())[:2]
-    if told and one.then_ps:
+        then = f"{_ps(steps.then_ps)}{between}"
+        yield f"{what}, a step would take about {then} instead of {_ps(steps.recorded_ps)}."
+    told = list(steps.then.items())[:2]
+    if told and steps.then_ps:
         parts = " and ".join(f"{shortened(name)} ({_ps(took)})" for name, took in told)
         yield f"What is longest then: {parts}."
-    if one.held_ps > MISSES * one.recorded_ps:
-        held = _ps(one.held_ps)
+    if steps.held_ps > MISSES * steps.recorded_ps:
+        held = _ps(steps.held_ps)
         yield f"For {held} of a step the program waits for what nobody recorded: that stays as it is."
 
 
-def _changed(change: Change) -> str:
+def _changed(change: DurationChange) -> str:
     said = [] if change.without is None else [f"without {change.without}"]
     said += [f"with {units.show(left, 'ratio')} of {shortened(op)}" for op, left in change.ops.items()]
     text = " and ".join(said)
     return text[0].upper() + text[1:]
 
 
-def _unknown(one: Outcome) -> Iterator[str]:
-    for name in one.unknown:
+def _unknown(steps: ReplayedSteps) -> Iterator[str]:
+    for name in steps.unknown:
         yield f"No op of these steps is called {shortened(name)}."
 
 
-def _document(one: Outcome, limits: Judgement | None) -> Mapping[str, Any]:
+def _document(steps: ReplayedSteps, limits: Judgement | None) -> Mapping[str, Any]:
     if limits is None:
-        low, high = told_range(one.low_ps, one.high_ps)
-        recorded_ps, then_ps = one.recorded_ps, one.then_ps
+        low, high = told_range(steps.low_ps, steps.high_ps)
+        recorded_ps, then_ps = steps.recorded_ps, steps.then_ps
     else:
         known = remains(limits)
         low, high = known.low_ps, known.high_ps
         recorded_ps, then_ps = limits.mean_ps, known.ps
     return {
         "recorded_ps": recorded_ps,
-        "replayed_ps": one.replayed_ps,
-        "misses": one.misses,
+        "replayed_ps": steps.replayed_ps,
+        "misses": steps.misses,
         "then_ps": then_ps,
         "low": low,
         "high": high,

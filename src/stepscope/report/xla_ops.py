@@ -11,9 +11,9 @@ from stepscope import units
 from stepscope.errors import NothingFound
 from stepscope.formats.xla import known_modules
 from stepscope.instruments.xla import compile_time, executions, known_programs, timed, timed_rows
-from stepscope.instruments.xla.known_programs import Program
+from stepscope.instruments.xla.known_programs import KnownProgram
 from stepscope.instruments.xla.timed import COLUMNS as COLUMNS
-from stepscope.instruments.xla.timed import Timed
+from stepscope.instruments.xla.timed import TimedPrograms
 from stepscope.instruments.xla.timed_rows import BY as BY
 from stepscope.instruments.xla.timed_rows import bounded as bounded
 from stepscope.library.statements import statement
@@ -21,7 +21,7 @@ from stepscope.sources.source import Source
 from stepscope.xla_tools.peaks import Peaks
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 
 NOTHING = "No slice of an instruction of XLA is in there"
@@ -64,8 +64,8 @@ UNMATCHED_COLUMNS = ("module", "instruction", "slices", "self_ps", "reason", "wh
 class TimedOps(NamedTuple):
     """What a recording says of compiled programs, the programs, and how many could not be read."""
 
-    timed: Timed
-    programs: list[Program]
+    timed: TimedPrograms
+    programs: list[KnownProgram]
     damaged: int
 
     def of_module(self, name: str) -> TimedOps:
@@ -74,7 +74,7 @@ class TimedOps(NamedTuple):
         only = found._replace(
             rows=[row for row in found.rows if name in (row["module"] or "")],
             untimed=[one for one in found.untimed if name in one[0]],
-            lost=[one for one in found.lost if name in one.module],
+            lost=[lost for lost in found.lost if name in lost.module],
         )
         return self._replace(timed=only)
 
@@ -137,12 +137,12 @@ class TimedOps(NamedTuple):
 
     def _lost_lines(self) -> list[str]:
         counts: Counter[str] = Counter()
-        for one in self.timed.lost:
-            counts[one.reason] += one.slices
+        for lost in self.timed.lost:
+            counts[lost.reason] += lost.slices
         return [f"{units.count(number, 'slice')}: {LOST[reason]}" for reason, number in counts.most_common()]
 
 
-def of_trace(trace: Trace, folders: Sequence[str]) -> TimedOps:
+def of_trace(trace: OpenTrace, folders: Sequence[str]) -> TimedOps:
     """The timed instructions of a trace. folders: paths that may be dump folders of the same run."""
     groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices")).rows()]
     programs, damaged = _programs(trace, folders, groups)
@@ -160,14 +160,14 @@ def of_trace(trace: Trace, folders: Sequence[str]) -> TimedOps:
 
 
 def _programs(
-    trace: Trace, folders: Sequence[str], groups: Sequence[Sequence[Any]]
-) -> tuple[list[Program], int]:
+    trace: OpenTrace, folders: Sequence[str], groups: Sequence[Sequence[Any]]
+) -> tuple[list[KnownProgram], int]:
     """The programs that slices may be of, and how many could not be read."""
     modules = {group[3] for group in groups if group[3] is not None}
     ids = {group[4] for group in groups if group[4] is not None}
     # A slice that names no program may be of any.
     anything = any(group[3] is None and group[4] is None for group in groups)
-    programs: list[Program] = []
+    programs: list[KnownProgram] = []
     damaged = 0
     for source, number, module, file in known_modules.find(
         trace.sources, folders, None if anything else modules, ids
@@ -191,7 +191,7 @@ def _number(at: int, source: Any) -> int:
     return number
 
 
-def compiled(trace: Trace, module: str | None) -> tuple[list[dict[str, Any]], list[str]]:
+def compiled(trace: OpenTrace, module: str | None) -> tuple[list[dict[str, Any]], list[str]]:
     """How long compiles took: rows with COMPILE_COLUMNS, and the lines below them. NothingFound when there is
     no compile of a module whose name contains `module`."""
     slices = trace.query(statement("compile_slices")).rows()

@@ -88,8 +88,8 @@ class Access:
         known = False
         if len(given) == 1:
             digest = hashlib.sha256(given[0]).digest()
-            for one in self._sessions:  # all of them: the time taken says nothing
-                known |= hmac.compare_digest(one, digest)
+            for session in self._sessions:  # all of them: the time taken says nothing
+                known |= hmac.compare_digest(session, digest)
         if not known:
             raise Refused(
                 401,

@@ -13,7 +13,7 @@ from stepscope.server.replies import Refused
 
 if TYPE_CHECKING:
     from stepscope.library import Entry
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 MOST_ROWS = 5_000
 MOST_OPS = 20_000
@@ -31,7 +31,7 @@ def find(name: str) -> Entry:
     return library.named(name)
 
 
-def answer(trace: Trace, entry: Entry, filters: Mapping[str, str]) -> dict[str, Any]:
+def answer(trace: OpenTrace, entry: Entry, filters: Mapping[str, str]) -> dict[str, Any]:
     """What the analysis finds, as a section of a report: rows whose columns have these values, at most
     MOST_ROWS of them. Refused with status 400 when it has no such column."""
     names = [column.name for column in entry.columns]
@@ -55,8 +55,8 @@ def answer(trace: Trace, entry: Entry, filters: Mapping[str, str]) -> dict[str, 
         "notes": entry.notes,
         "table": {
             "columns": [
-                {"name": one.name, "unit": one.unit, "title": one.title, "about": one.about}
-                for one in entry.columns
+                {"name": field.name, "unit": field.unit, "title": field.title, "about": field.about}
+                for field in entry.columns
             ],
             "rows": [
                 {name: _safe(name, value) for name, value in zip(names, row, strict=True)}
@@ -69,7 +69,7 @@ def answer(trace: Trace, entry: Entry, filters: Mapping[str, str]) -> dict[str, 
     }
 
 
-def ops(trace: Trace) -> dict[str, Any]:
+def ops(trace: OpenTrace) -> dict[str, Any]:
     """Ops by device, op and type; what a limit leaves out is counted."""
     rows = dicts(trace.query(statement("page_ops", most=MOST_OPS)))
     total, all_ps = (rows[0][name] for name in _TOTALS) if rows else (0, 0)
@@ -77,7 +77,7 @@ def ops(trace: Trace) -> dict[str, Any]:
     return {"rows": kept, "total": total, "left_out_self_ps": all_ps - sum(row["self_ps"] for row in kept)}
 
 
-def buffers(trace: Trace) -> dict[str, Any]:
+def buffers(trace: OpenTrace) -> dict[str, Any]:
     """The largest blocks of each allocator, on the page's axis of time."""
     rows = dicts(trace.query(statement("page_buffers", most=MOST_BLOCKS)))
     return {"rows": [{key: _safe(key, value) for key, value in row.items()} for row in rows]}

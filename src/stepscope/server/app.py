@@ -22,26 +22,26 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stepscope import __version__, exporters
 from stepscope.server import (
     analyses,
-    asked,
     details,
     graphs,
     model,
     parquet,
     reports,
+    requests,
     schema,
     threads,
     whatif,
 )
 from stepscope.server.access import SESSION, Access, Guarded
-from stepscope.server.aside import aside
+from stepscope.server.activity import Doing
 from stepscope.server.assets import CACHING, Asset
-from stepscope.server.beside import Beside
-from stepscope.server.console import Console
-from stepscope.server.doing import Doing
+from stepscope.server.console import StatementProcesses
 from stepscope.server.headers import Headers
 from stepscope.server.news import News
-from stepscope.server.recording import Recording
-from stepscope.server.replies import Bytes, Json, Refused, encode, error
+from stepscope.server.recording import ServedRecording
+from stepscope.server.replies import BytesReply, Json, Refused, encode, error
+from stepscope.server.sibling_files import SiblingFiles
+from stepscope.server.side_work import aside
 from stepscope.server.timeline import MOST_PX
 
 MOST_FOUND = 1_000
@@ -56,7 +56,7 @@ _LINGER_SECONDS = 60.0
 Endpoint = Callable[["Page", Request], Awaitable[Response]]
 
 
-class Gone(Exception):
+class ClientGone(Exception):
     """Nobody waits for the answer any more."""
 
 
@@ -65,11 +65,11 @@ class Page:
 
     def __init__(
         self,
-        open_recording: Callable[[], Recording],
-        console: Console,
+        open_recording: Callable[[], ServedRecording],
+        console: StatementProcesses,
         access: Access,
         news: News | None = None,
-        beside: Beside | None = None,
+        beside: SiblingFiles | None = None,
     ) -> None:
         """open_recording: called now, and when somebody wants to see what is new. beside: what can be opened
         as well, by open_recording."""
@@ -79,7 +79,7 @@ class Page:
         self.news = News() if news is None else news
         self.opened = 1
         """How many times the recordings were opened: tracks have other numbers each time."""
-        self._left: set[Recording] = set()
+        self._left: set[ServedRecording] = set()
         self.under_way: dict[str, list[Doing]] = {}
         """What is done for each request that is not answered yet, by its path and query."""
         self.cells = asyncio.Semaphore(_CELL_THREADS)
@@ -95,15 +95,15 @@ class Page:
         asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._leave, old)
         await self.console.renew()
 
-    def _leave(self, old: Recording) -> None:
+    def _leave(self, old: ServedRecording) -> None:
         if old in self._left:
             self._left.remove(old)
             asyncio.get_running_loop().run_in_executor(None, old.close)
 
     def close(self) -> None:
         """Closes all recordings."""
-        for one in (self.recording, *self._left):
-            one.close()
+        for recording in (self.recording, *self._left):
+            recording.close()
         self._left.clear()
         self.adding.shutdown(cancel_futures=True)
 
@@ -121,7 +121,7 @@ class Page:
 
 async def session(page: Page, request: Request) -> Response:
     """Exchanges the token for a cookie."""
-    given = asked.json_object(request, request.state.body, "token")
+    given = requests.json_object(request, request.state.body, "token")
     value = page.access.exchange(given["token"])
     answer = Json({"format": 1})
     cookie = f"{page.access.cookie}={value}; Path=/; HttpOnly; SameSite=Strict"
@@ -144,7 +144,7 @@ async def news(page: Page, request: Request) -> Response:
 
 async def reload(page: Page, request: Request) -> Response:
     """Opens the recordings again."""
-    asked.json_object(request, request.state.body)
+    requests.json_object(request, request.state.body)
     await page.reopen()
     return Json({"opened": page.opened})
 
@@ -157,7 +157,7 @@ async def beside(page: Page, request: Request) -> Response:
 
 async def add(page: Page, request: Request) -> Response:
     """Opens one more recording: the number of one that was offered."""
-    number = asked.json_object(request, request.state.body, "number")["number"]
+    number = requests.json_object(request, request.state.body, "number")["number"]
     whole = isinstance(number, int) and not isinstance(number, bool)
     try:
         if page.beside is None or not whole or number < 0:
@@ -178,7 +178,7 @@ async def add(page: Page, request: Request) -> Response:
 
 async def export(page: Page, request: Request) -> Response:
     """All slices as a file that Perfetto and chrome://tracing open."""
-    asked.json_object(request, request.state.body)
+    requests.json_object(request, request.state.body)
     await page.recording.catalog()
     folder = tempfile.TemporaryDirectory(prefix="stepscope-export-")
     path = Path(folder.name, "stepscope.trace.json.gz")
@@ -188,7 +188,7 @@ async def export(page: Page, request: Request) -> Response:
 
 async def doing(page: Page, request: Request) -> Response:
     """What is done for a request that is under way: the last one of this path and query."""
-    found = page.under_way.get(asked.text(request, "of"))
+    found = page.under_way.get(requests.text(request, "of"))
     return Json({"format": 1, "now": found[-1].told() if found else None})
 
 
@@ -204,22 +204,22 @@ async def graphs_(page: Page, request: Request) -> Response:
 
 async def graph_level(page: Page, request: Request) -> Response:
     """What is seen of a graph when some scopes are open."""
-    given = asked.json_object(request, request.state.body, *graphs.LEVEL_KEYS)
+    given = requests.json_object(request, request.state.body, *graphs.LEVEL_KEYS)
     found = await page.recording.graph(graphs.asked_number(given["graph"]))
     return Json(await aside(lambda: encode(graphs.level(found, given))))
 
 
 async def graph_search(page: Page, request: Request) -> Response:
     """Nodes of a graph by name or type."""
-    text = asked.text(request, "q")
-    found = await page.recording.graph(asked.integer(request, "graph", 0, graphs.MOST_GRAPHS))
+    text = requests.text(request, "q")
+    found = await page.recording.graph(requests.integer(request, "graph", 0, graphs.MOST_GRAPHS))
     return Json(await aside(lambda: encode(graphs.search(text, found))))
 
 
 async def graph_way(page: Page, request: Request) -> Response:
     """The way between two nodes of a graph."""
-    start, end = asked.text(request, "from"), asked.text(request, "to")
-    found = await page.recording.graph(asked.integer(request, "graph", 0, graphs.MOST_GRAPHS))
+    start, end = requests.text(request, "from"), requests.text(request, "to")
+    found = await page.recording.graph(requests.integer(request, "graph", 0, graphs.MOST_GRAPHS))
     return Json(await aside(lambda: encode(graphs.way(start, end, found))))
 
 
@@ -231,13 +231,13 @@ async def sides(page: Page, request: Request) -> Response:
 
 async def compare(page: Page, request: Request) -> Response:
     """Two hosts side by side."""
-    a, b = (asked.integer(request, name, 0, MOST_SIDES) for name in "ab")
+    a, b = (requests.integer(request, name, 0, MOST_SIDES) for name in "ab")
     return Json(await page.recording.compared(a, b))
 
 
 async def pipeline_whatif(page: Page, request: Request) -> Response:
     """A step with other threads, work or cores."""
-    given = asked.json_object(request, request.state.body, *whatif.KEYS)
+    given = requests.json_object(request, request.state.body, *whatif.KEYS)
     found = await page.recording.pipelines()
     return Json(await aside(lambda: encode(whatif.answer(found, given))))
 
@@ -245,7 +245,7 @@ async def pipeline_whatif(page: Page, request: Request) -> Response:
 async def analysis(page: Page, request: Request) -> Response:
     """What one analysis of the library finds; parameters are values of its columns."""
     entry = analyses.find(request.path_params["id"])
-    filters = asked.filters(request)
+    filters = requests.filters(request)
     return Json(await page.recording.long.ask(lambda trace: encode(analyses.answer(trace, entry, filters))))
 
 
@@ -266,7 +266,7 @@ async def about_model(page: Page, request: Request) -> Response:
 
 async def model_view(page: Page, request: Request) -> Response:
     """A view of tfprof."""
-    given = asked.json_object(request, request.state.body, *model.KEYS)
+    given = requests.json_object(request, request.state.body, *model.KEYS)
     return Json(await page.recording.ask_model(lambda found: encode(model.answer(found, given))))
 
 
@@ -277,13 +277,13 @@ async def names(page: Page, request: Request) -> Response:
 
 async def timeline(page: Page, request: Request) -> Response:
     """The cells of a window."""
-    first, until = asked.span(request)
-    px = asked.integer(request, "px", 1, MOST_PX)
+    first, until = requests.span(request)
+    px = requests.integer(request, "px", 1, MOST_PX)
     known = await page.recording.catalog()
-    tracks = [known.track_ids[number] for number in asked.tracks(request, len(known.track_ids))]
+    tracks = [known.track_ids[number] for number in requests.tracks(request, len(known.track_ids))]
     lod = await page.recording.timeline()
     async with page.cells:
-        return Bytes(await asyncio.to_thread(lod.cells, tracks, first, until, px))
+        return BytesReply(await asyncio.to_thread(lod.cells, tracks, first, until, px))
 
 
 async def slice_(page: Page, request: Request) -> Response:
@@ -312,16 +312,16 @@ async def stack(page: Page, request: Request) -> Response:
 
 async def search(page: Page, request: Request) -> Response:
     """Slices with a text in their name."""
-    text, most = asked.text(request, "q"), asked.integer(request, "limit", 1, MOST_FOUND)
+    text, most = requests.text(request, "q"), requests.integer(request, "limit", 1, MOST_FOUND)
     known = await page.recording.catalog()
     return Json(await page.recording.desk.ask(lambda trace: encode(details.search(trace, known, text, most))))
 
 
 async def in_range(page: Page, request: Request) -> Response:
     """What a range of some tracks holds."""
-    first, until = asked.span(request)
+    first, until = requests.span(request)
     known = await page.recording.catalog()
-    tracks = asked.tracks(request, len(known.track_ids))
+    tracks = requests.tracks(request, len(known.track_ids))
     lod = await page.recording.timeline()
     in_turn = partial(asyncio.get_running_loop().run_in_executor, page.adding)
     sums = await in_turn(lod.sums, [known.track_ids[number] for number in tracks], first, until)
@@ -333,15 +333,15 @@ async def in_range(page: Page, request: Request) -> Response:
 
 async def step_parts(page: Page, request: Request) -> Response:
     """Where the steps of a range go. Apart from what else a range holds: finding it out takes its time."""
-    first, until = asked.span(request)
+    first, until = requests.span(request)
     parts = await page.recording.parts()
     return Json(await asyncio.to_thread(lambda: encode(parts.within(first, until))))
 
 
 async def counters(page: Page, request: Request) -> Response:
     """Counters of a window."""
-    first, until = asked.span(request)
-    px = asked.integer(request, "px", 1, MOST_PX)
+    first, until = requests.span(request)
+    px = requests.integer(request, "px", 1, MOST_PX)
     known = await page.recording.catalog()
     return Json(
         await page.recording.desk.ask(lambda trace: encode(details.counters(trace, known, first, until, px)))
@@ -355,7 +355,7 @@ async def schema_(page: Page, request: Request) -> Response:
 
 async def sql(page: Page, request: Request) -> Response:
     """Rows of a statement, as many as a page shows."""
-    given = asked.json_object(request, request.state.body, "sql")
+    given = requests.json_object(request, request.state.body, "sql")
     found = await page.console.run(_statement(given["sql"]))
     header, settings = found.header, page.console.settings
     cut = bool(header["cut"])
@@ -373,7 +373,7 @@ async def sql(page: Page, request: Request) -> Response:
 
 async def download(page: Page, request: Request) -> Response:
     """All rows of a statement as a file."""
-    given = asked.json_object(request, request.state.body, "sql", "form")
+    given = requests.json_object(request, request.state.body, "sql", "form")
     form = given["form"]
     if not isinstance(form, str) or form not in _FORMS:
         raise Refused(
@@ -446,7 +446,9 @@ def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
     routes = [
         Route(path, partial(answered, page, endpoint), methods=[method]) for method, path, endpoint in API
     ]
-    routes += [Route(path, partial(_asset, one, one.tag), methods=["GET"]) for path, one in assets.items()]
+    routes += [
+        Route(path, partial(_asset, asset, asset.tag), methods=["GET"]) for path, asset in assets.items()
+    ]
 
     @contextlib.asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -470,7 +472,7 @@ async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response
     """Runs an endpoint until it answers or the client is gone, which cancels it."""
     if request.method == "POST":
         # All of it, so that what is received next can only be that the client left.
-        request.state.body = await asked.read(request)
+        request.state.body = await requests.read(request)
     if endpoint not in _TIMELESS:
         page.need_current(request)
     with _told(page, request) as doing:
@@ -480,7 +482,7 @@ async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response
         try:
             await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
-                raise Gone
+                raise ClientGone
             return work.result()
         finally:
             for task in (work, leaving):
@@ -535,7 +537,7 @@ class Errors:
         scope["app"] = self  # the router raises HTTPException then, instead of answering in plain text
         try:
             await self._app(scope, receive, sending)
-        except (Gone, ClientDisconnect):
+        except (ClientGone, ClientDisconnect):
             return
         except HTTPException as refused:
             answer = error(_of_routing(refused))

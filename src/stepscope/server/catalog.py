@@ -10,8 +10,8 @@ from stepscope.library.statements import statement
 from stepscope.step_labels import LABELS
 
 if TYPE_CHECKING:
-    from stepscope.engines import Result
-    from stepscope.session.trace import Trace
+    from stepscope.engines import QueryResult
+    from stepscope.session.trace import OpenTrace
 
 FORMAT = 1
 """Version of what the API answers; raised when a key changes its meaning or goes away."""
@@ -38,7 +38,7 @@ class Catalog:
     """Whether stacks were sampled; their tracks come last and have negative ids."""
 
 
-def read(trace: Trace) -> Catalog:
+def read(trace: OpenTrace) -> Catalog:
     """Asks for all of it. Decodes what is not decoded yet. Errors are those of Trace.query()."""
     trace.keep([SHIFT])
     sources = dicts(trace.query(statement("page_sources")))
@@ -56,7 +56,10 @@ def read(trace: Trace) -> Catalog:
         "hosts": dicts(trace.query(statement("page_hosts"))),
         "sources": [safe(row) for row in sources],
         "notes": [safe(row) for row in dicts(trace.query(statement("page_notes")))],
-        "skipped": [{"name": one.path, "slug": one.slug, "detail": one.detail} for one in trace.skipped],
+        "skipped": [
+            {"name": skipped.path, "slug": skipped.slug, "detail": skipped.detail}
+            for skipped in trace.skipped
+        ],
         "tracks": [
             {
                 "track": number,
@@ -132,7 +135,7 @@ def _thread(number: int, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def dicts(result: Result) -> list[dict[str, Any]]:
+def dicts(result: QueryResult) -> list[dict[str, Any]]:
     """Rows of a result as dictionaries."""
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
 

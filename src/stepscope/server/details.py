@@ -17,7 +17,7 @@ from stepscope.server.catalog import Catalog, dicts
 
 if TYPE_CHECKING:
     from stepscope._core import Sums
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 MOST_CHILDREN = 100
 MOST_ARROWS = 200
@@ -26,7 +26,7 @@ MOST_CHILD_NAMES = 40
 _IDS = ("id", "source_id", "parent_id", "correlation_id")
 
 
-def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
+def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
     """Everything that is known of a slice. NothingFound when there is none of that id."""
     rows = dicts(trace.query(statement("page_slice", slice_id=slice_id)))
     if not rows:
@@ -80,18 +80,18 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
         "line": _line(trace, row, [row, *around, *beyond]),
         "flows": [
             {
-                "other_id": str(one["other_id"]),
-                "name": one["other_name"],
-                "arrow": one.get("arrow", "launch"),
-                "direction": one["direction"],
+                "other_id": str(arrow["other_id"]),
+                "name": arrow["other_name"],
+                "arrow": arrow.get("arrow", "launch"),
+                "direction": arrow["direction"],
             }
-            for one in arrows
+            for arrow in arrows
         ],
         "track": None if track is None else catalog.told["tracks"][track],
     }
 
 
-def _around(trace: Trace, slice_id: int, parent_id: int | None) -> list[dict[str, Any]]:
+def _around(trace: OpenTrace, slice_id: int, parent_id: int | None) -> list[dict[str, Any]]:
     """The slices that a slice lies in, the innermost first."""
     covering = {one["id"]: one for one in dicts(trace.query(statement("page_around", slice_id=slice_id)))}
     found = []
@@ -107,7 +107,7 @@ def _named(one: dict[str, Any]) -> dict[str, Any]:
     return {"id": str(one["id"]), "name": one["name"], "op_name": one["op_name"], "op_type": one["op_type"]}
 
 
-def _line(trace: Trace, own: dict[str, Any], chain: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _line(trace: OpenTrace, own: dict[str, Any], chain: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The innermost line of the program that a slice came from: that of a frame of Python around it or
     around what launched it, else the line that made its op."""
     for one in chain:
@@ -124,7 +124,7 @@ def _is_program(name: str) -> bool:
     return labels.of_slice(name, "python_function", False, False).label == "python"
 
 
-def stack_of(trace: Trace, stack_id: int) -> dict[str, Any]:
+def stack_of(trace: OpenTrace, stack_id: int) -> dict[str, Any]:
     """The calls of a stack, the innermost first, and the time of the samples that begin with them.
     NothingFound when there is no such stack."""
     frames = dicts(trace.query(statement("page_stack", stack_id=stack_id)))
@@ -134,7 +134,7 @@ def stack_of(trace: Trace, stack_id: int) -> dict[str, Any]:
     return {"id": str(stack_id), "frames": frames, **time}
 
 
-def search(trace: Trace, catalog: Catalog, text: str, most: int) -> dict[str, Any]:
+def search(trace: OpenTrace, catalog: Catalog, text: str, most: int) -> dict[str, Any]:
     """Slices with a text in their name, whatever its case: how many, and the first of them."""
     found = trace.query(statement("page_search_count", text=text)).rows()[0][1]
     rows = dicts(trace.query(statement("page_search", text=text, most=most))) if found else []
@@ -178,7 +178,7 @@ def of_sums(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
 class Parts:
     """Where each step goes, ready to be added up for any range. May be asked by several threads."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: OpenTrace) -> None:
         """Asks for the parts of all steps. The first to ask waits until they are worked out."""
         self._rows = trace.query(statement("page_step_parts")).rows()
         self._begins = [row[1] for row in self._rows]
@@ -204,7 +204,7 @@ class Parts:
         return {"steps": len(steps), "step_parts": parts}
 
 
-def counters(trace: Trace, catalog: Catalog, first_ps: int, until_ps: int, px: int) -> dict[str, Any]:
+def counters(trace: OpenTrace, catalog: Catalog, first_ps: int, until_ps: int, px: int) -> dict[str, Any]:
     """Series of counters, with at most two points for each pixel, and the last one before the window."""
     width = max(1, -(-(until_ps - first_ps) // px))
     asked = statement("page_counters", first_ps=first_ps, until_ps=until_ps, width_ps=width)

@@ -13,12 +13,12 @@ from stepscope.library.statements import statement
 from stepscope.report.graph import dumped, dumped_graphs, stored, stored_graphs
 from stepscope.server.catalog import dicts
 from stepscope.server.replies import Refused
-from stepscope.sources.given import is_lake
 from stepscope.sources.source import Source
 from stepscope.sources.stores import is_store
+from stepscope.sources.user_paths import is_lake
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 MOST_OPEN = 2_000
 MOST_FOUND = 100
@@ -26,13 +26,13 @@ MOST_GRAPHS = 100_000
 LEVEL_KEYS = ("graph", "open", "fold", "flat", "given")
 
 
-def listed(trace: Trace) -> list[dict[str, Any]]:
+def listed(trace: OpenTrace) -> list[dict[str, Any]]:
     """The graphs, the largest first: those of the tables, then programs of XLA. Those of dumps have the path
     of their module, those of recordings its number, those of lakes its row."""
     return stored_graphs(trace) + _programs(trace) + _recorded(trace) + _stored(trace)
 
 
-def _recorded(trace: Trace) -> list[dict[str, Any]]:
+def _recorded(trace: OpenTrace) -> list[dict[str, Any]]:
     """The programs that XPlanes keep. The files of a lake may be gone, so it has none to read."""
     sources = trace.sources
     return [
@@ -42,9 +42,9 @@ def _recorded(trace: Trace) -> list[dict[str, Any]]:
     ]
 
 
-def _stored(trace: Trace) -> list[dict[str, Any]]:
+def _stored(trace: OpenTrace) -> list[dict[str, Any]]:
     """The programs of a lake, from its tables."""
-    if all(isinstance(one, Source) for one in trace.sources):
+    if all(isinstance(source, Source) for source in trace.sources):
         return []
     return [
         {"graph": f"{row['module']}({row['program_id']})" if row["program_id"] else row["module"], **row}
@@ -52,7 +52,7 @@ def _stored(trace: Trace) -> list[dict[str, Any]]:
     ]
 
 
-def _times(trace: Trace, row: dict[str, Any]) -> dict[str, int]:
+def _times(trace: OpenTrace, row: dict[str, Any]) -> dict[str, int]:
     """Self times of the instructions of a program by their names, wherever they ran."""
     asked = statement(
         "page_program_times",
@@ -63,7 +63,7 @@ def _times(trace: Trace, row: dict[str, Any]) -> dict[str, int]:
     return {one["op_name"]: one["sum_self_ps"] for one in dicts(trace.query(asked))}
 
 
-def _programs(trace: Trace) -> list[dict[str, Any]]:
+def _programs(trace: OpenTrace) -> list[dict[str, Any]]:
     """What XLA compiled, from the dump folders that were given; a lake has the tables but not the modules."""
     if not trace.query(statement("programs_seen")).rows()[0][0]:
         return []
@@ -78,7 +78,7 @@ def told(graphs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
+def read(graphs: list[dict[str, Any]], number: int, trace: OpenTrace) -> Hierarchy:
     """A graph by its place among all. NothingFound when there are fewer."""
     if number >= len(graphs):
         raise NothingFound(

@@ -18,8 +18,8 @@ from stepscope.server.catalog import FORMAT
 from stepscope.server.replies import Refused
 
 if TYPE_CHECKING:
-    from stepscope.instruments.tfprof import File
-    from stepscope.session.trace import Trace
+    from stepscope.instruments.tfprof import ModelFile
+    from stepscope.session.trace import OpenTrace
 
 KEYS = ("view", "options")
 REFUSED = frozenset({"output"})
@@ -29,7 +29,7 @@ MOST_TEXT = 4_000_000
 """Characters of tfprof's own text that a page gets."""
 
 
-def read(trace: Trace) -> tfprof.Model:
+def read(trace: OpenTrace) -> tfprof.TfprofModel:
     """The model of what was given: its graph, steps, op log and checkpoint, or else the ops that the trace
     shows. NothingFound when there is neither."""
     found = files.under(list(trace.given)).files
@@ -45,10 +45,10 @@ def read(trace: Trace) -> tfprof.Model:
             todo="serve a folder that holds the graph or a recording of its steps",
         )
 
-    def only(name: str) -> File | None:
+    def only(name: str) -> ModelFile | None:
         return named[name][0] if name in named else None
 
-    return tfprof.Model(
+    return tfprof.TfprofModel(
         only("graph_path"),
         named.get("run_meta_path", ()),
         only("op_log_path"),
@@ -58,12 +58,12 @@ def read(trace: Trace) -> tfprof.Model:
     )
 
 
-def about(model: tfprof.Model) -> dict[str, Any]:
+def about(model: tfprof.TfprofModel) -> dict[str, Any]:
     """What there is to choose."""
     return {
         "format": FORMAT,
         "views": list(tfprof.VIEWS),
-        "options": [vars(one) for one in tfprof.options() if one.name not in REFUSED],
+        "options": [vars(option) for option in tfprof.options() if option.name not in REFUSED],
         "columns": tfprof.columns(),
         "orders": list(tfprof.orders()),
         "coverage": model.coverage,
@@ -71,7 +71,7 @@ def about(model: tfprof.Model) -> dict[str, Any]:
     }
 
 
-def answer(model: tfprof.Model, given: dict[str, Any]) -> dict[str, Any]:
+def answer(model: tfprof.TfprofModel, given: dict[str, Any]) -> dict[str, Any]:
     """A view as a report and as tfprof's text. given: {"view": name, "options": {name: text}}. Refused with
     400 for another view, an unknown option and a bad value."""
     view, words = given["view"], given["options"]

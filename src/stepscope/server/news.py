@@ -29,7 +29,7 @@ class News:
         found = set()
         for lake in self._lakes:
             try:
-                names = [one.name for one in (lake / MANIFESTS).iterdir()]
+                names = [path.name for path in (lake / MANIFESTS).iterdir()]
             except OSError:
                 continue  # the lake is gone; a query for its tables says so
             found |= {(lake, name) for name in names if name[:1].isdecimal() and name.endswith(".json")}

@@ -8,30 +8,30 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope.server import analyses, catalog, details, graphs, model, reports
+from stepscope.server.activity import Doing, waits_for
 from stepscope.server.catalog import Catalog
-from stepscope.server.desk import Asked, Desk, Desks
-from stepscope.server.doing import Doing, waits_for
 from stepscope.server.replies import encode
 from stepscope.server.timeline import Timeline
+from stepscope.server.trace_workers import TraceWorker, TraceWorkerPool, TraceWorkers
 
 if TYPE_CHECKING:
     from stepscope.instruments.graphs import Hierarchy
-    from stepscope.instruments.pipeline.diagnoses import Found
-    from stepscope.instruments.tfprof import Model
-    from stepscope.session.trace import Trace
+    from stepscope.instruments.pipeline.diagnoses import SourcePipelines
+    from stepscope.instruments.tfprof import TfprofModel
+    from stepscope.session.trace import OpenTrace
 
 T = TypeVar("T")
 
 
-class Recording:
+class ServedRecording:
     """Answers about one recording. Belongs to one event loop."""
 
-    def __init__(self, open_trace: Callable[[], Trace], *, again: bool = True) -> None:
+    def __init__(self, open_trace: Callable[[], OpenTrace], *, again: bool = True) -> None:
         """open_trace: called for each of several desks, so that an answer which takes its time holds up
         neither what is clicked on nor another one. again: False when opening twice would decode twice; then
         there is one desk."""
-        self.desk = Desk(open_trace)
-        self.long: Asked = Desks(open_trace) if again else self.desk
+        self.desk = TraceWorker(open_trace)
+        self.long: TraceWorkers = TraceWorkerPool(open_trace) if again else self.desk
         """For answers that may take long."""
         self._made: dict[str, _Made] = {}
         self._model_is_free = asyncio.Lock()
@@ -76,12 +76,12 @@ class Recording:
             return await self._once("pipeline", partial(self.long.ask, partial(reports.pipeline, found)))
         return await self._once(f"report {name}", partial(self.long.ask, reports.REPORTS[name]))
 
-    async def model(self) -> Model:
+    async def model(self) -> TfprofModel:
         """The model for tfprof's views."""
         await self.catalog()
         return await self._once("model", partial(self.long.ask, model.read))
 
-    async def ask_model(self, ask: Callable[[Model], T]) -> T:
+    async def ask_model(self, ask: Callable[[TfprofModel], T]) -> T:
         """An answer of the model, which takes one question at a time."""
         found = await self.model()
         async with self._model_is_free:
@@ -109,7 +109,7 @@ class Recording:
         await self.catalog()
         return await self._once("parts", partial(self.long.ask, details.Parts))
 
-    async def pipelines(self) -> list[Found]:
+    async def pipelines(self) -> list[SourcePipelines]:
         """The input pipelines with their rate models, in the order of their report."""
         await self.catalog()
         return await self._once("pipelines", partial(self.long.ask, reports.pipelines))

@@ -36,7 +36,7 @@ class Refused(StepscopeError):
         self.status = status
 
 
-class Bytes(Response):
+class BytesReply(Response):
     """An answer made of bytes."""
 
     media_type = "application/octet-stream"

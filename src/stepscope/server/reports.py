@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import NothingFound
-from stepscope.instruments.compare.measured import measure
+from stepscope.instruments.compare.figures import measure
 from stepscope.instruments.compare.sides import each
 from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.presenters import json
@@ -14,41 +14,41 @@ from stepscope.report import build, comparing, memory_answer
 from stepscope.report import pipeline as pipelines_report
 
 if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.diagnoses import Found
-    from stepscope.session.trace import Trace
+    from stepscope.instruments.pipeline.diagnoses import SourcePipelines
+    from stepscope.session.trace import OpenTrace
 
 
-def summary(trace: Trace) -> bytes:
+def summary(trace: OpenTrace) -> bytes:
     """Where the time went."""
     return _summary(trace, all=True)
 
 
-def first(trace: Trace) -> bytes:
+def first(trace: OpenTrace) -> bytes:
     """Where the time went, as the terminal says it: from tables that do not grow with the slices."""
     return _summary(trace, all=False)
 
 
-def _summary(trace: Trace, all: bool) -> bytes:
+def _summary(trace: OpenTrace, all: bool) -> bytes:
     return json.render(build(trace, all=all)).encode("ascii")
 
 
-def pipelines(trace: Trace) -> list[Found]:
+def pipelines(trace: OpenTrace) -> list[SourcePipelines]:
     """The input pipelines, in the order of their report."""
     return pipelines_report.ordered(find(trace.query))
 
 
-def pipeline(found: list[Found], trace: Trace) -> bytes:
+def pipeline(found: list[SourcePipelines], trace: OpenTrace) -> bytes:
     """The input pipelines as a report."""
     report = pipelines_report.build(found, *otherwise(trace.query, found))
     return json.render(report).encode("ascii")
 
 
-def memory(trace: Trace) -> bytes:
+def memory(trace: OpenTrace) -> bytes:
     """Memory: the peak, and who holds it."""
     return json.render(memory_answer.build(trace)).encode("ascii")
 
 
-def compared(a: int, b: int, trace: Trace) -> bytes:
+def compared(a: int, b: int, trace: OpenTrace) -> bytes:
     """Two hosts of the trace side by side, by their places among all. NothingFound when there are fewer."""
     found = each(trace.query)
     if max(a, b) >= len(found):
@@ -61,9 +61,9 @@ def compared(a: int, b: int, trace: Trace) -> bytes:
     return json.render(built).encode("ascii")
 
 
-def sides(trace: Trace) -> dict[str, Any]:
+def sides(trace: OpenTrace) -> dict[str, Any]:
     """What can be compared."""
-    return {"sides": [one.name for one in each(trace.query)]}
+    return {"sides": [side.name for side in each(trace.query)]}
 
 
-REPORTS: dict[str, Callable[[Trace], bytes]] = {"first": first, "summary": summary, "memory": memory}
+REPORTS: dict[str, Callable[[OpenTrace], bytes]] = {"first": first, "summary": summary, "memory": memory}

@@ -21,15 +21,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from stepscope.errors import UsageError
 from stepscope.server import app, assets
 from stepscope.server.access import Access
-from stepscope.server.beside import Beside
-from stepscope.server.console import Console, Settings
+from stepscope.server.console import Settings, StatementProcesses
 from stepscope.server.headers import HEADERS
 from stepscope.server.news import News
-from stepscope.server.recording import Recording
+from stepscope.server.recording import ServedRecording
 from stepscope.server.replies import Refused, error
+from stepscope.server.sibling_files import SiblingFiles
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 ADDRESS = "127.0.0.1"
 PORT = 7391
@@ -91,14 +91,14 @@ def _listening(port: int) -> socket.socket:
 
 
 def serve(
-    open_trace: Callable[[], Trace],
+    open_trace: Callable[[], OpenTrace],
     settings: Settings,
     listening: socket.socket,
     announce: Callable[[str], None],
     *,
     again: bool = True,
     lakes: Sequence[Path] = (),
-    beside: Beside | None = None,
+    beside: SiblingFiles | None = None,
 ) -> None:
     """Serves until Ctrl-C, which it raises again as KeyboardInterrupt.
 
@@ -109,7 +109,11 @@ def serve(
 
     async def run() -> None:
         page = app.Page(
-            lambda: Recording(open_trace, again=again), Console(settings), access, News(lakes), beside
+            lambda: ServedRecording(open_trace, again=again),
+            StatementProcesses(settings),
+            access,
+            News(lakes),
+            beside,
         )
         config = uvicorn.Config(
             app.build(page, assets.manifest()),

@@ -17,7 +17,8 @@ def tell() -> dict[str, Any]:
                 "name": table.name,
                 "comment": table.about,
                 "columns": [
-                    {"name": one.name, "type": one.type, "comment": one.about} for one in table.columns
+                    {"name": column.name, "type": column.type, "comment": column.about}
+                    for column in table.columns
                 ],
             }
             for table in schema().tables
@@ -27,14 +28,15 @@ def tell() -> dict[str, Any]:
                 "name": view.name,
                 "comment": view.question,
                 "columns": [
-                    {"name": one.name, "type": one.unit, "comment": one.about} for one in view.columns
+                    {"name": column.name, "type": column.unit, "comment": column.about}
+                    for column in view.columns
                 ],
             }
             for view in views
         ],
         "analyses": [
-            {"name": one.name, "title": one.title, "question": one.question, "sql": one.sql}
+            {"name": entry.name, "title": entry.title, "question": entry.question, "sql": entry.sql}
             for kind in ("analysis", "finding")
-            for one in library.entries(kind)
+            for entry in library.entries(kind)
         ],
     }

@@ -16,7 +16,7 @@ from stepscope.presenters.plain import shorten
 from stepscope.server.catalog import CLASSES, FORMAT, SHIFT, STACK_BARS, dicts
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 MOST_PX = 16_384
 MOST_NAME = 1_000
@@ -33,7 +33,7 @@ class Timeline:
     """Every slice and every bar of sampled stacks at every level of detail. Any number of threads may ask
     for cells."""
 
-    def __init__(self, trace: Trace, *, stacks: bool = False) -> None:
+    def __init__(self, trace: OpenTrace, *, stacks: bool = False) -> None:
         """Takes the slices of a trace from where they are kept, and its stacks if it has any. The views of
         shifts and of bars are kept already."""
         self._lod = _laid(trace, stacks) or _core.Lod(trace.stream(rows_of(_TABLES[stacks], _TYPED)))
@@ -81,7 +81,7 @@ def _class_of(name: str, row: dict[str, Any]) -> str:
     return label if label is not None and (own == "other" or label == "compile") else own
 
 
-def _compiling(trace: Trace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:
+def _compiling(trace: OpenTrace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:
     """Names without a class whose slices mostly lie within a compilation, which holds for all within it."""
     if "compile" not in classes.values():
         return []
@@ -112,7 +112,7 @@ def _unchanged() -> Iterator[None]:
         ) from damaged
 
 
-def _laid(trace: Trace, stacks: bool) -> _core.Lod | None:
+def _laid(trace: OpenTrace, stacks: bool) -> _core.Lod | None:
     """The slices as ingest or a decoder left them; None when there are none such, or they are damaged."""
     lanes = trace.lanes()
     if lanes is None:

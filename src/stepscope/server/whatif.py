@@ -12,7 +12,7 @@ from stepscope.report.stage_names import limit
 from stepscope.server.replies import Refused
 
 if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.diagnoses import Found
+    from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 
 MOST_THREADS = 1024
 MOST_WORK = 100.0
@@ -20,7 +20,7 @@ MOST_STAGES = 10_000
 KEYS = ("pipeline", "cores", "prefetch", "stages")
 
 
-def answer(found: Sequence[Found], given: dict[str, Any]) -> dict[str, Any]:
+def answer(found: Sequence[SourcePipelines], given: dict[str, Any]) -> dict[str, Any]:
     """The predicted step. given: {"pipeline": its place in the report, "cores": int or null, "prefetch":
     bool, "stages": [{"number", "width", "work"}]}. Refused with 400 when that makes no sense, NothingFound
     when the recording does not tell."""

@@ -19,10 +19,10 @@ from stepscope.errors import UsageError
 from stepscope.lake import disk, reader, snapshot_writer, store_writer, writer
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import Lake
-from stepscope.lake.schema import Table, schema
+from stepscope.lake.schema import SchemaTable, schema
 from stepscope.lake.snapshot import Packed
 from stepscope.session import lakes
-from stepscope.sources.given import LAKE_MARK
+from stepscope.sources.user_paths import LAKE_MARK
 
 if TYPE_CHECKING:
     from stepscope.lake.mirror import Mirror
@@ -85,8 +85,8 @@ def compact(
 def needed(lake: Lake, runs: Collection[str] | None, shown: str) -> list[str]:
     """The runs that are to be compacted. UsageError for one that the lake lacks."""
     sources: dict[str, list[Manifest]] = {}
-    for one in lake.manifests:
-        sources.setdefault(one.source.run_id, []).append(one)
+    for manifest in lake.manifests:
+        sources.setdefault(manifest.source.run_id, []).append(manifest)
     if missing := sorted(set(runs or ()) - sources.keys()):
         raise UsageError(
             "A run is not in the lake.",
@@ -97,7 +97,9 @@ def needed(lake: Lake, runs: Collection[str] | None, shown: str) -> list[str]:
     return [
         run_id
         for run_id, own in sorted(sources.items())
-        if (runs is None or run_id in runs) and len(own) > 1 and any(one.packed is None for one in own)
+        if (runs is None or run_id in runs)
+        and len(own) > 1
+        and any(manifest.packed is None for manifest in own)
     ]
 
 
@@ -114,7 +116,7 @@ def _compact(there: Lake, run_id: str, mirror: Mirror | None) -> Compacted | Non
         lake.verify(contents=True, files={file.path for file in before} - lost)
         made = list(pack(lake, run_id, stage))
         sizes = [file.bytes for file, _ in made]
-        kept = [one.timeline for one in lake.manifests if one.timeline is not None]
+        kept = [manifest.timeline for manifest in lake.manifests if manifest.timeline is not None]
         sizes += [file.bytes for file in kept if file.path not in lost]
         if mirror is None:
             if not snapshot_writer.write(folder, stage, run_id, lake.manifests, made, lost):
@@ -137,12 +139,12 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
         for table in schema().tables
         for number, hosts in enumerate(_cut(lake, table.name))
     ]
-    working: set[Trace] = set()
+    working: set[OpenTrace] = set()
 
-    def write(one: tuple[Table, Sequence[str], Path]) -> tuple[Packed, Path]:
+    def write(one: tuple[SchemaTable, Sequence[str], Path]) -> tuple[Packed, Path]:
         table, hosts, path = one
         part = _ordered(lake.of_runs([run_id], hosts))
-        with Trace(LakeTables(part, None)) as trace:
+        with OpenTrace(LakeTables(part, None)) as trace:
             working.add(trace)
             try:
                 rows = trace.copy(_rows(table, part), str(path), _form(table))
@@ -156,7 +158,7 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
     from concurrent.futures import ThreadPoolExecutor
 
     from stepscope.session.lake_tables import LakeTables
-    from stepscope.session.open_trace import Trace
+    from stepscope.session.open_trace import OpenTrace
 
     with ThreadPoolExecutor(min(_at_once(), max(1, len(every)))) as pool:
         todo = [pool.submit(write, one) for one in every]
@@ -177,25 +179,27 @@ def _at_once() -> int:
 
 def _ordered(part: Lake) -> Lake:
     """The part with its sources by host, then in the order of their ids."""
-    by_host = sorted(part.manifests, key=lambda one: (one.source.host_id, one.source.source_id))
+    by_host = sorted(
+        part.manifests, key=lambda manifest: (manifest.source.host_id, manifest.source.source_id)
+    )
     return replace(part, manifests=tuple(by_host))
 
 
-def _rows(table: Table, part: Lake) -> Statement:
+def _rows(table: SchemaTable, part: Lake) -> Statement:
     """The rows of a table, sorted. Slices of a source lie in the order of their ids, which is that of tracks
     and time, and ids of a source follow its number: files of their own need no sorting, which would take
     more time than all else, and 0.9 kB a slice."""
-    if table.name == "slice" and all(one.packed is None for one in part.manifests):
+    if table.name == "slice" and all(manifest.packed is None for manifest in part.manifests):
         return rows_of(table.name, table.names)
     return _sorted(table)
 
 
-def _form(table: Table) -> Form:
+def _form(table: SchemaTable) -> Form:
     """Doubles stay whole, as ingest writes them: not every warehouse reads them split into bytes."""
     return "packed_plain" if any(column.type == "DOUBLE" for column in table.columns) else "packed"
 
 
-def _sorted(table: Table) -> Statement:
+def _sorted(table: SchemaTable) -> Statement:
     keys = [name for name in _ORDER if name in table.names] or [table.names[0]]
     return rows_of(table.name, table.names, order=", ".join(keys))
 
@@ -203,11 +207,13 @@ def _sorted(table: Table) -> Statement:
 def _cut(lake: Lake, table: str) -> Iterator[Sequence[str]]:
     """The hosts of each file of a table, in order."""
     sizes: dict[str, int] = {}
-    for one in lake.manifests:
-        if (rows := one.rows.get(table)) is not None:
-            own = sum(file.bytes for file in one.files if file.table == table)
+    for manifest in lake.manifests:
+        if (rows := manifest.rows.get(table)) is not None:
+            own = sum(file.bytes for file in manifest.files if file.table == table)
             # What of a file of the snapshot is this source's, is not known: a guess by its rows will do.
-            sizes[one.source.host_id] = sizes.get(one.source.host_id, 0) + (own or rows * _GUESSED_ROW_BYTES)
+            sizes[manifest.source.host_id] = sizes.get(manifest.source.host_id, 0) + (
+                own or rows * _GUESSED_ROW_BYTES
+            )
     hosts: list[str] = []
     total = 0
     for host, size in sorted(sizes.items()):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stepscope import _core, formats
 from stepscope.errors import LakeError, StepscopeError, UnreadableSource
 from stepscope.instruments import steps
-from stepscope.lake.decoded import Decoded
+from stepscope.lake.decoded_source import Decoded
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
@@ -77,7 +77,7 @@ def decode_source(
             one.fill(store, source, spool)
         if needs == NEEDS and (told := one.steps(pieces)) is not None:
             producer = store.facts.get("producer") or "unknown"
-            known = steps.Known(
+            known = steps.SourceFacts(
                 source.step,
                 source.traits.sessions,
                 formats.writer(source.format, producer).of_session,

@@ -16,20 +16,20 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from stepscope.background import Background
-from stepscope.engines import ahead
-from stepscope.lake import derived, reader, store_writer, writer
+from stepscope.engines import early_start
+from stepscope.lake import derived_tables, reader, store_writer, writer
 from stepscope.lake.leftovers import STAGE, Swept
 from stepscope.lake.rows import SourceRow
 from stepscope.session import lakes, schedule
 from stepscope.session.decoding import decode_source
-from stepscope.session.derived import with_files
-from stepscope.session.plan import Plan, WorkItem, plan
+from stepscope.session.plan import IngestPlan, WorkItem, plan
 from stepscope.session.schedule import Meter, Progress
-from stepscope.sources.find import Found
+from stepscope.session.table_makers import with_files
+from stepscope.sources.find import FoundSources
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
 
-__all__ = ["Plan", "WorkItem", "finish", "ingest_all", "ingest_one", "plan"]
+__all__ = ["IngestPlan", "WorkItem", "finish", "ingest_all", "ingest_one", "plan"]
 
 
 def ingest_one(
@@ -76,7 +76,7 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
     rows: as ingest_one() gave them. Without it DuckDB derives these tables at each opening, and other engines
     lack them. LakeError when the lake cannot be written.
     """
-    from stepscope.session.deriving import derive_runs  # brings the engine
+    from stepscope.session.lake_derivation import derive_runs  # brings the engine
 
     runs = {row.run_id for row in rows}
     mirror = lakes.in_store(lake)
@@ -84,8 +84,8 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
         derive_runs(reader.contents(Path(os.fspath(lake))), runs)
         return
     there = mirror.lake()
-    before = {run_id: derived.read(mirror.folder, run_id) for run_id in runs}
-    mirror.forget(f"{derived.FOLDER}/{run_id}.json" for run_id in runs)
+    before = {run_id: derived_tables.read(mirror.folder, run_id) for run_id in runs}
+    mirror.forget(f"{derived_tables.FOLDER}/{run_id}.json" for run_id in runs)
     derive_runs(there, runs)
     for run_id in sorted(runs):
         store_writer.publish_derived(mirror, run_id, before[run_id])
@@ -93,9 +93,9 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
 
 def _bring_deriving() -> None:
     """Imports what finish() needs and starts an engine while sources are decoded: 0.3 s less to wait for."""
-    from stepscope.session import deriving, lake_tables, open_trace  # noqa: F401
+    from stepscope.session import lake_derivation, lake_tables, open_trace  # noqa: F401
 
-    ahead.begin()
+    early_start.begin()
 
 
 def _reachable(source: Source) -> Source:
@@ -111,8 +111,8 @@ def ingest_all(
     run: str | None,
     host: str | None,
     progress: Progress | None,
-    looked: Callable[[Found], None] | None = None,
-    runner: Callable[[Plan, Path], list[SourceRow]] | None = None,
+    looked: Callable[[FoundSources], None] | None = None,
+    runner: Callable[[IngestPlan, Path], list[SourceRow]] | None = None,
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake. See stepscope.session.trace.ingest."""
     with plan(paths, lake, run=run, host=host) as todo:

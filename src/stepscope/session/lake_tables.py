@@ -8,19 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.engines import Condition, Files, Relation, Rows
+from stepscope.engines import Condition, Files, PythonRows, Relation
 from stepscope.errors import LakeError, StepscopeError, UsageError
-from stepscope.lake import derived
-from stepscope.lake.checked import Checked
-from stepscope.lake.decoded import Lanes
-from stepscope.lake.derived import Derived
+from stepscope.lake import derived_tables
+from stepscope.lake.decoded_source import Lanes
+from stepscope.lake.derived_tables import Derived
+from stepscope.lake.hash_checks import Checked
 from stepscope.lake.manifest import TIMELINE
-from stepscope.lake.numbers import first_id
 from stepscope.lake.patterns import plain_folder
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
-from stepscope.session.derived import OF_HOSTS, VERSIONS, derive
+from stepscope.lake.source_ids import first_id
+from stepscope.session.table_makers import OF_HOSTS, VERSIONS, derive
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine, Part, Reads
@@ -50,7 +50,7 @@ class LakeTables:
         makes derived tables of one run where the lake lacks them. Without it nothing that is stored is used,
         and they are made of all sources together. runs, hosts: ids of those to read; None reads all.
         closing: called by close()."""
-        self._all = derived.by_run(lake.manifests)
+        self._all = derived_tables.by_run(lake.manifests)
         if runs is not None or hosts is not None:
             lake = lake.of_runs(self._all if runs is None else runs, hosts)
         self._lake = lake
@@ -63,26 +63,32 @@ class LakeTables:
         if closing is not None:
             self._held.callback(closing)
         self._root = self._held.enter_context(plain_folder(lake.folder))
-        self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
+        self.sources: tuple[SourceRow, ...] = tuple(manifest.source for manifest in self._lake.manifests)
         self.skipped: tuple[Skipped, ...] = ()
-        self._runs = derived.by_run(lake.manifests)
+        self._runs = derived_tables.by_run(lake.manifests)
         self._stored = self._current() if make else {}
         self.paths = [str(self._root / file.path) for file in lake.files_of() if file.table != TIMELINE]
-        self.paths += [str(self._root / file.path) for one in self._stored.values() for file in one.files]
+        self.paths += [
+            str(self._root / file.path) for derived in self._stored.values() for file in derived.files
+        ]
 
     def _current(self) -> dict[str, Derived]:
         """The runs whose stored derived tables can be used."""
         found = {
             run_id: one
             for run_id in self._runs
-            if (one := derived.read(self._lake.folder, run_id)) is not None
+            if (one := derived_tables.read(self._lake.folder, run_id)) is not None
             and one.current(self._all[run_id], VERSIONS)
         }
         if self._lake.bring is not None:
             self._lake.bring(
-                [TableFile(*file, run_id, ()) for run_id, one in found.items() for file in one.files]
+                [TableFile(*file, run_id, ()) for run_id, derived in found.items() for file in derived.files]
             )
-        return {run_id: one for run_id, one in found.items() if derived.intact(self._lake.folder, one)}
+        return {
+            run_id: derived
+            for run_id, derived in found.items()
+            if derived_tables.intact(self._lake.folder, derived)
+        }
 
     def begin(self) -> None:
         """Nothing has to be made."""
@@ -139,7 +145,7 @@ class LakeTables:
                 files += [str(self._root / path) for path in paths]
         return [
             *([Files(tuple(files), self._of_hosts(table))] if files else []),
-            *([Rows(made)] if made else []),
+            *([PythonRows(made)] if made else []),
         ]
 
     def _of_hosts(self, table: str) -> tuple[Condition, ...]:
@@ -150,7 +156,7 @@ class LakeTables:
 
     def _parts(self, table: str) -> Sequence[Part]:
         """The files of a table that is read for the first time, once they were compared with their hashes. A
-        run of many sources may have them merged into one, see stepscope.session.deriving.
+        run of many sources may have them merged into one, see stepscope.session.lake_derivation.
 
         Run and host come from the files, never from folders: a folder above the lake may be called name=foo,
         and must not become a column."""
@@ -172,14 +178,14 @@ class LakeTables:
         """The files that ingest wrote; None when a source with slices has none: it was damaged when its run
         was compacted."""
         found: dict[int, Lanes] = {}
-        for one in self._lake.manifests:
-            if "slice" not in one.rows:
+        for manifest in self._lake.manifests:
+            if "slice" not in manifest.rows:
                 continue
-            file = one.timeline
+            file = manifest.timeline
             if file is None:
                 return None
             place = str(self._root / file.path), file.bytes
-            found[one.source.source_id] = Lanes(place, first_id(one.source.source_id))
+            found[manifest.source.source_id] = Lanes(place, first_id(manifest.source.source_id))
         if not self._small:
             self._lake.verify(contents=True, table=TIMELINE, checked=self._checked)
         return found

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import config
-from stepscope.lake import mark, reader
+from stepscope.lake import marker_file, reader
 from stepscope.lake.mirror import Mirror, lake_in_store
-from stepscope.sources.given import is_lake, local_lake
 from stepscope.sources.stores import is_installed, is_store
+from stepscope.sources.user_paths import is_lake, local_lake
 
 if TYPE_CHECKING:
     from stepscope.lake.reader import Lake
@@ -54,6 +54,6 @@ def contents(lake: Given) -> Lake | None:
     folder = Path(os.fspath(lake))
     if not is_lake(folder):
         return None
-    mark.check(folder)
+    marker_file.check(folder)
     found = reader.contents(folder)
     return replace(found, manifests=reader.whole_manifests(found))

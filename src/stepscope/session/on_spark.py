@@ -23,8 +23,8 @@ from stepscope.engines.spark import connect
 from stepscope.errors import LakeError, QueryError, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.rows import SourceRow
-from stepscope.session.plan import Plan, WorkItem
-from stepscope.sources.given import is_lake
+from stepscope.session.plan import IngestPlan, WorkItem
+from stepscope.sources.user_paths import is_lake
 
 _AT_ONCE = 8
 """Sources that a task ingests: few, because they are tried again together."""
@@ -32,10 +32,10 @@ _LEFT_OUT = ("server", "presenters", "cli", "__pycache__")
 """Folders of stepscope that executors have no use for."""
 
 
-def runner(remote: str | None) -> Callable[[Plan, Path], list[SourceRow]]:
+def runner(remote: str | None) -> Callable[[IngestPlan, Path], list[SourceRow]]:
     """Ingests the items of a plan on the cluster at an address; see stepscope.engines.spark.connect."""
 
-    def run(todo: Plan, lake: Path) -> list[SourceRow]:
+    def run(todo: IngestPlan, lake: Path) -> list[SourceRow]:
         if not todo.items:
             return []
         session = connect(remote)
@@ -83,7 +83,7 @@ def ingest_on(session: Any, items: Sequence[WorkItem], lake: Path) -> list[Sourc
                 path=str(lake),
             )
     rows = [SourceRow(**found[number]["row"]) for number in range(len(items))]
-    there = {one.source.source_id: one.source for one in reader.read_manifests(lake)}
+    there = {manifest.source.source_id: manifest.source for manifest in reader.read_manifests(lake)}
     for row in rows:
         if there.get(row.source_id) != row:
             raise LakeError(
@@ -134,7 +134,7 @@ def _work(lake: str, name: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
         from pyspark.core.files import SparkFiles
 
         places = [root / name for root in (Path.cwd(), Path(SparkFiles.getRootDirectory()))]
-        place = next((str(one) for one in places if one.is_dir()), None)
+        place = next((str(path) for path in places if path.is_dir()), None)
         if place is None:
             raise RuntimeError(f"stepscope did not arrive at {' or '.join(map(str, places))}")
         if place not in sys.path:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope import library
 from stepscope.background import go_on
-from stepscope.engines import Statement, Work, ahead, rows_of, statement
+from stepscope.engines import Statement, Work, early_start, rows_of, statement
 from stepscope.errors import UsageError
 from stepscope.lake.schema import schema
-from stepscope.session.tables import Damaged, Tables
+from stepscope.session.tables import DamagedStore, TraceTables
 from stepscope.sources.source import Source
 
 if TYPE_CHECKING:
-    from stepscope.engines import Arrow, Engine, Form, Params, Result
-    from stepscope.lake.decoded import Lanes
+    from stepscope.engines import Arrow, Engine, Form, Params, QueryResult
+    from stepscope.lake.decoded_source import Lanes
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.session.schedule import Asking, Progress
@@ -30,7 +30,7 @@ _LITTLE_BYTES = 1 << 20
 """Packed, these are some 100,000 events."""
 
 
-class Trace:
+class OpenTrace:
     """Sources opened together, as the tables of the schema. A context manager; close() is idempotent.
 
     Reports, exporters and commands ask it, and stepscope.open() gives one with more methods.
@@ -38,7 +38,7 @@ class Trace:
 
     def __init__(
         self,
-        tables: Tables,
+        tables: TraceTables,
         given: Sequence[str] = (),
         engine: Callable[[], Engine] | None = None,
         memory_bytes: int | None = None,
@@ -48,7 +48,7 @@ class Trace:
         else as much as the engine takes."""
         self._tables = tables
         self._given = tuple(given)
-        self._make = engine or ahead.engine
+        self._make = engine or early_start.engine
         self._memory_bytes = memory_bytes
         self._views: dict[str, Statement] = {}
         self._engines: dict[bool, Engine] = {}
@@ -80,7 +80,7 @@ class Trace:
         too."""
         self._tables.begin()
 
-    def query(self, sql: str | Statement, params: Params = ()) -> Result:
+    def query(self, sql: str | Statement, params: Params = ()) -> QueryResult:
         """Runs one SELECT.
 
         QueryError when it is refused; UnreadableSource when nothing can be decoded; LakeError when a file
@@ -105,7 +105,7 @@ class Trace:
         self._tables.ready(None)
         return self._tables.lanes()
 
-    def ask(self, entry: library.Entry) -> Result:
+    def ask(self, entry: library.Entry) -> QueryResult:
         """Runs an analysis or a finding of the library; errors as those of query()."""
         return self.query(entry.statement)
 
@@ -174,7 +174,7 @@ class Trace:
             engine.leave()
         self._tables.close()
 
-    def __enter__(self) -> Trace:
+    def __enter__(self) -> OpenTrace:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -192,7 +192,7 @@ class Trace:
         for _ in range(_MOST_MENDINGS):
             try:
                 return work(engine)
-            except Damaged:
+            except DamagedStore:
                 self._drop_engines()
                 self._tables.mend()
                 engine = self._engine(writes)
@@ -238,4 +238,7 @@ class Trace:
 def _are_little(sources: Sequence[Source | SourceRow]) -> bool:
     """Whether sources have hardly more rows than one thread of an engine takes at once. A lake's rows are in
     files, whose number counts."""
-    return sum(one.size if isinstance(one, Source) else _LITTLE_BYTES for one in sources) < _LITTLE_BYTES
+    return (
+        sum(source.size if isinstance(source, Source) else _LITTLE_BYTES for source in sources)
+        < _LITTLE_BYTES
+    )

@@ -31,11 +31,11 @@ from stepscope.lake.manifest import Manifest
 from stepscope.lake.rows import SourceRow
 from stepscope.session import lakes
 from stepscope.sources import names, op_logs
-from stepscope.sources.find import Found, find
-from stepscope.sources.given import is_url, look_up
-from stepscope.sources.look import Identity, Item, Look
-from stepscope.sources.source import Bytes, Skipped, Source
+from stepscope.sources.find import FoundSources, find
+from stepscope.sources.inspection import Identity, InspectedItem, Inspection
+from stepscope.sources.source import ByteLocation, Skipped, Source
 from stepscope.sources.spool import Spool
+from stepscope.sources.user_paths import is_url, look_up
 
 _MOST_HASHED = 256 << 20
 """Bytes of a member of an archive that are read at once to compare it with a file of the same size."""
@@ -46,15 +46,15 @@ class WorkItem(NamedTuple):
 
     source: Source
     """What to read, with the names that it has in the lake."""
-    op_logs: tuple[tuple[Bytes, str], ...] = ()
+    op_logs: tuple[tuple[ByteLocation, str], ...] = ()
     """The op logs of its run, and what to call them: only one source of a run has them."""
 
 
-class Plan:
+class IngestPlan:
     """What an ingest has to do. A context manager: what was unpacked to look at it is gone after close()."""
 
     def __init__(
-        self, found: Found, items: Sequence[WorkItem], known: Mapping[Source, SourceRow], spool: Spool
+        self, found: FoundSources, items: Sequence[WorkItem], known: Mapping[Source, SourceRow], spool: Spool
     ) -> None:
         self.found = found
         """The sources with the names that they have in the lake, and what is not read: copies, too."""
@@ -68,7 +68,7 @@ class Plan:
         """Removes what was unpacked. Idempotent."""
         self.spool.close()
 
-    def __enter__(self) -> Plan:
+    def __enter__(self) -> IngestPlan:
         return self
 
     def __exit__(
@@ -83,7 +83,7 @@ def plan(
     *,
     run: str | None = None,
     host: str | None = None,
-) -> Plan:
+) -> IngestPlan:
     """What must be ingested so that a lake has everything under the paths.
 
     run, host: names to use instead of those found. The lake need not be there yet. NothingFound when there is
@@ -97,7 +97,7 @@ def plan(
     try:
         known = FromManifests(manifests)
         found = find(given, formats, spool, remembered=known, run=run, host=host)
-        found = found._replace(sources=tuple(lasting(one) for one in found.sources))
+        found = found._replace(sources=tuple(lasting(source) for source in found.sources))
         return _planned(found, manifests, spool, fixed=run is not None or host is not None)
     except BaseException:
         spool.close()
@@ -122,9 +122,13 @@ def lasting(source: Source) -> Source:
     return named._replace(path=os.path.abspath(shown) + member)  # noqa: PTH100 - links keep their names
 
 
-def _planned(found: Found, manifests: Sequence[Manifest], spool: Spool, *, fixed: bool) -> Plan:
-    current = [one for one in manifests if one.source.decoder_version >= _core.DECODER_VERSION]
-    by_file = {(one.identity, one.member): one.source for one in current if one.identity is not None}
+def _planned(found: FoundSources, manifests: Sequence[Manifest], spool: Spool, *, fixed: bool) -> IngestPlan:
+    current = [manifest for manifest in manifests if manifest.source.decoder_version >= _core.DECODER_VERSION]
+    by_file = {
+        (manifest.identity, manifest.member): manifest.source
+        for manifest in current
+        if manifest.identity is not None
+    }
     known: dict[Source, SourceRow] = {}
     todo: list[Source] = []
     skipped: list[Skipped] = []
@@ -147,28 +151,28 @@ def _planned(found: Found, manifests: Sequence[Manifest], spool: Spool, *, fixed
     items = [WorkItem(source, carried.get(source.path, ())) for source in todo]
     sources = tuple(one for one in found.sources if one in known or one in new)
     found = found._replace(sources=sources, skipped=(*found.skipped, *skipped))
-    return Plan(found, items, known, spool)
+    return IngestPlan(found, items, known, spool)
 
 
 class FromManifests:
     """Remembers objects of stores by what a lake says of them, so that they are not fetched again."""
 
     def __init__(self, manifests: Iterable[Manifest]) -> None:
-        self._known: dict[Identity, list[Item]] = defaultdict(list)
-        for one in manifests:
-            if one.identity is not None and is_url(one.identity[0]):
-                name = names.packless(PurePosixPath(one.member or one.identity[0]).name)
-                source = one.source
-                place = Bytes(one.identity[0])
-                item = Item(one.member, name, source.format, source.format, source.bytes, place)
-                self._known[one.identity].append(item)
+        self._known: dict[Identity, list[InspectedItem]] = defaultdict(list)
+        for manifest in manifests:
+            if manifest.identity is not None and is_url(manifest.identity[0]):
+                name = names.packless(PurePosixPath(manifest.member or manifest.identity[0]).name)
+                source = manifest.source
+                place = ByteLocation(manifest.identity[0])
+                item = InspectedItem(manifest.member, name, source.format, source.format, source.bytes, place)
+                self._known[manifest.identity].append(item)
 
-    def recall(self, identity: Identity) -> Look | None:
+    def recall(self, identity: Identity) -> Inspection | None:
         """What was seen in an object that the lake has."""
         found = self._known.get(identity)
-        return None if found is None else Look(tuple(found), ())
+        return None if found is None else Inspection(tuple(found), ())
 
-    def remember(self, identity: Identity, look: Look) -> None:
+    def remember(self, identity: Identity, look: Inspection) -> None:
         """The lake remembers."""
 
 
@@ -177,9 +181,9 @@ class _Copies:
 
     def __init__(self, manifests: Iterable[Manifest]) -> None:
         self._rows: dict[tuple[int, str], list[SourceRow]] = defaultdict(list)
-        for one in manifests:
-            if one.source.error is None:
-                self._rows[one.source.bytes, one.source.format].append(one.source)
+        for manifest in manifests:
+            if manifest.source.error is None:
+                self._rows[manifest.source.bytes, manifest.source.format].append(manifest.source)
         self._sources: dict[tuple[int, str], list[Source]] = defaultdict(list)
 
     def of(self, source: Source) -> str | None:
@@ -188,15 +192,17 @@ class _Copies:
             return None
         key = source.size, source.format
         # A name that says no host says nothing against one either.
-        rows = [one for one in self._rows[key] if source.host_id in ("unknown", one.host_id)]
+        rows = [row for row in self._rows[key] if source.host_id in ("unknown", row.host_id)]
         others = [one for one in self._sources[key] if source.host_id in ("unknown", one.host_id)]
         if not (rows or others) or (digest := stored_hash(source)) is None:
             return None
-        same = [one for one in rows if one.content_hash == digest]
-        if any(one.run_id == source.run_id for one in same):
+        same = [row for row in rows if row.content_hash == digest]
+        if any(source_row.run_id == source.run_id for source_row in same):
             return None  # it is this source, or ingesting it finds that
-        found = [one.path for one in same]
-        found += [one.path for one in others if one.run_id != source.run_id and stored_hash(one) == digest]
+        found = [source_row.path for source_row in same]
+        found += [
+            other.path for other in others if other.run_id != source.run_id and stored_hash(other) == digest
+        ]
         return min(found, default=None)
 
     def add(self, source: Source) -> None:
@@ -223,15 +229,19 @@ def stored_hash(source: Source) -> str | None:
 
 def _carriers(
     todo: Sequence[Source], sources: Sequence[Source], manifests: Iterable[Manifest]
-) -> Mapping[str, tuple[tuple[Bytes, str], ...]]:
+) -> Mapping[str, tuple[tuple[ByteLocation, str], ...]]:
     """The op logs of each run, by the path of the one source whose rows they are: that which has them in the
     lake already, or else the first that is new."""
-    there = {one.source.run_id: (one.identity, one.member) for one in manifests if "op_line" in one.rows}
-    found: dict[str, tuple[tuple[Bytes, str], ...]] = {}
+    there = {
+        manifest.source.run_id: (manifest.identity, manifest.member)
+        for manifest in manifests
+        if "op_line" in manifest.rows
+    }
+    found: dict[str, tuple[tuple[ByteLocation, str], ...]] = {}
     for run_id, places in op_logs.by_run(sources, _op_log.NAMES).items():
-        of_run = [one for one in todo if one.run_id == run_id]
+        of_run = [source for source in todo if source.run_id == run_id]
         if run_id in there:
-            of_run = [one for one in of_run if (one.identity, one.member) == there[run_id]]
+            of_run = [source for source in of_run if (source.identity, source.member) == there[run_id]]
         if of_run:
             found[of_run[0].path] = tuple(places)
     return found

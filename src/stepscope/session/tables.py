@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import _core, formats
 from stepscope.background import Background
-from stepscope.engines import Relation, Rows, Stream
+from stepscope.engines import PythonRows, Relation, Stream
 from stepscope.errors import LakeError, LimitReached, StepscopeError
 from stepscope.formats import _op_log
 from stepscope.lake.cache import Cache
-from stepscope.lake.decoded import Decoded, Lanes
-from stepscope.lake.numbers import first_id
+from stepscope.lake.decoded_source import Decoded, Lanes
 from stepscope.lake.relation import values
 from stepscope.lake.rows import distinct, placed, small_tables
 from stepscope.lake.schema import schema
+from stepscope.lake.source_ids import first_id
 from stepscope.session import schedule
 from stepscope.session.decoding import NEEDS, decode_source, needs_of, of_store, unreadable
 from stepscope.session.schedule import Meter, Progress
 from stepscope.sources import op_logs
-from stepscope.sources.find import Found
+from stepscope.sources.find import FoundSources
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.engines import Arrow, Engine, Part, Reads
     from stepscope.lake.rows import SourceRow
-    from stepscope.lake.schema import Table
+    from stepscope.lake.schema import SchemaTable
 
 SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
@@ -43,7 +43,7 @@ _LARGE_BYTES = 64 << 20
 """Sources that the cache does not keep are decoded into memory up to this size."""
 
 
-class Tables(Protocol):
+class TraceTables(Protocol):
     """What a Trace needs of its tables."""
 
     @property
@@ -90,7 +90,7 @@ _HEAD_START_S = 0.05
 """How long the decoding may take to get under way; what takes longer is waited for in the end."""
 
 
-class Damaged(LakeError):
+class DamagedStore(LakeError):
     """A store of the cache is gone or does not hold what was written; it has to be made anew."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class DecodedTables:
 
     def __init__(
         self,
-        found: Found,
+        found: FoundSources,
         spool: Spool,
         cache: Cache | None,
         progress: Progress | None,
@@ -175,7 +175,7 @@ class DecodedTables:
 
     def attach(self, engine: Engine) -> None:
         """Makes the tables known; their rows are fetched when a query first reads a table."""
-        from stepscope.session.derived import FROM_FILES, VERSIONS, derive
+        from stepscope.session.table_makers import FROM_FILES, VERSIONS, derive
 
         for table in schema().tables:
             if table.name in VERSIONS:
@@ -191,7 +191,7 @@ class DecodedTables:
     ) -> dict[str, list[dict[str, Any]]]:
         """A derived table and those that are made along with it: made for the engine that answers, they are
         there for the one that writes files."""
-        from stepscope.session.derived import TOGETHER
+        from stepscope.session.table_makers import TOGETHER
 
         first = TOGETHER[table][0]
         if first not in self._made:
@@ -202,7 +202,7 @@ class DecodedTables:
         self, table: str, make: Callable[[], dict[str, list[dict[str, Any]]]]
     ) -> dict[str, list[dict[str, Any]]]:
         """A derived table and those that are made along with it, from the cache where it has them."""
-        from stepscope.session.derived import TOGETHER, VERSIONS
+        from stepscope.session.table_makers import TOGETHER, VERSIONS
 
         assert self._cache is not None
         together = TOGETHER[table]
@@ -221,27 +221,27 @@ class DecodedTables:
     def _made_of(self, versions: list[int]) -> str | None:
         """What derived tables are made of; None when that is not known well enough to keep them."""
         told: list[object] = [versions]
-        for one in self._decoded:
-            source = one.source
-            if not (content_hash := one.facts.get("content_hash")):
+        for decoded in self._decoded:
+            source = decoded.source
+            if not (content_hash := decoded.facts.get("content_hash")):
                 return None
             hints = (source.run_id, source.host_id, source.path, source.name, source.step, source.rank)
-            told += [content_hash, one.facts.get("decoder_version"), hints]
+            told += [content_hash, decoded.facts.get("decoder_version"), hints]
             told += [_seen(piece.bytes.path) for piece in source.pieces]
-        for places in op_logs.by_run([one.source for one in self._decoded], _op_log.NAMES).values():
+        for places in op_logs.by_run([decoded.source for decoded in self._decoded], _op_log.NAMES).values():
             told += [(path, _seen(place.path)) for place, path in places]
         return repr(told)
 
     def lanes(self) -> dict[int, Lanes] | None:
         """The stores themselves."""
-        stores = enumerate(one.store for one in self._decoded)
+        stores = enumerate(decoded.store for decoded in self._decoded)
         return {number: Lanes(store, first_id(number)) for number, store in stores if store is not None}
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """The error itself, unless an entry of the cache is gone: what stores hold was compared with its
         hashes before it was read."""
         if self._cache is not None and self._cache.lost():
-            return Damaged()
+            return DamagedStore()
         return error
 
     def mend(self) -> None:
@@ -276,35 +276,35 @@ class DecodedTables:
             self._cache.release()
         self._spool.close()
 
-    def _small(self, table: Table) -> Sequence[Part]:
-        from stepscope.session.derived import code_notes
+    def _small(self, table: SchemaTable) -> Sequence[Part]:
+        from stepscope.session.table_makers import code_notes
 
         rows: list[tuple[Any, ...]] = []
-        for source_id, one in enumerate(self._decoded):
-            rows += small_tables(one.source, source_id, one.facts, one.error).get(table.name, [])
+        for source_id, decoded in enumerate(self._decoded):
+            rows += small_tables(decoded.source, source_id, decoded.facts, decoded.error).get(table.name, [])
         if table.name == "source_note":
-            rows += code_notes([one.source for one in self._decoded], self._spool)
-        return [Rows(distinct(table.name, rows))]
+            rows += code_notes([decoded.source for decoded in self._decoded], self._spool)
+        return [PythonRows(distinct(table.name, rows))]
 
-    def _with_files(self, table: Table) -> Sequence[Part]:
+    def _with_files(self, table: SchemaTable) -> Sequence[Part]:
         """Rows that decoders made, and those that are read from the files now."""
-        from stepscope.session.derived import FROM_FILES
+        from stepscope.session.table_makers import FROM_FILES
 
-        rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
+        rows = FROM_FILES[table.name]([decoded.source for decoded in self._decoded], self._spool)
         names = table.names
-        made = [Rows([[row.get(column) for column in names] for row in rows])] if rows else []
+        made = [PythonRows([[row.get(column) for column in names] for row in rows])] if rows else []
         return [*self._large(table), *made]
 
-    def _large(self, table: Table) -> Sequence[Part]:
+    def _large(self, table: SchemaTable) -> Sequence[Part]:
         parts = []
-        for source_id, (one, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
-            store, source = one.store, one.source
+        for source_id, (decoded, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
+            store, source = decoded.store, decoded.source
             count = 0 if store is None else store.tables().get(table.name, 0)
             if store is None or not count:
                 continue
             columns = tuple(store.stream(table.name).columns)
             made = values(table, columns, source_id, source.run_id, source.host_id)
-            name, damaged = f"store_{source_id}_{table.name}", Damaged() if cached else None
+            name, damaged = f"store_{source_id}_{table.name}", DamagedStore() if cached else None
             parts.append(Stream(name, partial(_stream, store, table.name), columns, made, damaged, count))
         return parts
 

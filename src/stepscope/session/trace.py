@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core, config, formats
-from stepscope.engines import ahead
+from stepscope.engines import early_start
 from stepscope.errors import UsageError
-from stepscope.lake import disk, mark, reader
+from stepscope.lake import disk, marker_file, reader
 from stepscope.lake.cache import Cache
 from stepscope.lake.mirror import Mirror
-from stepscope.session.open_trace import Trace as Trace
+from stepscope.session.open_trace import OpenTrace as OpenTrace
 from stepscope.sources.find import find
-from stepscope.sources.given import look_up
 from stepscope.sources.spool import Spool
 from stepscope.sources.stores import is_store
+from stepscope.sources.user_paths import look_up
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine
     from stepscope.lake.rows import SourceRow
     from stepscope.session.compacting import Compacted
-    from stepscope.session.plan import Plan
+    from stepscope.session.plan import IngestPlan
     from stepscope.session.schedule import Progress
-    from stepscope.session.tables import Tables
-    from stepscope.sources.find import Found
+    from stepscope.session.tables import TraceTables
+    from stepscope.sources.find import FoundSources
 
 
 class Only(NamedTuple):
@@ -50,7 +50,7 @@ def open(
     only: Only = EVERYTHING,
     looking: Progress | None = None,
     memory_bytes: int | None = None,
-) -> Trace:
+) -> OpenTrace:
     """Opens files, folders, archives, "-" or a lake as one Trace.
 
     cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
@@ -60,7 +60,7 @@ def open(
     at. memory_bytes: as Trace() takes it. Decoding happens at the first query. NothingFound when there is no
     recording under the paths.
     """
-    return Trace(
+    return OpenTrace(
         *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine, only, looking),
         engine,
         memory_bytes,
@@ -77,7 +77,7 @@ def found(
     engine: Callable[[], Engine] | None = None,
     only: Only = EVERYTHING,
     looking: Progress | None = None,
-) -> tuple[Tables, Sequence[str]]:
+) -> tuple[TraceTables, Sequence[str]]:
     """The tables of what is under some paths, and what was given; parameters and errors as with open()."""
     from stepscope.session.lakes import is_lake_at
 
@@ -110,7 +110,7 @@ def found(
     if engine is None and any(Path(name).is_dir() for name in names):
         # Making the engine takes longer than looking at most folders. Files are looked at sooner than that,
         # and then they are decoded meanwhile.
-        ahead.begin()
+        early_start.begin()
     from stepscope.session.tables import DecodedTables
 
     memory = user_cache() if cache else None
@@ -130,8 +130,8 @@ def ingest(
     run: str | None = None,
     host: str | None = None,
     progress: Progress | None = None,
-    looked: Callable[[Found], None] | None = None,
-    runner: Callable[[Plan, Path], list[SourceRow]] | None = None,
+    looked: Callable[[FoundSources], None] | None = None,
+    runner: Callable[[IngestPlan, Path], list[SourceRow]] | None = None,
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake, which is made when there is none.
 
@@ -180,15 +180,15 @@ def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tu
     mirror = lakes.in_store(lake)
     if mirror is None:
         folder = Path(fspath(lake))
-        mark.check(folder)
+        marker_file.check(folder)
     there = reader.contents(folder) if mirror is None else mirror.lake()
     there.verify(contents=True, told=progress)
     files = there.files_of()
     return len(files), sum(file.bytes for file in files)
 
 
-def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str]]:
-    from stepscope.session import deriving, lakes
+def _of_lake(folder: str, cache: bool, only: Only) -> tuple[TraceTables, Sequence[str]]:
+    from stepscope.session import lake_derivation, lakes
     from stepscope.session.lake_tables import LakeTables
 
     mirror = lakes.in_store(folder)
@@ -207,13 +207,13 @@ def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str
             raise
     runs, hosts = (None if names is None else frozenset(names) for names in only)
     for kind, wanted, there in (
-        ("run", runs, {one.source.run_id for one in lake.manifests}),
-        ("host", hosts, {one.source.host_id for one in lake.manifests}),
+        ("run", runs, {manifest.source.run_id for manifest in lake.manifests}),
+        ("host", hosts, {manifest.source.host_id for manifest in lake.manifests}),
     ):
         if missing := sorted((wanted or frozenset()) - there):
             raise _not_there(kind, missing[0], there, folder)
     kept = config.cache_dir() if cache else None
-    return LakeTables(lake, kept, deriving.rows, runs, hosts, closing), [folder]
+    return LakeTables(lake, kept, lake_derivation.rows, runs, hosts, closing), [folder]
 
 
 def _not_there(kind: str, name: str, there: Collection[str], folder: str) -> UsageError:

@@ -15,7 +15,7 @@ from stepscope.errors import LimitReached
 from stepscope.sources import limits
 from stepscope.sources.damage import broken, reason
 from stepscope.sources.head import Peek, is_zip
-from stepscope.sources.source import Bytes, Skipped
+from stepscope.sources.source import ByteLocation, Skipped
 
 
 class Member(NamedTuple):
@@ -30,7 +30,7 @@ class Member(NamedTuple):
     size: int
     peek: Peek
     rest: BinaryIO
-    place: Bytes | None
+    place: ByteLocation | None
 
 
 def members(path: Path, shown: str, packing: str | None) -> Iterator[Member | Skipped]:

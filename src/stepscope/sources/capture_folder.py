@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from stepscope import strict_json
-from stepscope.sources.source import Bytes, Piece, Source
+from stepscope.sources.source import ByteLocation, Piece, Source
 
 MARK = "capture.json"
 KIND = "capture"
@@ -59,7 +59,7 @@ def joined(
     marks. Where there is neither they stay with the capture. They go to runs of a session that were traced in
     full, too, which count for less beside steps that an XPlane or samples of stacks tell of.
     """
-    leaders = {folder: one for one, folder in placed if one.traits.kind == KIND}
+    leaders = {folder: source for source, folder in placed if source.traits.kind == KIND}
     hosts: dict[str, str] = {}
     traced: set[str] = set()
     for one, folder in placed:
@@ -92,7 +92,7 @@ def _is_of_pytorch(folder: str, home: str) -> bool:
     return PurePosixPath(folder) == PurePosixPath(home) / TRACES
 
 
-def host_in(place: Bytes) -> str:
+def host_in(place: ByteLocation) -> str:
     """The host that a capture.json names; unknown when it cannot be told without unpacking.
 
     Without it, recordings that name no host would be taken for those of another machine.

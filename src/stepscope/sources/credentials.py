@@ -88,21 +88,22 @@ def variables(url: str) -> str:
 
 def check(url: str) -> None:
     """UsageError when the environment has no credentials for a URL, and names no server that gives them."""
-    one = _provider(url)
+    provider = _provider(url)
     held = os.environ.get
     if (
-        any(all(map(held, names)) for names in one.sets)
-        or any(held(name, "").lower() in _YES for name in one.switches)
-        or any(map(held, one.metadata))
+        any(all(map(held, names)) for names in provider.sets)
+        or any(held(name, "").lower() in _YES for name in provider.switches)
+        or any(map(held, provider.metadata))
         or (url.startswith("gs") and _logged_in())
     ):
         return
+    lacking = ", ".join(sorted({name for names in provider.sets for name in names}))
     raise UsageError(
         "The environment holds no credentials for the store.",
-        seen=f"{', '.join(sorted({name for names in one.sets for name in names}))}: not set, or not all that "
-        "belong together",
-        todo=f"set {one.told}; {one.switches[0]}=true for a public bucket; or {one.example} on a machine of "
-        "the provider that may read the store: no metadata server is asked unless the environment names it",
+        seen=f"{lacking}: not set, or not all that belong together",
+        todo=f"set {provider.told}; {provider.switches[0]}=true for a public bucket; or {provider.example} "
+        "on a machine of the provider that may read the store: no metadata server is asked unless the "
+        "environment names it",
         path=url,
     )
 

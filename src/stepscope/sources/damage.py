@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 from stepscope.errors import StepscopeError
 
 
-class Damaged(ValueError):
+class DamagedArchive(ValueError):
     """Packed bytes or an archive that make no sense, or that end too early."""
 
 
@@ -50,17 +50,17 @@ def one_error() -> Iterator[None]:
     """What libraries raise over damaged bytes comes out as Damaged; OSError is then the system's own."""
     try:
         yield
-    except (StepscopeError, Damaged, KeyError):
+    except (StepscopeError, DamagedArchive, KeyError):
         raise
     except OSError as error:
         # bz2 raises it for damaged bytes, without the number that the system's errors have.
         if error.errno is not None:
             raise
-        raise Damaged(reason(error)) from error
+        raise DamagedArchive(reason(error)) from error
     except Exception as error:
         if not isinstance(error, broken()):
             raise
-        raise Damaged(reason(error)) from error
+        raise DamagedArchive(reason(error)) from error
 
 
 def reported(stream: BinaryIO) -> BinaryIO:

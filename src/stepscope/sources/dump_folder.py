@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from stepscope.sources.look import Identity
+from stepscope.sources.inspection import Identity
 from stepscope.sources.names import packless
 from stepscope.sources.source import Piece, Source
 
@@ -21,21 +21,22 @@ def joined(placed: Sequence[tuple[Source, str]], explicit: frozenset[str]) -> li
     explicit: paths of files that were named; these stand for themselves, not for their folder."""
     result: list[tuple[Source, str]] = []
     groups: dict[tuple[str, bool], list[Source]] = defaultdict(list)
-    of_dumps = {folder for one, folder in placed if one.traits.kind == KIND}
-    for one, folder in placed:
-        if one.traits.kind == KIND:
-            groups[folder, one.path in explicit].append(one)
-        elif folder not in of_dumps or one.path in explicit or not packless(one.path).endswith(DRAWING):
-            result.append((one, folder))  # the others are drawings of the modules beside them
+    of_dumps = {folder for source, folder in placed if source.traits.kind == KIND}
+    for source, folder in placed:
+        if source.traits.kind == KIND:
+            groups[folder, source.path in explicit].append(source)
+        elif folder not in of_dumps or source.path in explicit or not packless(source.path).endswith(DRAWING):
+            result.append((source, folder))  # the others are drawings of the modules beside them
     for (folder, named), files in groups.items():
-        result.append((_one(sorted(files, key=lambda one: one.path), named), folder))
+        result.append((_one(sorted(files, key=lambda source: source.path), named), folder))
     return result
 
 
 def _one(files: Sequence[Source], named: bool) -> Source:
     first = files[0]
     pieces = tuple(
-        Piece(PurePosixPath(one.member or one.path).name, one.bytes, one.size, one.spooled) for one in files
+        Piece(PurePosixPath(file.member or file.path).name, file.bytes, file.size, file.spooled)
+        for file in files
     )
     first = first._replace(step=None, rank=None, capture="", pieces=pieces)
     if named and len(files) == 1:
@@ -49,9 +50,9 @@ def _one(files: Sequence[Source], named: bool) -> Source:
         path = first.path.rpartition("/")[0] or ("/" if first.path.startswith("/") else ".")
     return first._replace(
         path=path,
-        size=sum(one.size for one in files),
+        size=sum(file.size for file in files),
         member=member,
-        identity=_identity([one.identity for one in files], bool(first.member)),
+        identity=_identity([file.identity for file in files], bool(first.member)),
     )
 
 

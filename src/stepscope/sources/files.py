@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.sources import capture_folder
-from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
-from stepscope.sources.look import Formats, Identity, Memory, is_regular
+from stepscope.sources.inspection import Formats, Identity, InspectionCache, is_regular
 from stepscope.sources.spool import Spool, from_pipe, is_pipe, open_pipe, standard_input
+from stepscope.sources.user_paths import LAKE_MARK, checkpoint_index, is_url
 
 
-class File(NamedTuple):
+class FoundFile(NamedTuple):
     """A file to be looked at."""
 
     path: Path
@@ -39,18 +39,18 @@ PIPE = PurePosixPath("/stdin")
 """The place of what came through a pipe."""
 
 
-def _on_disk(path: Path, shown: str, root: Path | None) -> File:
+def _on_disk(path: Path, shown: str, root: Path | None) -> FoundFile:
     place = PurePosixPath(os.path.abspath(path))  # noqa: PTH100 - links keep the name the user gave
     folder = None if root is None else PurePosixPath(os.path.abspath(root))  # noqa: PTH100
-    return File(path, shown, folder, place)
+    return FoundFile(path, shown, folder, place)
 
 
 def files_of(
-    paths: Sequence[str], formats: Formats, spool: Spool, seen: Counter[str], remembered: Memory
-) -> Iterator[File]:
+    paths: Sequence[str], formats: Formats, spool: Spool, seen: Counter[str], remembered: InspectionCache
+) -> Iterator[FoundFile]:
     for given in (path.removeprefix("file://") for path in paths):
         if given == "-":
-            yield File(from_pipe(standard_input(), spool, "-"), "-", None, PIPE, lasting=False)
+            yield FoundFile(from_pipe(standard_input(), spool, "-"), "-", None, PIPE, lasting=False)
         elif is_url(given):
             from stepscope.sources.remote import fetch
 
@@ -60,8 +60,15 @@ def files_of(
                     or formats.recognise(head, PurePosixPath(name).name) is not None
                 )
 
-            for one in fetch(given, spool, seen, wanted, remembered):
-                yield File(one.path, one.shown, one.root, one.place, lasting=False, identity=one.identity)
+            for fetched in fetch(given, spool, seen, wanted, remembered):
+                yield FoundFile(
+                    fetched.path,
+                    fetched.shown,
+                    fetched.root,
+                    fetched.place,
+                    lasting=False,
+                    identity=fetched.identity,
+                )
         elif Path(given).is_dir():
             for path in _walk(Path(given), seen):
                 yield _on_disk(path, str(path), Path(given))
@@ -75,7 +82,7 @@ def files_of(
             yield _on_disk(index, str(index), None)
         elif Path(given).exists() and is_pipe(given):
             with open_pipe(given) as stream:
-                yield File(from_pipe(stream, spool, given), given, None, PIPE, lasting=False)
+                yield FoundFile(from_pipe(stream, spool, given), given, None, PIPE, lasting=False)
         else:
             raise UsageError(
                 f"There is no file or folder {given}.",
@@ -147,9 +154,9 @@ def _walk(root: Path, seen: Counter[str]) -> Iterator[Path]:
                 seen["dead link, pipe or device"] += 1
 
 
-def once(files: Iterable[File]) -> list[File]:
+def once(files: Iterable[FoundFile]) -> list[FoundFile]:
     """Each file on disk once; the one that was named explicitly stays."""
-    found: dict[str, File] = {}
+    found: dict[str, FoundFile] = {}
     for file in files:
         key = os.path.realpath(file.path)
         known = found.get(key)

@@ -9,9 +9,18 @@ from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
 from stepscope.sources import capture_folder, dump_folder
-from stepscope.sources.files import File, files_of, once
+from stepscope.sources.files import FoundFile, files_of, once
 from stepscope.sources.head import INSTEAD
-from stepscope.sources.look import Formats, Item, Look, Memory, NoMemory, identity, is_regular, look
+from stepscope.sources.inspection import (
+    Formats,
+    InspectedItem,
+    Inspection,
+    InspectionCache,
+    NoMemory,
+    identity,
+    is_regular,
+    look,
+)
 from stepscope.sources.names import claims
 from stepscope.sources.places import home_of, order, piece_of, source_of, with_hosts, with_slugs
 from stepscope.sources.same_capture import choose
@@ -22,7 +31,7 @@ _MOST_OTHERS = 1000
 """Files without a recording that are listed by name."""
 
 
-class Found(NamedTuple):
+class FoundSources(NamedTuple):
     """What lies under some paths."""
 
     sources: tuple[Source, ...]
@@ -40,12 +49,12 @@ def find(
     formats: Formats,
     spool: Spool,
     *,
-    memory: Memory | None = None,
-    remembered: Memory | None = None,
+    memory: InspectionCache | None = None,
+    remembered: InspectionCache | None = None,
     run: str | None = None,
     host: str | None = None,
     looking: Callable[[str, int, int], None] | None = None,
-) -> Found:
+) -> FoundSources:
     """Finds the recordings under the paths.
 
     memory: of files on this machine. remembered: of objects in stores, which are then not fetched.
@@ -77,11 +86,11 @@ def find(
     if not gathered.sources:
         raise _nothing(paths, seen, gathered.skipped)
     gathered.skipped += gathered.in_vain
-    return Found(
+    return FoundSources(
         tuple(sorted(with_slugs(with_hosts(gathered.chosen(homes))), key=order)),
-        tuple(sorted(gathered.skipped, key=lambda one: (one.path, one.slug))),
+        tuple(sorted(gathered.skipped, key=lambda skipped: (skipped.path, skipped.slug))),
         tuple(sorted(seen.items())),
-        tuple(sorted(gathered.others, key=lambda one: one.path)),
+        tuple(sorted(gathered.others, key=lambda skipped: skipped.path)),
     )
 
 
@@ -89,7 +98,7 @@ _EVERY = 64
 """Files from one call of `looking` to the next."""
 
 
-def _told(files: Iterable[File], looking: Callable[[str, int, int], None] | None) -> Iterator[File]:
+def _told(files: Iterable[FoundFile], looking: Callable[[str, int, int], None] | None) -> Iterator[FoundFile]:
     """The files; every so many, `looking` hears of it. Of a list it hears how many there are."""
     total = len(files) if isinstance(files, Sized) else 0
     for number, file in enumerate(files, 1):
@@ -111,7 +120,7 @@ class _Gathered:
         self.others: list[Skipped] = []
         self.in_vain: list[Skipped] = []
 
-    def add(self, file: File, found: Look, homes: Sequence[str], seen: Counter[str]) -> None:
+    def add(self, file: FoundFile, found: Inspection, homes: Sequence[str], seen: Counter[str]) -> None:
         """Adds what a file holds. homes: folders of captures; their pieces are not sources of their own."""
         self.skipped.extend(found.skipped)
         for item in found.items:
@@ -127,7 +136,7 @@ class _Gathered:
                 if file.root is None and not item.member:
                     self.explicit.add(source.path)
 
-    def _leave_out(self, file: File, item: Item) -> None:
+    def _leave_out(self, file: FoundFile, item: InspectedItem) -> None:
         member = f"!{item.member}" if item.member else ""
         told = Skipped(file.shown + member, "nothing-found", f"{item.kind}, no recording")
         if len(self.others) < _MOST_OTHERS:
@@ -153,7 +162,9 @@ class _Gathered:
         return result
 
 
-def _look(file: File, formats: Formats, spool: Spool, memory: Memory, remembered: Memory) -> Look:
+def _look(
+    file: FoundFile, formats: Formats, spool: Spool, memory: InspectionCache, remembered: InspectionCache
+) -> Inspection:
     if not file.lasting:
         if file.identity is not None and (there := remembered.recall(file.identity)) is not None:
             return there
@@ -161,7 +172,7 @@ def _look(file: File, formats: Formats, spool: Spool, memory: Memory, remembered
     try:
         key = identity(file.path)
     except OSError as error:
-        return Look((), (Skipped(file.shown, "no-access", error.strerror or str(error)),))
+        return Inspection((), (Skipped(file.shown, "no-access", error.strerror or str(error)),))
     known = memory.recall(key)
     if known is None:
         known = look(file.path.absolute(), file.shown, formats, spool)

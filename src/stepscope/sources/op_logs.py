@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from stepscope.sources.source import Bytes, Source
+from stepscope.sources.source import ByteLocation, Source
 
 PIECE = "op_log.pb"
 """What the recorder calls it."""
@@ -16,13 +16,13 @@ _MOST_FOLDERS = 50
 """Folders that are looked into beside one file."""
 
 
-def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[Bytes, str]]]:
+def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[ByteLocation, str]]]:
     """Where the op logs of each run are, with what to call them, the nearest first.
 
     A capture's own comes first; then those that lie beside a recording of ops, or in a folder beside it,
     with one of these names.
     """
-    found: dict[str, dict[str, tuple[Bytes, str]]] = {}
+    found: dict[str, dict[str, tuple[ByteLocation, str]]] = {}
     for source in sources:
         for piece in source.pieces:
             if piece.name == PIECE:
@@ -36,7 +36,7 @@ def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[
             continue
         looked.add((source.run_id, folder))
         for path in _beside(folder, names):
-            place = Bytes(str(path))
+            place = ByteLocation(str(path))
             found.setdefault(source.run_id, {}).setdefault(repr(place), (place, str(path)))
     return {run: list(places.values()) for run, places in found.items()}
 

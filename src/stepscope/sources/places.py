@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from stepscope.sources import capture_folder, names
-from stepscope.sources.files import PIPE, File
-from stepscope.sources.look import Item, identity
+from stepscope.sources.files import PIPE, FoundFile
+from stepscope.sources.inspection import InspectedItem, identity
 from stepscope.sources.source import Piece, Source, Traits
 
 
 def source_of(
-    file: File, item: Item, traits: Traits, run: str | None, host: str | None
+    file: FoundFile, item: InspectedItem, traits: Traits, run: str | None, host: str | None
 ) -> tuple[Source, str]:
     """The source, and the folder (real or within the archive) whose files it is compared with."""
     home = home_of(file, item)
@@ -49,7 +49,7 @@ def source_of(
     return source, str(home)
 
 
-def home_of(file: File, item: Item) -> PurePosixPath:
+def home_of(file: FoundFile, item: InspectedItem) -> PurePosixPath:
     """The folder a file lies in, that within the archive for a member of one."""
     home = file.place.parent
     if item.member:
@@ -61,7 +61,7 @@ def _archive_stem(name: str) -> str:
     return names.stem(name) or "archive"
 
 
-def _run(file: File, item: Item, traits: Traits, home: PurePosixPath) -> tuple[str, str, str]:
+def _run(file: FoundFile, item: InspectedItem, traits: Traits, home: PurePosixPath) -> tuple[str, str, str]:
     """Name of the run, where it lies, and the capture within it."""
     profile = names.profile_folder(home)
     folder, capture = profile or (home, "")
@@ -79,7 +79,7 @@ def _run(file: File, item: Item, traits: Traits, home: PurePosixPath) -> tuple[s
     return folder.name or "run", names.url_of(folder), capture
 
 
-def piece_of(file: File, item: Item, homes: Sequence[str]) -> tuple[str, Piece] | None:
+def piece_of(file: FoundFile, item: InspectedItem, homes: Sequence[str]) -> tuple[str, Piece] | None:
     """The capture that a file is a piece of, and the piece; None when it is none."""
     folder = str(home_of(file, item))
     home = capture_folder.home_of(folder, homes)
@@ -94,27 +94,27 @@ def with_hosts(sources: list[Source]) -> list[Source]:
     """Graphs and checkpoints do not say where they were written: they belong to the host of their run, if it
     has exactly one."""
     hosts: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for one in sources:
-        if not one.traits.placeless:
-            hosts[one.run_name, one.run_path].add(one.host_name)
+    for source in sources:
+        if not source.traits.placeless:
+            hosts[source.run_name, source.run_path].add(source.host_name)
     placed = []
-    for one in sources:
-        others = hosts[one.run_name, one.run_path]
-        if one.traits.placeless and one.host_name == "unknown" and len(others) == 1:
-            one = one._replace(host_name=next(iter(others)))
-        placed.append(one)
+    for source in sources:
+        others = hosts[source.run_name, source.run_path]
+        if source.traits.placeless and source.host_name == "unknown" and len(others) == 1:
+            source = source._replace(host_name=next(iter(others)))
+        placed.append(source)
     return placed
 
 
 def with_slugs(sources: list[Source]) -> list[Source]:
     """The sources with the ids of their runs and hosts. Runs have short names, longer where these clash; in a
     lake they have others, see stepscope.session.plan."""
-    runs = names.unique_slugs(((one.run_name, one.run_path) for one in sources), "run")
+    runs = names.unique_slugs(((source.run_name, source.run_path) for source in sources), "run")
     result = []
-    for one in sources:
-        run_name, run_id = runs[one.run_name, one.run_path]
-        host_id = names.lasting_slug(one.host_name, "host")
-        result.append(one._replace(run_name=run_name, run_id=run_id, host_id=host_id))
+    for source in sources:
+        run_name, run_id = runs[source.run_name, source.run_path]
+        host_id = names.lasting_slug(source.host_name, "host")
+        result.append(source._replace(run_name=run_name, run_id=run_id, host_id=host_id))
     return result
 
 

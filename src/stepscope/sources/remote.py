@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.sources import limits, stores
-from stepscope.sources.given import LAKE_MARK, remote_lake
 from stepscope.sources.head import HEAD_BYTES, Peek, is_tar, is_zip, kind, peek
-from stepscope.sources.look import Identity, Memory
+from stepscope.sources.inspection import Identity, InspectionCache
 from stepscope.sources.names import packless, place_of
 from stepscope.sources.spool import Spool
 from stepscope.sources.stores import Object, Store
+from stepscope.sources.user_paths import LAKE_MARK, remote_lake
 
 
 class Fetched(NamedTuple):
@@ -44,7 +44,7 @@ Wanted = Callable[[bytes, str], bool]
 
 
 def fetch(
-    url: str, spool: Spool, seen: Counter[str], wanted: Wanted, remembered: Memory
+    url: str, spool: Spool, seen: Counter[str], wanted: Wanted, remembered: InspectionCache
 ) -> Iterator[Fetched]:
     """Copies what lies under a URL to the spool: archives, and files that are `wanted` by their first bytes
     and their path; of the others only the first bytes are read. What is remembered is not copied.
@@ -79,7 +79,7 @@ def fetch(
 
 
 def _from_store(
-    url: str, spool: Spool, seen: Counter[str], wanted: Wanted, remembered: Memory
+    url: str, spool: Spool, seen: Counter[str], wanted: Wanted, remembered: InspectionCache
 ) -> Iterator[Fetched]:
     """fetch() for a store: with the first bytes of each object, and the rest of those that are wanted."""
     store = stores.store(url.rstrip("/"), UnreadableSource)
@@ -90,7 +90,7 @@ def _from_store(
         above, _, name = store.url.rpartition("/")
         if above.partition("://")[2]:
             store = stores.store(above, UnreadableSource)
-            with contextlib.suppress(stores.Gone):
+            with contextlib.suppress(stores.MissingObject):
                 objects = {f"{above}/{name}": (store, store.head(name))}
         if not objects:
             raise UsageError(

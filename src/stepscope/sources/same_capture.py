@@ -36,7 +36,7 @@ def choose(
         for path, (winner_path, why) in losers.items():
             skipped.append(Skipped(path, "same-capture", f"{why} {PurePosixPath(winner_path).name}"))
             stood_for[winner_path].append(PurePosixPath(path).name)
-        kept = [_noted(one, stood_for.get(one.path)) for one in kept if one.path not in losers]
+        kept = [_noted(source, stood_for.get(source.path)) for source in kept if source.path not in losers]
     return kept, skipped
 
 
@@ -50,11 +50,11 @@ def _noted(source: Source, others: list[str] | None) -> Source:
 
 def _packed_twins(folder: list[Source]) -> Iterator[Twin]:
     """x.json.gz beside x.json."""
-    plain = {(one.name, one.format): one for one in folder if _is_plain(one)}
-    for one in folder:
-        twin = plain.get((one.name, one.format))
-        if twin is not None and not _is_plain(one):
-            yield one, twin, "packed copy of"
+    plain = {(source.name, source.format): source for source in folder if _is_plain(source)}
+    for source in folder:
+        twin = plain.get((source.name, source.format))
+        if twin is not None and not _is_plain(source):
+            yield source, twin, "packed copy of"
 
 
 def _is_plain(source: Source) -> bool:
@@ -63,11 +63,11 @@ def _is_plain(source: Source) -> bool:
 
 def _text_twins(folder: list[Source]) -> Iterator[Twin]:
     """run_meta_0005.pbtxt beside run_meta_0005.pb."""
-    binary = {(_stem(one), one.format): one for one in folder if not _is_text(one)}
-    for one in folder:
-        twin = binary.get((_stem(one), one.format))
-        if twin is not None and _is_text(one):
-            yield one, twin, "text form of"
+    binary = {(_stem(source), source.format): source for source in folder if not _is_text(source)}
+    for source in folder:
+        twin = binary.get((_stem(source), source.format))
+        if twin is not None and _is_text(source):
+            yield source, twin, "text form of"
 
 
 def _stem(source: Source) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Codec = Literal["plain", "gzip", "deflate"]
 
 
-class Bytes(NamedTuple):
+class ByteLocation(NamedTuple):
     """Where bytes are: plain data, so that it can be kept and handed to another process.
 
     The native core reads a stretch of a file by `path`, `offset`, `length` and `codec`. When `unpack` is
@@ -72,10 +72,10 @@ class Piece(NamedTuple):
 
     name: str
     """Its path within the capture's folder, with / between the parts."""
-    bytes: Bytes
+    bytes: ByteLocation
     size: int
     """Bytes as stored."""
-    spooled: Bytes | None = None
+    spooled: ByteLocation | None = None
     told_elsewhere: bool = False
     """Another source of the capture tells the same, and more exactly."""
 
@@ -87,7 +87,7 @@ class Source(NamedTuple):
     """As shown to people; archive members after a !"""
     name: str
     """Base name without packing suffixes, as sniffers saw it."""
-    bytes: Bytes
+    bytes: ByteLocation
     """Where to read it."""
     size: int
     """Bytes as stored."""
@@ -121,7 +121,7 @@ class Source(NamedTuple):
     """Absolute path, size, mtime_ns, ctime_ns and inode of the file on disk: same identity, same bytes."""
     member: str = ""
     """Name within the archive, when the file on disk is one."""
-    spooled: Bytes | None = None
+    spooled: ByteLocation | None = None
     """Where the bytes have already been unpacked to, when they had to be."""
     pieces: tuple[Piece, ...] = ()
     """Files beside it that are decoded together with it: see stepscope.sources.capture_folder."""

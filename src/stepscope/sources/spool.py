@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from stepscope.errors import LimitReached, UsageError
 from stepscope.sources import limits
-from stepscope.sources.damage import Damaged, one_error, reason, reported
+from stepscope.sources.damage import DamagedArchive, one_error, reason, reported
 from stepscope.sources.head import Peek, peek, unpacked
-from stepscope.sources.source import Bytes, Codec
+from stepscope.sources.source import ByteLocation, Codec
 
 if TYPE_CHECKING:
     import weakref
@@ -63,7 +63,7 @@ class Spool:
             raise limits.no_room("", error) from error
         return made
 
-    def keep(self, start: Peek, rest: BinaryIO, *, shown: str, packed: int) -> Bytes:
+    def keep(self, start: Peek, rest: BinaryIO, *, shown: str, packed: int) -> ByteLocation:
         """Writes a stream whose beginning was peeked at; gzip stays packed, for the core unpacks it.
 
         packed: size of the packed bytes it comes from, for the guard against bombs. LimitReached when
@@ -85,9 +85,9 @@ class Spool:
         except BaseException:
             target.unlink(missing_ok=True)
             raise
-        return Bytes(str(target), 0, size, codec)
+        return ByteLocation(str(target), 0, size, codec)
 
-    def reach(self, place: Bytes, shown: str) -> Bytes:
+    def reach(self, place: ByteLocation, shown: str) -> ByteLocation:
         """A place that the native core can read: `place` itself, or its bytes unpacked here.
 
         OSError, KeyError (the member is gone), Damaged or LimitReached when that fails.
@@ -105,25 +105,25 @@ class Spool:
             start = peek(stream)
             return self.keep(start, stream, shown=shown, packed=packed)
 
-    def read(self, place: Bytes, shown: str, most: int) -> bytes:
+    def read(self, place: ByteLocation, shown: str, most: int) -> bytes:
         """All bytes of a small file, unpacked. LimitReached when there are more than `most`; OSError,
         KeyError (the member is gone) or Damaged when they cannot be read."""
         data = bytearray()
         self._read(place, shown, most, data)
         return bytes(data)
 
-    def read_good(self, place: Bytes, shown: str, most: int) -> tuple[bytes, str | None]:
+    def read_good(self, place: ByteLocation, shown: str, most: int) -> tuple[bytes, str | None]:
         """read() as far as it goes, and why it goes no further; None at the end of the file."""
         data = bytearray()
         try:
             self._read(place, shown, most, data)
         except LimitReached as error:
             return bytes(data), error.seen
-        except (OSError, KeyError, Damaged) as error:
+        except (OSError, KeyError, DamagedArchive) as error:
             return bytes(data), reason(error)
         return bytes(data), None
 
-    def _read(self, place: Bytes, shown: str, most: int, data: bytearray) -> None:
+    def _read(self, place: ByteLocation, shown: str, most: int, data: bytearray) -> None:
         for chunk in _unpacked(self.reach(place, shown)):
             data += chunk
             if len(data) > most:
@@ -134,7 +134,7 @@ class Spool:
                     path=shown,
                 )
 
-    def unpack(self, place: Bytes, shown: str, target: Path) -> None:
+    def unpack(self, place: ByteLocation, shown: str, target: Path) -> None:
         """Writes the bytes, unpacked, to a file that is not there yet. LimitReached when they expand too far;
         OSError, KeyError or Damaged as from read()."""
         reached = self.reach(place, shown)
@@ -155,17 +155,17 @@ class Spool:
                 self._remove()
 
 
-def _unpacked(place: Bytes) -> Iterator[bytes]:
+def _unpacked(place: ByteLocation) -> Iterator[bytes]:
     """The bytes of a place that can be reached, in pieces. Damaged when packing or checksum are."""
     seen = 0
     for piece in _pieces(place):
         seen = seen if place.crc is None else zlib.crc32(piece, seen)
         yield piece
     if place.crc not in (None, seen):
-        raise Damaged("its checksum does not match")
+        raise DamagedArchive("its checksum does not match")
 
 
-def _pieces(place: Bytes) -> Iterator[bytes]:
+def _pieces(place: ByteLocation) -> Iterator[bytes]:
     unpacker = {"gzip": _Members, "deflate": _Deflated}.get(place.codec)
     left = place.length
     with Path(place.path).open("rb") as file:
@@ -192,11 +192,11 @@ class _Deflated:
         try:
             yield self._unpacker.decompress(stored)
         except zlib.error as error:
-            raise Damaged(str(error)) from error
+            raise DamagedArchive(str(error)) from error
 
     def end(self) -> None:
         if not self._unpacker.eof:
-            raise Damaged("the packed bytes end early")
+            raise DamagedArchive("the packed bytes end early")
 
 
 class _Members(_Deflated):
@@ -213,7 +213,7 @@ class _Members(_Deflated):
                 if not stored:
                     return
                 if not stored.startswith(b"\x1f"):
-                    raise Damaged("bytes after the end of the gzip data")
+                    raise DamagedArchive("bytes after the end of the gzip data")
                 self._unpacker = zlib.decompressobj(31)
             yield from super().take(stored)
             stored = self._unpacker.unused_data

@@ -45,7 +45,7 @@ class Object(NamedTuple):
     modified: datetime
 
 
-class Gone(Exception):
+class MissingObject(Exception):
     """There is no object of that key."""
 
 
@@ -90,7 +90,7 @@ class Store:
 
         try:
             return self._asked(ask, prefix)
-        except Gone:
+        except MissingObject:
             raise self._missing_bucket("no such bucket or container") from None
 
     def keys_from(self, begin: str) -> list[str]:
@@ -110,7 +110,7 @@ class Store:
 
         try:
             return self._asked(ask, begin)
-        except Gone:
+        except MissingObject:
             raise self._missing_bucket("no such bucket or container") from None
 
     def head(self, key: str) -> Object:
@@ -156,10 +156,10 @@ class Store:
             try:
                 obstore.put(self._inner, key, data, mode="create")
             except self._errors.AlreadyExistsError:
-                with contextlib.suppress(Gone):
+                with contextlib.suppress(MissingObject):
                     return self.get(key) == data
             except self._errors.BaseError as error:
-                with contextlib.suppress(Gone):
+                with contextlib.suppress(MissingObject):
                     return self.get(key) == data
                 if attempt == _RETRIES - 1 or not _passes(error):
                     raise self._told(error, key) from error
@@ -174,7 +174,7 @@ class Store:
 
         for first in range(0, len(keys), 1000):
             some = list(keys[first : first + 1000])
-            with contextlib.suppress(Gone):
+            with contextlib.suppress(MissingObject):
                 self._asked(lambda some=some: obstore.delete(self._inner, some), some[0])  # type: ignore[misc]
 
     def _asked(self, ask: Callable[[], T], key: str) -> T:
@@ -185,7 +185,7 @@ class Store:
             except FileNotFoundError as error:
                 if "NoSuchBucket" in str(error) or "ContainerNotFound" in str(error):
                     raise self._missing_bucket(_first_line(error)) from None
-                raise Gone(key) from None
+                raise MissingObject(key) from None
             except self._errors.BaseError as error:
                 if attempt == _RETRIES - 1 or not _passes(error):
                     raise self._told(error, key) from error

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, cast
 
 from stepscope.sources import limits
 from stepscope.sources.archive import Member, refused
-from stepscope.sources.damage import Damaged, reason, reported
+from stepscope.sources.damage import DamagedArchive, reason, reported
 from stepscope.sources.head import peek, unpacked
-from stepscope.sources.source import Bytes, Codec, Skipped
+from stepscope.sources.source import ByteLocation, Codec, Skipped
 
 _BLOCK = 512
 _DRAIN = 1 << 16
@@ -43,10 +43,10 @@ def members(path: Path, shown: str, packing: str | None, only: str | None) -> It
                 if packing is None and start.packing in (None, "gzip"):
                     codec: Codec = "gzip" if start.packing else "plain"
                     there = max(0, min(info.size, size - info.offset_data))
-                    place = Bytes(str(path), info.offset_data, there, codec)
+                    place = ByteLocation(str(path), info.offset_data, there, codec)
                 yield Member(info.name, info.size, start, member, place)
         if headers.damage is not None:
-            raise Damaged(headers.damage)
+            raise DamagedArchive(headers.damage)
         # The checksum of packed bytes is behind the padding of the tar, which nobody has read.
         while packing is not None and stream.read(_DRAIN):
             pass

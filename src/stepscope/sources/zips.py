@@ -12,9 +12,9 @@ from typing import BinaryIO, cast
 
 from stepscope.sources import limits
 from stepscope.sources.archive import Member, refused
-from stepscope.sources.damage import Damaged, broken, reason, reported
+from stepscope.sources.damage import DamagedArchive, broken, reason, reported
 from stepscope.sources.head import peek
-from stepscope.sources.source import Bytes, Codec, Skipped
+from stepscope.sources.source import ByteLocation, Codec, Skipped
 
 _CODECS: dict[tuple[int, str | None], Codec] = {
     (zipfile.ZIP_STORED, None): "plain",
@@ -60,10 +60,10 @@ def members(path: Path, shown: str, only: str | None) -> Iterator[Member | Skipp
             codec = _CODECS.get((info.compress_type, start.packing))
             # The checksum of what is packed twice is that of its packed bytes, which have one of their own.
             crc = None if codec == "gzip" else info.CRC
-            place = Bytes(str(path), offset, length, codec, crc=crc) if codec else None
+            place = ByteLocation(str(path), offset, length, codec, crc=crc) if codec else None
             yield Member(name, info.compress_size, start, member, place)
     if lost is not None:
-        raise Damaged(f"its directory cannot be used: {reason(lost)}")
+        raise DamagedArchive(f"its directory cannot be used: {reason(lost)}")
 
 
 def _refused(info: zipfile.ZipInfo) -> tuple[str, str] | None:
@@ -80,10 +80,10 @@ def _data_offset(raw: BinaryIO, info: zipfile.ZipInfo) -> int:
     raw.seek(info.header_offset)
     header = raw.read(_LOCAL.size)
     if len(header) < _LOCAL.size or not header.startswith(b"PK\x03\x04"):
-        raise Damaged(f"no member at byte {info.header_offset:,}, where the directory says")
+        raise DamagedArchive(f"no member at byte {info.header_offset:,}, where the directory says")
     flags, *_, name, extra = _LOCAL.unpack(header)[2:]
     if _name(raw.read(name), flags) != info.orig_filename:
-        raise Damaged("the directory calls it otherwise than the header before its bytes")
+        raise DamagedArchive("the directory calls it otherwise than the header before its bytes")
     return info.header_offset + _LOCAL.size + int(name) + int(extra)
 
 
@@ -180,7 +180,7 @@ class _Checked:
         self._left -= len(piece)
         self._crc = zlib.crc32(piece, self._crc)
         if wanted and not piece:
-            raise Damaged(f"{self._left:,} bytes are missing at its end")
+            raise DamagedArchive(f"{self._left:,} bytes are missing at its end")
         if not self._left and self._crc != self._whole:
-            raise Damaged("its checksum does not match")
+            raise DamagedArchive("its checksum does not match")
         return piece

@@ -9,7 +9,7 @@ from typing import Any
 from stepscope import strict_json
 from stepscope.errors import StepscopeError
 from stepscope.instruments.xla import clusters
-from stepscope.xla_tools import kept
+from stepscope.xla_tools import library_answers
 from stepscope.xla_tools.flags import installed
 
 COLUMNS = ("op", "types")
@@ -38,11 +38,11 @@ def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types
     """TensorFlow's version, and for each op the types of each of its kernels; kept for each build of it."""
     library = next((one for one in installed.installed(python) if one.name == "tensorflow"), None)
     what = f"kernels of {library.title} in {library.folder}" if library is not None else ""
-    asked = kept.recall(what) if library is not None else None
+    asked = library_answers.recall(what) if library is not None else None
     if asked is None:
         asked = _asked(python)
         if library is not None:
-            kept.remember(what, installed.shared_objects(library), asked)
+            library_answers.remember(what, installed.shared_objects(library), asked)
     version, kernels = asked
     found: dict[str, list[Types]] = {}
     for op, of, types in kernels:
@@ -100,11 +100,11 @@ def against(
         types = ""
         if kernels is None:
             why = "no_kernel"
-        elif any(_allows(one, attributes) for one in kernels):
+        elif any(_allows(kernel, attributes) for kernel in kernels):
             continue
         else:
             why = "type"
-            names = sorted({key for one in kernels for key in one if key in attributes})
+            names = sorted({key for kernel in kernels for key in kernel if key in attributes})
             types = " ".join(f"{key}={_type(attributes[key])}" for key in names)
         row = found.setdefault(
             (op, why, types),

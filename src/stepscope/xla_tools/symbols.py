@@ -12,7 +12,7 @@ from typing import Any
 from stepscope.errors import UsageError
 from stepscope.escapes import printable
 from stepscope.formats._elf import Elf
-from stepscope.xla_tools import kept
+from stepscope.xla_tools import library_answers
 
 COLUMNS = (
     *("library", "file_bytes", "machine", "build_id", "debug_link"),
@@ -38,17 +38,17 @@ def rows(paths: Sequence[str | Path]) -> list[dict[str, Any]]:
 def _row(path: str | Path) -> dict[str, Any]:
     """A row, from the cache where the library is there: TensorFlow has a million symbols."""
     what = f"sections and symbols of {Path(path).absolute()}"
-    row = kept.recall(what)
+    row = library_answers.recall(what)
     if row is None:
         row = _read(path)
-        kept.remember(what, [Path(path).absolute()], row)
+        library_answers.remember(what, [Path(path).absolute()], row)
     return {**row, "library": printable(str(path))}
 
 
 def _read(path: str | Path) -> dict[str, Any]:
     with Elf(path) as elf:
         table = ".symtab" if elf.count(".symtab") else ".dynsym"
-        functions = sum(one.is_function and one.defined for one in elf.symbols(table))
+        functions = sum(symbol.is_function and symbol.defined for symbol in elf.symbols(table))
         lines = ".debug_line" in elf.sections or ".zdebug_line" in elf.sections
         arguments = ".debug_info" in elf.sections or ".zdebug_info" in elf.sections
         unwinds = ".eh_frame" in elf.sections or ".debug_frame" in elf.sections
@@ -87,22 +87,22 @@ def find(paths: Sequence[str | Path], name: str) -> list[dict[str, Any]]:
         with Elf(path) as elf:
             for table in (".symtab", ".dynsym"):
                 names = _names(elf, table, begins)
-                for one in elf.symbols(table) if names else ():
-                    if one.name_at not in names or len(rows) >= MOST_FOUND:
+                for symbol in elf.symbols(table) if names else ():
+                    if symbol.name_at not in names or len(rows) >= MOST_FOUND:
                         continue
-                    key = (str(path), names[one.name_at], one.address)
+                    key = (str(path), names[symbol.name_at], symbol.address)
                     if key in rows:  # what others may link to is in both
                         rows[key]["table"] += f" {table}"
                         continue
                     rows[key] = {
                         "library": printable(str(path)),
-                        "symbol": printable(names[one.name_at].decode("utf-8", "replace")),
+                        "symbol": printable(names[symbol.name_at].decode("utf-8", "replace")),
                         "name": None,
                         "table": table,
-                        "is_function": one.is_function,
-                        "defined": one.defined,
-                        "address": f"0x{one.address:x}",
-                        "bytes": one.bytes,
+                        "is_function": symbol.is_function,
+                        "defined": symbol.defined,
+                        "address": f"0x{symbol.address:x}",
+                        "bytes": symbol.bytes,
                     }
     found = list(rows.values())
     for row, said in zip(found, _demangled([row["symbol"] for row in found]), strict=False):

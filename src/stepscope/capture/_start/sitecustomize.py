@@ -52,7 +52,7 @@ def _record(plan):
     module = importlib.util.module_from_spec(spec)
     sys.modules["_stepscope_capture"] = module
     spec.loader.exec_module(module)
-    importlib.import_module("_stepscope_capture.watch").start(plan)
+    importlib.import_module("_stepscope_capture.import_watch").start(plan)
 
 
 def _begin(plan):

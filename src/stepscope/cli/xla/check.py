@@ -14,14 +14,14 @@ from stepscope.errors import NothingFound, UsageError
 from stepscope.report import xla_flags
 from stepscope.xla_tools.flags import check, variables
 from stepscope.xla_tools.flags.installed import TRIGGERS, installed
-from stepscope.xla_tools.flags.line import Line, parse
+from stepscope.xla_tools.flags.line import FlagLine, parse
 
 ABOUT = "whether the installed library takes a line of flags, before a job stops"
 EPILOG = """LINE is what XLA_FLAGS or TF_XLA_FLAGS is to be, with or without the name; without LINE, both are
 taken from the environment. The library itself is asked, in a child process. Exit code 1 when it refuses."""
 
 
-class _Parser(Parser):
+class _FlagParser(Parser):
     """LINE begins with dashes, as options do."""
 
     def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
@@ -37,7 +37,7 @@ class _Parser(Parser):
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = _Parser("xla check", ABOUT, "stepscope xla check [LINE] [options]", EPILOG)
+    parser = _FlagParser("xla check", ABOUT, "stepscope xla check [LINE] [options]", EPILOG)
     parser.add_argument("line", nargs="*", metavar="LINE", help='such as "--xla_dump_to=/tmp/x"')
     parser.add_argument(
         "--variable", choices=("XLA_FLAGS", "TF_XLA_FLAGS"), help="the variable that LINE is for"
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return int(any(row["verdict"] not in xla_flags.HARMLESS for row in rows))
 
 
-def _environment() -> list[Line]:
+def _environment() -> list[FlagLine]:
     names = ("XLA_FLAGS", "TF_XLA_FLAGS")
     lines = [parse(os.environ[name], name) for name in names if os.environ.get(name, "").strip()]
     if not lines:

@@ -17,7 +17,7 @@ from stepscope.instruments.xla import clusters
 from stepscope.instruments.xla.clusters import is_log, of_graph, of_log
 from stepscope.library.statements import statement
 from stepscope.report import xla_clusters
-from stepscope.sources.given import look_up
+from stepscope.sources.user_paths import look_up
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.clusters import Graph

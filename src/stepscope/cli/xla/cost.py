@@ -10,7 +10,7 @@ from stepscope.cli.console import Console
 from stepscope.cli.peak import PEAK_HELP, known, peaks
 from stepscope.cli.progress import working
 from stepscope.report import xla_costs
-from stepscope.sources.given import look_up
+from stepscope.sources.user_paths import look_up
 
 ABOUT = "flops and bytes of a program by instruction, op, scope or line, and what binds"
 EPILOG = """Loops count as often as they go round. A fusion is one instruction. With --peak, bound says

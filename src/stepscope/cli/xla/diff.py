@@ -16,7 +16,7 @@ from stepscope.errors import NothingFound, UsageError
 from stepscope.escapes import escaped_lines
 from stepscope.formats.xla import compiles
 from stepscope.report import xla_diff
-from stepscope.sources.given import look_up
+from stepscope.sources.user_paths import look_up
 
 if TYPE_CHECKING:
     from stepscope.formats.xla.compiles import Comparison, Compile, Stage
@@ -84,12 +84,12 @@ class _Told:
         self.bases: Counter[str] = Counter()
 
     def __iter__(self) -> Iterator[Comparison]:
-        for one in self._found:
-            self.bases.update(xla_diff.pairs_found(one))
-            if self.by_pass and one.is_empty:
+        for comparison in self._found:
+            self.bases.update(xla_diff.pairs_found(comparison))
+            if self.by_pass and comparison.is_empty:
                 self.unchanged += 1
             else:
-                yield one
+                yield comparison
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -225,8 +225,8 @@ def _numbered(every: list[Compile], wanted: str) -> tuple[Compile, Compile]:
 
 def _write_json(found: _Told, console: Console) -> None:
     console.data.write('{"comparisons": [')
-    for number, one in enumerate(found):
-        made = json.dumps(xla_diff.for_machines(one), ensure_ascii=False, allow_nan=False)
+    for number, comparison in enumerate(found):
+        made = json.dumps(xla_diff.for_machines(comparison), ensure_ascii=False, allow_nan=False)
         console.data.write((",\n" if number else "\n") + made)
     rest = json.dumps(
         {"unchanged_passes": found.unchanged if found.by_pass else None, "only_in_one": list(found.alone)}
@@ -237,24 +237,30 @@ def _write_json(found: _Told, console: Console) -> None:
 def _write_text(found: _Told, options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.query import write_rows
 
-    for number, one in enumerate(found):
-        lines = xla_diff.lines(one, None if options.all else _MOST_GROUPS)
+    for number, comparison in enumerate(found):
+        lines = xla_diff.lines(comparison, None if options.all else _MOST_GROUPS)
         for line in [*([""] if number else []), *lines]:
             console.out.write(escaped_lines(line, styles=False) + "\n")
-        ops = xla_diff.ops(one)
+        ops = xla_diff.ops(comparison)
         if ops and (options.all or not found.by_pass):
             console.out.write("\n")
             shown = ops if options.all else ops[:_MOST_OPS]
             write_rows(xla_diff.OP_COLUMNS, shown, console, "table", everything=True)
-        if options.all and not one.is_empty:
+        if options.all and not comparison.is_empty:
             console.out.write("\n")
-            write_rows(xla_diff.CHANGE_COLUMNS, xla_diff.changes(one), console, "table", everything=True)
+            write_rows(
+                xla_diff.CHANGE_COLUMNS, xla_diff.changes(comparison), console, "table", everything=True
+            )
 
 
 def _write_rows(found: _Told, options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.query import write_rows
 
-    rows = ([one.a.name, one.b.name, *cells] for one in found for cells in xla_diff.changes(one))
+    rows = (
+        [comparison.a.name, comparison.b.name, *cells]
+        for comparison in found
+        for cells in xla_diff.changes(comparison)
+    )
     columns = ("from", "to", *xla_diff.CHANGE_COLUMNS)
     write_rows(columns, rows, console, options.format, everything=True, spreadsheet=options.spreadsheet)
 

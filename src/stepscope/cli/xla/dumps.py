@@ -11,7 +11,7 @@ from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.formats.xla import dump_files, dumps
-from stepscope.sources.given import look_up
+from stepscope.sources.user_paths import look_up
 
 ABOUT = "modules of a dump folder by stage and pass, with size, cost and memory"
 EPILOG = """flops, transcendentals and bytes are what XLA counts: the body of a loop once, a custom call as

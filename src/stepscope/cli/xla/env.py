@@ -42,8 +42,8 @@ def prepared(options: argparse.Namespace, before: dict[str, str]) -> dict[str, s
         raise UsageError("No folder is given", seen="no --dump", todo="add --dump DIR")
     folder = Path(options.dump).absolute()
     try:
-        for one in settings.folders(folder, graphs=options.graphs):
-            Path(one).mkdir(parents=True, exist_ok=True)
+        for path in settings.folders(folder, graphs=options.graphs):
+            Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
             "The folder for the dumps could not be made",

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.query import write_rows
 
     libraries = [] if options.catalogue else installed(options.python)
-    libraries = [one for one in libraries if options.library in (None, one.name)]
+    libraries = [library for library in libraries if options.library in (None, library.name)]
     rows = table.rows(libraries, options.python, asking=not options.fast)
     if options.name is not None:
         rows = _named(rows, options.name)
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         options.format,
         spreadsheet=options.spreadsheet,
     )
-    where = ", ".join(one.title for one in libraries) or "the catalogue; no library was asked"
+    where = ", ".join(library.title for library in libraries) or "the catalogue; no library was asked"
     console.say(f"from {where}")
     if any(row["name"] == variables.DEAD for row in rows):
         console.say(warning_of_dead())

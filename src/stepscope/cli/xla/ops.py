@@ -17,7 +17,7 @@ from stepscope.report import xla_ops
 
 if TYPE_CHECKING:
     from stepscope.cli.progress import Bar
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 ABOUT = "the slowest instructions of compiled programs: time, line, flops/s, bytes/s, bound"
 EPILOG = """Programs come from the recording (XPlanes keep them) or from a dump folder of the same run, given
@@ -138,7 +138,7 @@ def _no_times(paths: Sequence[str]) -> NothingFound | None:
     )
 
 
-def _compile(trace: Trace, bar: Bar, options: argparse.Namespace, console: Console) -> int:
+def _compile(trace: OpenTrace, bar: Bar, options: argparse.Namespace, console: Console) -> int:
     """Prints how long compiles took."""
     rows, lines = xla_ops.compiled(trace, options.module)
     bar.stop()

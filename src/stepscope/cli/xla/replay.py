@@ -16,10 +16,10 @@ from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UnreadableSource, UsageError
 from stepscope.formats.xla import compiles
 from stepscope.report import xla_replay
-from stepscope.sources.given import look_up
+from stepscope.sources.user_paths import look_up
 from stepscope.xla_tools.replay import inputs, stages
 from stepscope.xla_tools.replay.running import PLAIN, Runner
-from stepscope.xla_tools.replay.stages import Asked
+from stepscope.xla_tools.replay.stages import RequestedStage
 
 if TYPE_CHECKING:
     from stepscope.xla_tools.replay.inputs import Argument
@@ -43,7 +43,7 @@ _RUNS = 10
 _MOST_RUNS = 100_000
 
 
-class _Parser(CommandParser):
+class _ReplayParser(CommandParser):
     """Takes the number behind -- as --runs."""
 
     def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
@@ -61,7 +61,7 @@ class _Parser(CommandParser):
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = _Parser("xla replay", ABOUT, "stepscope xla replay DUMP [options] [-- N]", EPILOG)
+    parser = _ReplayParser("xla replay", ABOUT, "stepscope xla replay DUMP [options] [-- N]", EPILOG)
     parser.add_argument("paths", nargs="*", metavar="DUMP", help="a dump folder, or a file of one")
     what = parser.add_argument_group("what to run")
     what.add_argument("--module", metavar="NAME", help="the module whose name contains NAME")
@@ -133,13 +133,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
         options.format,
         spreadsheet=options.spreadsheet,
     )
-    for note in xla_replay.notes(rows, len(asked), is_plain=any(_is_plain(one) for one in asked)):
+    for note in xla_replay.notes(rows, len(asked), is_plain=any(_is_plain(stage) for stage in asked)):
         console.say(note)
     return 1 if any(row["verdict"] == "differs" for row in rows) else 0
 
 
-def _is_plain(one: Asked) -> bool:
-    return one.flags[: len(PLAIN)] == PLAIN
+def _is_plain(stage: RequestedStage) -> bool:
+    return stage.flags[: len(PLAIN)] == PLAIN
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -167,7 +167,7 @@ def _check(options: argparse.Namespace) -> None:
         )
 
 
-def _asked(options: argparse.Namespace) -> list[Asked]:
+def _asked(options: argparse.Namespace) -> list[RequestedStage]:
     """The stages with their flags, in order."""
     given = _flags("--flags", options.flags)
     every = compiles.largest(compiles.read(options.paths, options.module))
@@ -182,9 +182,9 @@ def _asked(options: argparse.Namespace) -> list[Asked]:
         chosen = [every[compiles.place(every, wanted)]]
     many = len(chosen) > 1
     flags = (*PLAIN, *given) if many and not options.optimized else given
-    asked = [Asked(one, flags) for one in chosen]
+    asked = [RequestedStage(stage, flags) for stage in chosen]
     if options.against_flags is not None:
-        asked.append(Asked(chosen[0], _flags("--against-flags", options.against_flags)))
+        asked.append(RequestedStage(chosen[0], _flags("--against-flags", options.against_flags)))
     return asked
 
 

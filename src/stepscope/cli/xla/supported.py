@@ -67,7 +67,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         columns = supported.COLUMNS
     cut = options.format == "table"
     cells = (
-        [shorten(row[one], _WIDEST) if cut and row[one] and one in _TYPES else row[one] for one in columns]
+        [
+            shorten(row[column], _WIDEST) if cut and row[column] and column in _TYPES else row[column]
+            for column in columns
+        ]
         for row in rows
     )
     write_rows(

@@ -20,13 +20,13 @@ from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import parse
 from stepscope.engines.duckdb.refusal import SPILL, refusal
-from stepscope.engines.duckdb.rows import Answer, Rows
+from stepscope.engines.duckdb.rows import ArrowRows, LazyRows
 from stepscope.engines.duckdb.signals import interruptible, raised_again
-from stepscope.engines.duckdb.tables import Tables, quote
+from stepscope.engines.duckdb.tables import EngineTables, quote
 from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
 
 if TYPE_CHECKING:
-    from stepscope.engines.duckdb.beside import Beside, Connection
+    from stepscope.engines.duckdb.statement_threads import Connection, StatementThreads
 
 T = TypeVar("T")
 
@@ -82,16 +82,16 @@ class DuckDB:
         # In Jupyter without ipywidgets DuckDB can draw no bar, and refuses to be told so.
         with contextlib.suppress(duckdb.InvalidInputException):
             self._con.execute("SET enable_progress_bar = false")
-        self._tables = Tables(self, self._con)
+        self._tables = EngineTables(self, self._con)
         self._side: list[Connection] = []
-        self._beside: Beside | None = None
+        self._beside: StatementThreads | None = None
         self._names: dict[str, tuple[str, ...]] = {}
         """Columns of views, for advice."""
         self._views: dict[str, Statement] = {}
         self._made: set[str] = set()
         self._parsed: dict[str, Reads | None] = {}
         self._reads: dict[tuple[Statement, ...], Reads] = {}
-        self._open: Rows | None = None
+        self._open: LazyRows | None = None
         self._stuck = False
         self.writes = False
         self.whole_runs = False
@@ -127,7 +127,7 @@ class DuckDB:
         self._reads.clear()
 
     @interruptible
-    def query(self, asked: Statement | str, params: Params = ()) -> Rows:
+    def query(self, asked: Statement | str, params: Params = ()) -> LazyRows:
         """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
         asked = statement(asked)
         self._prepare(asked)
@@ -139,7 +139,7 @@ class DuckDB:
         refused."""
         asked = statement(asked)
         self._prepare(asked)
-        return Answer(self, self._con, asked.sql)
+        return ArrowRows(self, self._con, asked.sql)
 
     @interruptible
     def answers(
@@ -150,7 +150,7 @@ class DuckDB:
         keep: views to compute once beforehand, each after those it builds on. told: called as they are
         answered.
         """
-        from stepscope.engines.duckdb.beside import Beside, Connection
+        from stepscope.engines.duckdb.statement_threads import Connection, StatementThreads
 
         statements = [statement(one) for one in asked]
         self._free()
@@ -163,7 +163,7 @@ class DuckDB:
         late = [one for one in statements if self._asks(one)]
         early = [one for one in statements if one not in late]
         before = frozenset(self._made)
-        beside = self._beside = Beside(self._side, self._tables.streams, _PATIENCE_SECONDS)
+        beside = self._beside = StatementThreads(self._side, self._tables.streams, _PATIENCE_SECONDS)
         try:
             with self._unmade_when_it_fails(), beside:
                 # All at once: a table attached again with more columns would be read again.
@@ -288,8 +288,8 @@ class DuckDB:
     def interrupt(self) -> None:
         """Stops the query that runs, from another thread."""
         self._con.interrupt()
-        for one in self._side:
-            one.interrupt()
+        for connection in self._side:
+            connection.interrupt()
 
     def leave(self) -> None:
         """close() when there are files to remove; everything else ends with the process."""
@@ -303,8 +303,8 @@ class DuckDB:
             self._open = None
         if self._stuck:
             return  # a function that cannot be interrupted holds the connection until the process ends
-        for one in self._side:
-            one.close()
+        for connection in self._side:
+            connection.close()
         self._side.clear()
         self._tables.close()
         self._con.close()
@@ -357,7 +357,7 @@ class DuckDB:
         found, relations = self.reads(*statements), self._tables.relations
         if found is None:
             text = "\n".join(one.sql for one in statements).lower()
-            likely = [name for name, one in relations.items() if not one.costly or name in text]
+            likely = [name for name, relation in relations.items() if not relation.costly or name in text]
             self._tables.attach(likely, None)
         else:
             self._tables.attach(
@@ -412,13 +412,13 @@ class DuckDB:
         if before is not None:
             before.detach()
 
-    def _run(self, sql: str, params: Params) -> Rows:
+    def _run(self, sql: str, params: Params) -> LazyRows:
         self._free()
         try:
             self.patiently(lambda: self._con.execute(sql, params or None))
         except duckdb.Error as error:
             raise self.refused(error, sql) from error
-        self._open = Rows(self, self._con, sql)
+        self._open = LazyRows(self, self._con, sql)
         return self._open
 
     def refused(self, error: duckdb.Error, sql: str) -> StepscopeError:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from stepscope.engines.duckdb import DuckDB
 
 
-class Rows:
+class LazyRows:
     """The rows of a query, fetched on demand. Running another query keeps what is left."""
 
     def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -69,7 +69,7 @@ class Rows:
         return rows
 
 
-class Answer:
+class ArrowRows:
     """The rows of a query as an Arrow stream."""
 
     def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection, sql: str) -> None:

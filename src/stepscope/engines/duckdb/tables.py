@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from stepscope import _core
-from stepscope.engines import Condition, Files, Part, Relation, Rows, Stream
+from stepscope.engines import Condition, Files, Part, PythonRows, Relation, Stream
 from stepscope.engines.duckdb.native import duckdb
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _FEW_ROWS = 1000
 _MOST_STREAMS have at most _FEW_ROWS rows, their rows are copied into a table, which takes less."""
 
 
-class Tables:
+class EngineTables:
     """The tables that an engine knows, and which of them are attached."""
 
     def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection) -> None:
@@ -36,7 +36,9 @@ class Tables:
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """The columns of each table."""
-        return {name: tuple(column for column, _ in one.columns) for name, one in self.relations.items()}
+        return {
+            name: tuple(column for column, _ in relation.columns) for name, relation in self.relations.items()
+        }
 
     def attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
         """Attaches tables with at least the columns wanted; None wants all."""
@@ -81,7 +83,7 @@ class Tables:
             listed = ", ".join(_text(path) for path in part.paths)
             read = f"SELECT {_picks(relation)} FROM read_parquet([{listed}], hive_partitioning = false)"
             return f"{read} WHERE {' AND '.join(map(_fulfils, part.where))}" if part.where else read
-        if isinstance(part, Rows):
+        if isinstance(part, PythonRows):
             return self._values(relation, part) if part.rows else None
         return self._streamed(relation, part, wanted)
 
@@ -118,7 +120,7 @@ class Tables:
                 del self.streams[alias]
         return f"SELECT * FROM {table}"
 
-    def _values(self, relation: Relation, part: Rows) -> str:
+    def _values(self, relation: Relation, part: PythonRows) -> str:
         """Python values go through a store of the core: an INSERT with parameters takes 20 times as long."""
         store = _core.build()
         names = [column for column, _ in relation.columns]
@@ -153,7 +155,7 @@ class Tables:
 def _may_have_rows(part: Part) -> bool:
     if isinstance(part, Files):
         return True
-    if isinstance(part, Rows):
+    if isinstance(part, PythonRows):
         return bool(part.rows)
     return part.damaged is not None or part.rows > 0
 
@@ -169,7 +171,7 @@ def _text(text: str) -> str:
 
 def _fulfils(condition: Condition) -> str:
     """A condition as SQL."""
-    values = ", ".join(_text(one) if isinstance(one, str) else str(one) for one in condition.values)
+    values = ", ".join(_text(value) if isinstance(value, str) else str(value) for value in condition.values)
     return f"{quote(condition.column)} {'NOT ' if condition.negated else ''}IN ({values})"
 
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from stepscope import _core, formats
 from stepscope.errors import LimitReached, NothingFound
 from stepscope.formats.models import profiler_proto
-from stepscope.formats.models.place import Place
+from stepscope.formats.models.place import ModelPlace
 from stepscope.sources import op_logs
 from stepscope.sources.find import find
-from stepscope.sources.given import CHECKPOINT_VALUES
-from stepscope.sources.source import Bytes, Source
+from stepscope.sources.source import ByteLocation, Source
 from stepscope.sources.spool import Spool
+from stepscope.sources.user_paths import CHECKPOINT_VALUES
 
 if TYPE_CHECKING:
-    from stepscope.sources.look import Recognised
+    from stepscope.sources.inspection import Recognised
 
 GRAPHS = ("graph", "event_graph", "function_graph")
 """Kinds of graphs, the best first: a graph of TensorFlow 2 in an event file is that of one function."""
@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
 
     kind: str
     """graph, run_metadata, op_log, profile, checkpoint, event_graph, …; trace for all other recordings."""
-    place: Place
+    place: ModelPlace
     run: str
     """Id of the run that it belongs to."""
 
@@ -73,7 +73,9 @@ def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
         found = find(paths, _WithModels(), spool)
     except NothingFound:
         return []
-    odd += [f"{one.path}: {one.detail}" for one in found.skipped if one.slug != "same-capture"]
+    odd += [
+        f"{skipped.path}: {skipped.detail}" for skipped in found.skipped if skipped.slug != "same-capture"
+    ]
     candidates: list[Candidate] = []
     for source in found.sources:
         try:
@@ -81,7 +83,10 @@ def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
         except (OSError, KeyError, ValueError, LimitReached) as error:
             odd.append(f"{source.path}: it cannot be read: {error}")
     steps = {one.path: one.step or 0 for one in found.sources}
-    return sorted(candidates, key=lambda one: steps.get(one.place.shown, 0) if one.kind == STEPS[0] else 0)
+    return sorted(
+        candidates,
+        key=lambda candidate: steps.get(candidate.place.shown, 0) if candidate.kind == STEPS[0] else 0,
+    )
 
 
 def _of_source(source: Source, others: Sequence[Source], spool: Spool, odd: list[str]) -> Iterator[Candidate]:
@@ -90,10 +95,10 @@ def _of_source(source: Source, others: Sequence[Source], spool: Spool, odd: list
         if piece.name == op_logs.PIECE:
             shown = f"{source.path.rpartition('/')[0]}/{piece.name}"
             where = piece.spooled or spool.reach(piece.bytes, shown)
-            yield Candidate("op_log", Place(shown, piece.bytes.path, where, spool), source.run_id)
+            yield Candidate("op_log", ModelPlace(shown, piece.bytes.path, where, spool), source.run_id)
     if source.format == "values":
         return
-    place = Place(source.path, source.bytes.path, source.spooled or source.bytes, spool)
+    place = ModelPlace(source.path, source.bytes.path, source.spooled or source.bytes, spool)
     if source.format in (*GRAPHS, *STEPS, "op_log", "profile", "event_file"):
         place = replace(place, where=source.spooled or spool.reach(source.bytes, source.path))
     if source.format == "checkpoint":
@@ -108,7 +113,7 @@ def _of_source(source: Source, others: Sequence[Source], spool: Spool, odd: list
         yield Candidate(source.format if known else "trace", place, source.run_id)
 
 
-def _messages(place: Place, odd: list[str]) -> Iterator[tuple[str, Place]]:
+def _messages(place: ModelPlace, odd: list[str]) -> Iterator[tuple[str, ModelPlace]]:
     """The graphs and RunMetadata of an event file. ValueError when it is damaged from its beginning."""
     try:
         messages, warnings = _core.event_messages(place.input())
@@ -116,15 +121,17 @@ def _messages(place: Place, odd: list[str]) -> Iterator[tuple[str, Place]]:
         raise ValueError(error.seen) from error
     odd += [f"{place.shown}: {warning}" for warning in warnings]
     where = place.where
-    assert isinstance(where, Bytes)
+    assert isinstance(where, ByteLocation)
     data = b""
     if messages and where.codec != "plain":
         assert place.spool is not None
         data = place.spool.read(where, place.shown, _MOST_PACKED_EVENTS)
     for kind, tag, _, offset, length in messages:
         shown = f"{place.shown}#{tag or 'graph'}"
-        part: Bytes | bytes = (
-            data[offset : offset + length] if data else Bytes(where.path, where.offset + offset, length)
+        part: ByteLocation | bytes = (
+            data[offset : offset + length]
+            if data
+            else ByteLocation(where.path, where.offset + offset, length)
         )
         yield (
             kind if kind == "function_graph" else f"event_{kind}",
@@ -138,16 +145,18 @@ def _unpacked(source: Source) -> str:
     return f"{folder}{slash}{source.name}"
 
 
-def _checkpoint(source: Source, others: Sequence[Source], spool: Spool) -> Place:
+def _checkpoint(source: Source, others: Sequence[Source], spool: Spool) -> ModelPlace:
     """A checkpoint as a file on disk with its values beside it, which for a packed one are unpacked."""
     place = source.bytes
     if not (place.unpack or place.offset or place.codec != "plain" or source.member):
-        return Place(source.path, place.path, place, spool)
+        return ModelPlace(source.path, place.path, place, spool)
     folder = Path(tempfile.mkdtemp(prefix="stepscope-"))
     weakref.finalize(spool, shutil.rmtree, folder, ignore_errors=True)
     prefix = _unpacked(source).removesuffix(".index")
-    for one in others:
-        values = CHECKPOINT_VALUES.fullmatch(_unpacked(one))
-        if one is source or (one.format == "values" and values is not None and values[1] == prefix):
-            spool.unpack(one.spooled or one.bytes, one.path, folder / PurePosixPath(one.name).name)
-    return Place(source.path, place.path, Bytes(str(folder / PurePosixPath(source.name).name)), spool)
+    for other in others:
+        values = CHECKPOINT_VALUES.fullmatch(_unpacked(other))
+        if other is source or (other.format == "values" and values is not None and values[1] == prefix):
+            spool.unpack(other.spooled or other.bytes, other.path, folder / PurePosixPath(other.name).name)
+    return ModelPlace(
+        source.path, place.path, ByteLocation(str(folder / PurePosixPath(source.name).name)), spool
+    )

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepscope.formats.models.candidates import GRAPHS, STEPS, Candidate, search
-from stepscope.formats.models.place import Place
-from stepscope.sources.given import is_lake
-from stepscope.sources.source import Bytes
+from stepscope.formats.models.place import ModelPlace
+from stepscope.sources.source import ByteLocation
+from stepscope.sources.user_paths import is_lake
 
 TRACES = "traces"
 """Not an option: recordings other than RunMetadata, or a lake."""
@@ -19,10 +19,10 @@ _MOST_SHOWN = 4
 
 
 @dataclass
-class Found:
+class ModelFiles:
     """The files of a model."""
 
-    files: dict[str, list[Place]] = field(default_factory=dict)
+    files: dict[str, list[ModelPlace]] = field(default_factory=dict)
     """By the option that takes them, traces by TRACES: they tell what ran where no step does."""
     chosen: dict[str, str] = field(default_factory=dict)
     """What was taken for each option, as a sentence; nothing for a file that was named itself."""
@@ -37,7 +37,7 @@ class Found:
         for place in self.files.pop(option, ()):
             self.passed.append(f"{why}: {place.shown}")
 
-    def one(self, option: str) -> Place | None:
+    def one(self, option: str) -> ModelPlace | None:
         """The file for an option that takes one."""
         return self.files[option][0] if option in self.files else None
 
@@ -61,36 +61,38 @@ _ROLES = (
 )
 
 
-def under(paths: Sequence[str]) -> Found:
+def under(paths: Sequence[str]) -> ModelFiles:
     """The files under the paths, in folders and archives at any depth, known by what is in them.
 
     All steps are taken, in the order of their numbers, and one of each other kind: of the run that has steps,
     then the first by name, binary before text. What event files hold counts where there is no file of the
     kind. Errors of sources.find; nothing is found where there is no recording.
     """
-    found = Found()
+    found = ModelFiles()
     if any(is_lake(Path(path)) for path in paths):
-        found.files[TRACES] = [Place(path, path, Bytes(path)) for path in paths]
+        found.files[TRACES] = [ModelPlace(path, path, ByteLocation(path)) for path in paths]
         return found
     candidates = search(paths, found.odd)
-    runs = {one.run for one in _best(candidates, STEPS)}
+    runs = {candidate.run for candidate in _best(candidates, STEPS)}
     if len(runs) > 1:
         found.odd.append(
             f"steps of {len(runs)} runs ({', '.join(sorted(runs)[:_MOST_SHOWN])}) are looked at as one model;"
             " name the folder of one"
         )
     if traces := _best(candidates, ("trace",)):
-        found.files[TRACES] = [one.place for one in traces]
+        found.files[TRACES] = [trace.place for trace in traces]
     for option, called, kinds, why in _ROLES:
         best = _best(candidates, kinds)
         if option != "run_meta_path":
-            best = sorted(best, key=lambda one: bool(runs) and one.run not in runs)[:1]
+            best = sorted(best, key=lambda candidate: bool(runs) and candidate.run not in runs)[:1]
         if not best:
             continue
-        found.files[option] = [one.place for one in best]
-        if any(one.place.shown not in paths for one in best):
+        found.files[option] = [candidate.place for candidate in best]
+        if any(candidate.place.shown not in paths for candidate in best):
             found.chosen[option] = f"{called}: {_listed(best)}"
-        if rest := [one for one in candidates if one.kind in kinds and one not in best]:
+        if rest := [
+            candidate for candidate in candidates if candidate.kind in kinds and candidate not in best
+        ]:
             found.passed.append(f"{called} passed over, {why}: {_listed(rest)}")
     if "profile_path" in found.files:
         if found.files.keys() & {"graph_path", "run_meta_path"}:
@@ -100,17 +102,24 @@ def under(paths: Sequence[str]) -> Found:
     return found
 
 
-def place_of(option: str, path: str) -> Place:
+def place_of(option: str, path: str) -> ModelPlace:
     """The file that was named for an option. UnreadableSource when it cannot be read."""
-    return Place.of_checkpoint(path) if option == "checkpoint_path" else Place.of_file(path)
+    return ModelPlace.of_checkpoint(path) if option == "checkpoint_path" else ModelPlace.of_file(path)
 
 
 def _best(candidates: Sequence[Candidate], kinds: Sequence[str]) -> list[Candidate]:
     """The candidates of the first kind that has any."""
-    return next((some for kind in kinds if (some := [one for one in candidates if one.kind == kind])), [])
+    return next(
+        (
+            some
+            for kind in kinds
+            if (some := [candidate for candidate in candidates if candidate.kind == kind])
+        ),
+        [],
+    )
 
 
 def _listed(candidates: Sequence[Candidate]) -> str:
-    names = ", ".join(one.place.shown for one in candidates[:_MOST_SHOWN])
+    names = ", ".join(candidate.place.shown for candidate in candidates[:_MOST_SHOWN])
     more = len(candidates) - _MOST_SHOWN
     return names + (f" and {more} more" if more > 0 else "")

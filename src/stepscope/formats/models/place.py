@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import _core
 from stepscope.errors import UnreadableSource
-from stepscope.sources.source import Bytes
+from stepscope.sources.source import ByteLocation
 
 if TYPE_CHECKING:
     from stepscope._core import Input
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class ModelPlace:
     """A file, a member of an archive, or a message within an event file."""
 
     shown: str
     """As told to people."""
     file: str
     """The file on disk that it is or lies in."""
-    where: Bytes | bytes
+    where: ByteLocation | bytes
     """Where the native core finds it, or its bytes themselves. For a checkpoint: one of its files."""
     spool: Spool | None = None
     """What was unpacked for it lasts as long as this."""
@@ -31,19 +31,19 @@ class Place:
     @property
     def path(self) -> str:
         """The file to be opened, which for bytes that were unpacked is another one than `file`."""
-        return self.where.path if isinstance(self.where, Bytes) else self.file
+        return self.where.path if isinstance(self.where, ByteLocation) else self.file
 
     def input(self) -> Input:
         """The bytes as the native core takes them."""
         return _core.Input.bytes(self.where) if isinstance(self.where, bytes) else self.where.input()
 
     @classmethod
-    def of_checkpoint(cls, path: str) -> Place:
+    def of_checkpoint(cls, path: str) -> ModelPlace:
         """A checkpoint that was named: its prefix, one of its files or its folder. The core opens it."""
-        return cls(path, path, Bytes(path))
+        return cls(path, path, ByteLocation(path))
 
     @classmethod
-    def of_file(cls, path: str) -> Place:
+    def of_file(cls, path: str) -> ModelPlace:
         """A file that was named. UnreadableSource when it cannot be read."""
         try:
             with Path(path).open("rb") as file:
@@ -55,4 +55,4 @@ class Place:
                 todo="check the path and who may read it",
                 path=path,
             ) from error
-        return cls(path, path, Bytes(path, codec="gzip" if packed else "plain"))
+        return cls(path, path, ByteLocation(path, codec="gzip" if packed else "plain"))

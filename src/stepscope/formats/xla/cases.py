@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from stepscope import _core, code_lines
 from stepscope.escapes import printable
 from stepscope.formats.xla.dumps import is_final
-from stepscope.formats.xla.program_log import Said, kernel
+from stepscope.formats.xla.program_log import LogStatement, kernel
 
 Row = Mapping[str, Any]
 Program = Mapping[str, Any]
@@ -50,7 +50,9 @@ class Cases(NamedTuple):
     left_out: int
 
 
-def find(programs: Sequence[tuple[int, Row]], said: Sequence[Said], read: Callable[[Row], bytes]) -> Cases:
+def find(
+    programs: Sequence[tuple[int, Row]], said: Sequence[LogStatement], read: Callable[[Row], bytes]
+) -> Cases:
     """What speaks for problems. programs: the last row of `dumps` of each module that could be read, with the
     number of the module. said: of logs. read: gives the bytes of a row's file; OSError when it is gone."""
     cases = [*_compiled_again(programs), *_mixed(programs)]
@@ -59,7 +61,7 @@ def find(programs: Sequence[tuple[int, Row]], said: Sequence[Said], read: Callab
         key=lambda one: (-one[1]["run_bytes"], one[1]["file"]),
     )
     searched = left_out = 0
-    spills = {one.name: one for one in said if one.kind == "spilled"}
+    spills = {statement.name: statement for statement in said if statement.kind == "spilled"}
     for at, row in finished:
         full = searched and searched + row["instructions"] > _MOST_INSTRUCTIONS
         if full or row["instructions"] > _LARGEST or row["file_bytes"] > _MOST_BYTES:
@@ -72,12 +74,16 @@ def find(programs: Sequence[tuple[int, Row]], said: Sequence[Said], read: Callab
             left_out += 1
             continue
         cases += ({**case, "module_id": at} for case in _of_program(row, program, spills))
-    cases += (_logged("spill", one, None) for one in spills.values())
-    cases += (_logged("donor", one, _taker(one, finished)) for one in said if one.kind == "refused")
+    cases += (_logged("spill", spill, None) for spill in spills.values())
+    cases += (
+        _logged("donor", statement, _taker(statement, finished))
+        for statement in said
+        if statement.kind == "refused"
+    )
     return Cases(cases, left_out)
 
 
-def _of_program(row: Row, program: Program, spills: dict[str, Said]) -> Iterator[Case]:
+def _of_program(row: Row, program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
     times = {number: one["times"] for number, one in enumerate(program["computation_rows"])}
     yield from _layouts(row, program, times)
     if row["f64_instructions"] and not re.search(r"\b(f64|c128)\[", row["parameters"] or ""):
@@ -99,10 +105,10 @@ def _case(
     }  # fmt: skip
 
 
-def _at(program: Program, one: Row, kind: str, what: str, value: float, share: float | None = None) -> Case:
+def _at(program: Program, row: Row, kind: str, what: str, value: float, share: float | None = None) -> Case:
     """A case of an instruction."""
-    file, line = code_lines.of_frame(program["frames"], one["frame"])
-    return _case(kind, what, value, share, one["name"], op_name=one["op_name"] or None, file=file, line=line)
+    file, line = code_lines.of_frame(program["frames"], row["frame"])
+    return _case(kind, what, value, share, row["name"], op_name=row["op_name"] or None, file=file, line=line)
 
 
 # --- several programs -----------------------------------------------------------------------------
@@ -208,13 +214,13 @@ def _layouts(row: Row, program: Program, times: Mapping[int, float]) -> Iterator
         yield _at(program, one, "layout_copy", what, size, min(1.0, size / row["run_bytes"]))
 
 
-def _other_layout(one: Row, rows: Sequence[Row]) -> str:
+def _other_layout(row: Row, rows: Sequence[Row]) -> str:
     """What a copy or transpose does to the order of elements in memory; empty if nothing is known to."""
-    source = one["operands"][0] if one["operands"] else None
+    source = row["operands"][0] if row["operands"] else None
     if source is None:
         return ""
-    before, after = (_SPACE.sub("", it["shape"]) for it in (rows[source], one))
-    if one["opcode"] == "copy" and (before == after or not _LAYOUT.search(before + after)):
+    before, after = (_SPACE.sub("", it["shape"]) for it in (rows[source], row))
+    if row["opcode"] == "copy" and (before == after or not _LAYOUT.search(before + after)):
         return ""
     return f"{before} to {after}"
 
@@ -222,11 +228,11 @@ def _other_layout(one: Row, rows: Sequence[Row]) -> str:
 def _doubles(program: Program) -> Iterator[Case]:
     """Where doubles come from: instructions that make them and take none."""
     rows = program["instruction_rows"]
-    for one in rows:
-        takes = (rows[at]["shape"] for at in one["operands"] if at is not None)
-        made = one["opcode"] not in _HOLDERS and _is_double(one["shape"])
+    for row in rows:
+        takes = (rows[at]["shape"] for at in row["operands"] if at is not None)
+        made = row["opcode"] not in _HOLDERS and _is_double(row["shape"])
         if made and not any(map(_is_double, takes)):
-            yield _at(program, one, "double", one["opcode"], one["shape_bytes"])
+            yield _at(program, row, "double", row["opcode"], row["shape_bytes"])
 
 
 _HOLDERS = ("parameter", "fusion", "call", "while", "conditional")
@@ -254,7 +260,7 @@ def _donors(row: Row, program: Program) -> Iterator[Case]:
             yield _at(program, one, "donor", what, size, share)
 
 
-def _spills(program: Program, spills: dict[str, Said]) -> Iterator[Case]:
+def _spills(program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
     """Fusions whose kernels spill; these are taken from spills."""
     if spills:
         for one in program["instruction_rows"]:
@@ -262,13 +268,13 @@ def _spills(program: Program, spills: dict[str, Said]) -> Iterator[Case]:
                 yield _at(program, one, "spill", said.what, said.value)
 
 
-def _logged(kind: str, said: Said, module: int | None) -> Case:
+def _logged(kind: str, said: LogStatement, module: int | None) -> Case:
     """What a log says, with the program where only one can be meant."""
     case = _case(kind, said.what, said.value, None, said.name, file=printable(said.path), line=said.at)
     return {**case, "module_id": module}
 
 
-def _taker(said: Said, programs: Sequence[tuple[int, Row]]) -> int | None:
+def _taker(said: LogStatement, programs: Sequence[tuple[int, Row]]) -> int | None:
     """The program with a parameter of the shape of a refused argument, if only one function has one."""
     shape = _as_xla(said.name)
     found = [
@@ -322,6 +328,6 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
             work[computation] += 1
 
 
-def _is_collective(one: Row, wrapping: set[int]) -> bool:
+def _is_collective(row: Row, wrapping: set[int]) -> bool:
     """Whether a start is of a collective. wrapping: computations that hold one, as async-start calls them."""
-    return one["opcode"].removesuffix("-start") in _COLLECTIVES or not wrapping.isdisjoint(one["called"])
+    return row["opcode"].removesuffix("-start") in _COLLECTIVES or not wrapping.isdisjoint(row["called"])

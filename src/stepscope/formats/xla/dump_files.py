@@ -14,7 +14,7 @@ from stepscope.formats.xla.dump_names import CHAIN, MODULES, Named
 
 if TYPE_CHECKING:
     from stepscope._core import Input
-    from stepscope.sources.source import Bytes
+    from stepscope.sources.source import ByteLocation
 
 FILE_COLUMNS = ("module", "id", "place", "kind", "stage", "pass", "pass_number", "what", "file", "file_bytes")
 """A row is a file. place: input, options, sharding, before, pass, after, memory, kernel, object or other."""
@@ -32,7 +32,7 @@ class File(NamedTuple):
     base: str
     size: int
     named: Named | None
-    packed: Bytes | None = None
+    packed: ByteLocation | None = None
 
     @property
     def given(self) -> str | Input:

@@ -144,9 +144,9 @@ def _files(source: Source, spool: Spool) -> tuple[list[dump_files.File], list[tu
         except LimitReached as error:
             gone.append((piece.name, error.seen))
             continue
-        except (OSError, KeyError, damage.Damaged) as error:
+        except (OSError, KeyError, damage.DamagedArchive) as error:
             gone.append(
-                (piece.name, damage.reason(error) if isinstance(error, damage.Damaged) else str(error))
+                (piece.name, damage.reason(error) if isinstance(error, damage.DamagedArchive) else str(error))
             )
             continue
         plain = place.codec == "plain" and not place.offset and place.length is None and place.crc is None
@@ -238,7 +238,10 @@ def _facts(
     digest = hashlib.blake2b(digest_size=16)
     for row in sorted(rows, key=lambda row: row["file"]):
         digest.update(repr((row["file"], row["file_bytes"], row["hash"], row["problem"])).encode())
-    said = [(one.kind, one.name, one.value, one.what, one.at) for one in logs.said]
+    said = [
+        (statement.kind, statement.name, statement.value, statement.what, statement.at)
+        for statement in logs.said
+    ]
     digest.update(repr((sorted(gone), said)).encode("utf-8", "surrogatepass"))
     notes = [
         note("damaged-module", "lost", lost, "could not be read"),

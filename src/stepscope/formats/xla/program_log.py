@@ -23,7 +23,7 @@ MOST_LINES = 5_000_000
 _LONGEST = 1 << 16
 
 
-class Said(NamedTuple):
+class LogStatement(NamedTuple):
     """Something that a log says. kind: refused (a donated argument) or spilled. name: a shape as JAX writes
     it, or a kernel. value: bytes, of a spill those that a thread stores and loads. at: line of the log."""
 
@@ -49,14 +49,14 @@ _AMD_BYTES = re.compile(rb"Private segment size: (\d+) bytes")
 class Logs(NamedTuple):
     """What logs say, and which of them could not be read to the end."""
 
-    said: list[Said]
+    said: list[LogStatement]
     unread: dict[str, str]
     """Paths, and why no more of the log was read."""
 
 
 def read(paths: Sequence[str]) -> Logs:
     """What logs say, in their order; of a kernel the last. What was read of a damaged log counts."""
-    found: dict[tuple[str, str, str], Said] = {}
+    found: dict[tuple[str, str, str], LogStatement] = {}
     unread: dict[str, str] = {}
     for path in paths:
         for said in _of(path, unread):
@@ -70,13 +70,13 @@ def kernel(instruction: str) -> str:
     return re.sub(r"\W", "_", instruction)
 
 
-def _of(path: str, unread: dict[str, str]) -> Iterator[Said]:
+def _of(path: str, unread: dict[str, str]) -> Iterator[LogStatement]:
     function = module = b""
     for at, line in _lines(path, unread):
         if b"donated buffers" in line:
             if match := _REFUSED.search(line):
                 for shape in _SHAPE.finditer(match[1]):
-                    yield Said("refused", _text(shape[0]), _bytes(shape), "refused by JAX", path, at)
+                    yield LogStatement("refused", _text(shape[0]), _bytes(shape), "refused by JAX", path, at)
         elif b"spill" in line:
             if match := _WARNED.search(line):
                 yield _spilled(match[1], int(match[2]), int(match[3]), path, at)
@@ -89,12 +89,14 @@ def _of(path: str, unread: dict[str, str]) -> Iterator[Said]:
         elif match := _AMD_MODULE.search(line):
             module = match[1]
         elif module and (match := _AMD_BYTES.search(line)):
-            yield Said("spilled", _text(module), int(match[1]), "private memory of a thread", path, at)
+            yield LogStatement(
+                "spilled", _text(module), int(match[1]), "private memory of a thread", path, at
+            )
             module = b""
 
 
-def _spilled(name: bytes, stored: int, loaded: int, path: str, at: int) -> Said:
-    return Said(
+def _spilled(name: bytes, stored: int, loaded: int, path: str, at: int) -> LogStatement:
+    return LogStatement(
         "spilled", _text(name), stored + loaded, f"{stored:,} B stored, {loaded:,} B loaded", path, at
     )
 

@@ -62,7 +62,9 @@ class HostSteps:
         rows = self.ask("traced_durations")
         if not rows:
             return None
-        counts = [self.query(statement("slice_count", source_id=one)).rows()[0][0] for one in self.sources]
+        counts = [
+            self.query(statement("slice_count", source_id=source)).rows()[0][0] for source in self.sources
+        ]
         events = sum(count or 0 for count in counts)
         durations = [(of_call, series, value) for of_call, series, value in rows]
         return gain.paces_of(durations, events / len(self.all_steps))

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.gain import Correction, Sums
-from stepscope.instruments.laws.broken import Broken
+from stepscope.instruments.laws.violation import Broken
 from stepscope.instruments.step_breakdown.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]

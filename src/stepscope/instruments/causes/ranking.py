@@ -27,7 +27,8 @@ def judge(query: Query, name: CauseName | None = None) -> list[Judgement]:
         for host, steps in steps_by_host(query).items()
     ]
     return sorted(
-        laws.proved(judged, query), key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id)
+        laws.proved(judged, query),
+        key=lambda judgement: (-judgement.steps * judgement.mean_ps, judgement.run_id, judgement.host_id),
     )
 
 
@@ -65,7 +66,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
 
 
 def _values(found: Any) -> dict[str, Any]:
-    return {one.name: getattr(found, one.name) for one in fields(found)}
+    return {field.name: getattr(found, field.name) for field in fields(found)}
 
 
 def cause_of(

@@ -87,7 +87,9 @@ class StackEvidence(NamedTuple):
         alone cannot tell a thread that runs a line from one that waits in it for ops."""
         took: Counter[CallPath] = Counter()
         everything: Counter[CallPath] = Counter()
-        paths = {stack: path for one in self.stacks.values() for stack, path in one.paths.items() if path}
+        paths = {
+            stack: path for stacks in self.stacks.values() for stack, path in stacks.paths.items() if path
+        }
         asked = statement("parts_by_stack", sources=self.sources)
         for _, stack_id, part, dur_ps in self.query(asked).rows():
             if (path := paths.get(stack_id)) is not None:

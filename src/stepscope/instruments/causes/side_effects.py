@@ -55,7 +55,7 @@ def sampled_effects(
     """Picoseconds of each step besides the cause's own that go when a line is mended. one_by_one: which part
     of the ops is launched one by one; spent_in: the function called in the line that has most of the cause,
     which stands for the line where that calls all of a step."""
-    paths = {stack_id: path for one in evidence.stacks.values() for stack_id, path in one.paths.items()}
+    paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
     rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
     there = {

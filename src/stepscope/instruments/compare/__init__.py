@@ -1,7 +1,7 @@
 """Two versions of a program: which names are the same, what differs, and whether that is more than noise.
 
 * names.py and matching.py find what is the same thing under another name.
-* sides.py and measured.py describe one recording of each; nothing is judged there.
+* sides.py and figures.py describe one recording of each; nothing is judged there.
 * recordings.py takes robust figures of many recordings, gate.py judges them, budgets.py has the limits.
 * statistics.py is the arithmetic of that, history.py finds when a figure changed.
 """

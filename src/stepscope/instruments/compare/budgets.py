@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from stepscope.errors import UsageError
-from stepscope.instruments.compare.recordings import EXACT, Recording
+from stepscope.instruments.compare.recordings import EXACT, RecordedRun
 
 _SIZES = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _LIMIT = re.compile(r"(\+?)\s*(\d+(?:\.\d+)?)\s*(%|[kMG]?B|[KMG]iB)?")
@@ -180,14 +180,14 @@ class Kept(NamedTuple):
     status: Status
 
 
-def check(baseline: Sequence[Recording], candidate: Sequence[Recording], budget: Budget) -> list[Kept]:
+def check(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget) -> list[Kept]:
     """Every limit on a figure that both sides know."""
     from statistics import median
 
     found = []
     for name, limit in budget.limits.items():
-        before = [one.exact[name] for one in baseline if name in one.exact]
-        after = [one.exact[name] for one in candidate if name in one.exact]
+        before = [run.exact[name] for run in baseline if name in run.exact]
+        after = [run.exact[name] for run in candidate if name in run.exact]
         if not after:
             continue
         allowed = limit.allowed(max(before) if before else None)
@@ -218,17 +218,19 @@ def check(baseline: Sequence[Recording], candidate: Sequence[Recording], budget:
 def paid(limits: Sequence[Kept], budget: Budget) -> list[Kept]:
     """The limits where steps became shorter, which pays for more work in them."""
     return [
-        one._replace(status="paid")
-        if one.status in ("exceeded", "unclear") and one.name in PAYABLE and one.name not in budget.named
-        else one
-        for one in limits
+        limit._replace(status="paid")
+        if limit.status in ("exceeded", "unclear")
+        and limit.name in PAYABLE
+        and limit.name not in budget.named
+        else limit
+        for limit in limits
     ]
 
 
-def missing(candidate: Sequence[Recording], budget: Budget) -> list[str]:
+def missing(candidate: Sequence[RecordedRun], budget: Budget) -> list[str]:
     """Limits that a budget file sets, on figures that the candidate does not know."""
     return [
         name
         for name, limit in budget.limits.items()
-        if LIMITS.get(name) != limit and not any(name in one.exact for one in candidate)
+        if LIMITS.get(name) != limit and not any(name in run.exact for run in candidate)
     ]

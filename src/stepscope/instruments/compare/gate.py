@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from stepscope.instruments.compare import budgets, statistics
 from stepscope.instruments.compare.budgets import Budget, Kept
-from stepscope.instruments.compare.matching import Item, Scope, match
-from stepscope.instruments.compare.recordings import LOW, Key, Recording, Series, low_figure
+from stepscope.instruments.compare.matching import NamedItem, Scope, match
+from stepscope.instruments.compare.recordings import LOW, Key, RecordedRun, Series, low_figure
 
 LEAST_RECORDINGS = 4
 """Of each side. With three, a change has to be much larger than noise to show."""
@@ -34,7 +34,7 @@ Why = Literal["", "few_recordings", "few_steps", "noise", "ignored", "one_side"]
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedFigure:
     """A figure of time, compared."""
 
     what: Literal["op", "part", "step"]
@@ -74,11 +74,11 @@ Reason = Literal[
 class Judged:
     """What a gate says."""
 
-    baseline: tuple[Recording, ...]
-    candidate: tuple[Recording, ...]
+    baseline: tuple[RecordedRun, ...]
+    candidate: tuple[RecordedRun, ...]
     budget: Budget
     limits: tuple[Kept, ...]
-    timed: tuple[Timed, ...]
+    timed: tuple[TimedFigure, ...]
     """Ops and parts by their share, then steps."""
     variation: float | None
     """Coefficient of variation of the baseline's steps (10th percentiles); None with fewer than two."""
@@ -97,14 +97,14 @@ class Judged:
     """Median steps of the baseline and the candidate, where the candidate's are shorter beyond doubt."""
 
     @property
-    def slower(self) -> list[Timed]:
+    def slower(self) -> list[TimedFigure]:
         """What became slower."""
-        return [one for one in self.timed if one.status == "slower"]
+        return [figure for figure in self.timed if figure.status == "slower"]
 
     @property
     def exceeded(self) -> list[Kept]:
         """Limits that were exceeded."""
-        return [one for one in self.limits if one.status == "exceeded"]
+        return [limit for limit in self.limits if limit.status == "exceeded"]
 
     @property
     def verdict(self) -> Literal["regression", "no_regression", "unknown"]:
@@ -129,7 +129,10 @@ class _Figure:
 
 
 def judge(
-    baseline: Sequence[Recording], candidate: Sequence[Recording], budget: Budget, counts_only: bool = False
+    baseline: Sequence[RecordedRun],
+    candidate: Sequence[RecordedRun],
+    budget: Budget,
+    counts_only: bool = False,
 ) -> Judged:
     """Compares two sides. counts_only: nothing with noise."""
     limits = budgets.check(baseline, candidate, budget)
@@ -138,7 +141,7 @@ def judge(
     if shorter is not None:
         limits = budgets.paid(limits, budget)
     reasons: list[Reason] = []
-    if any(one.status == "unclear" for one in limits):
+    if any(limit.status == "unclear" for limit in limits):
         reasons.append("unclear")
     if missing:
         reasons.append("missing")
@@ -150,7 +153,7 @@ def judge(
         figures, matched, added, removed = _of_ops(baseline, candidate, budget)
         if any(share is not None and share < SAME_PROGRAM for share in matched):
             reasons.append("different_programs")
-    timed: list[Timed] = []
+    timed: list[TimedFigure] = []
     judged_share = variation = None
     if not counts_only and baseline:
         figures += [*_of_parts(baseline, candidate, budget), *_of_steps(baseline, candidate)]
@@ -166,11 +169,11 @@ def judge(
     )
 
 
-def _shorter(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> tuple[float, float] | None:
+def _shorter(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun]) -> tuple[float, float] | None:
     """Median steps of both sides, where each recording of the candidate has shorter ones than any of the
     baseline, by more than recordings of one program vary. Less than that is for the tests to tell."""
-    before = [one.step_figure(0.5) for one in baseline]
-    after = [one.step_figure(0.5) for one in candidate]
+    before = [run.step_figure(0.5) for run in baseline]
+    after = [run.step_figure(0.5) for run in candidate]
     figures = [[figure for figure in side if figure is not None] for side in (before, after)]
     if not all(figures) or None in before or None in after:
         return None
@@ -180,29 +183,29 @@ def _shorter(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> t
 
 
 def _doubts(
-    baseline: Sequence[Recording],
-    candidate: Sequence[Recording],
-    timed: Sequence[Timed],
+    baseline: Sequence[RecordedRun],
+    candidate: Sequence[RecordedRun],
+    timed: Sequence[TimedFigure],
     judged_share: float | None,
     budget: Budget,
 ) -> list[Reason]:
     """Why the time cannot be judged."""
-    if any(all(not one.steps for one in side) for side in (baseline, candidate)):
+    if any(all(not run.steps for run in side) for side in (baseline, candidate)):
         return ["no_steps"]
     if min(len(baseline), len(candidate)) < LEAST_RECORDINGS:
         return ["few_recordings"]
-    enough = [sum(one.step_figure(LOW) is not None for one in side) for side in (baseline, candidate)]
+    enough = [sum(run.step_figure(LOW) is not None for run in side) for side in (baseline, candidate)]
     if min(enough) < LEAST_RECORDINGS:
         return ["few_steps"]
     if judged_share is not None and judged_share < budget.judged_share:
         return ["noise"]
-    if judged_share is None and not any(one.status != "unjudged" for one in timed):
+    if judged_share is None and not any(figure.status != "unjudged" for figure in timed):
         return ["noise"]
     return []
 
 
 def _of_ops(
-    baseline: Sequence[Recording], candidate: Sequence[Recording], budget: Budget
+    baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget
 ) -> tuple[
     list[_Figure], tuple[float | None, float | None], list[tuple[str, float]], list[tuple[str, float]]
 ]:
@@ -253,7 +256,7 @@ def _replaced(
 
 def _figures(
     groups: Sequence[_Group],
-    sides: tuple[Sequence[Recording], Sequence[Recording]],
+    sides: tuple[Sequence[RecordedRun], Sequence[RecordedRun]],
     means: tuple[Mapping[Key, float], Mapping[Key, float]],
     least_share: float,
 ) -> list[_Figure]:
@@ -278,46 +281,48 @@ def _figures(
     return figures
 
 
-def _items(side: Sequence[Recording]) -> dict[Key, Item]:
+def _items(side: Sequence[RecordedRun]) -> dict[Key, NamedItem]:
     """The ops of all recordings of a side: they are of one program, so names alone tell them apart."""
-    found: dict[Key, Item] = {}
-    for one in side:
-        for key, series in one.ops.items():
+    found: dict[Key, NamedItem] = {}
+    for run in side:
+        for key, series in run.ops.items():
             found.setdefault(key, series.item)
     return found
 
 
-def _means(side: Sequence[Recording]) -> dict[Key, float]:
+def _means(side: Sequence[RecordedRun]) -> dict[Key, float]:
     """Time of each op in a mean step of a mean recording."""
     sums: dict[Key, float] = defaultdict(float)
-    for one in side:
-        for key, series in one.ops.items():
-            sums[key] += sum(series.by_step.values()) / max(1, one.steps)
+    for run in side:
+        for key, series in run.ops.items():
+            sums[key] += sum(series.by_step.values()) / max(1, run.steps)
     return {key: total / len(side) for key, total in sums.items()}
 
 
-def _lows(side: Sequence[Recording], keys: Sequence[Key]) -> tuple[float, ...]:
+def _lows(side: Sequence[RecordedRun], keys: Sequence[Key]) -> tuple[float, ...]:
     found = []
-    for one in side:
-        series: list[Series] = [one.ops[key] for key in keys if key in one.ops]
-        if series and (figure := low_figure(series, one.steps)) is not None:
+    for run in side:
+        series: list[Series] = [run.ops[key] for key in keys if key in run.ops]
+        if series and (figure := low_figure(series, run.steps)) is not None:
             found.append(figure)
     return tuple(found)
 
 
-def _of_parts(baseline: Sequence[Recording], candidate: Sequence[Recording], budget: Budget) -> list[_Figure]:
+def _of_parts(
+    baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget
+) -> list[_Figure]:
     """Figures of what a step does beside its ops."""
-    labels = sorted({label for one in (*baseline, *candidate) for label in one.parts})
+    labels = sorted({label for run in (*baseline, *candidate) for label in run.parts})
     found = []
     for label in labels:
         shares, low = [], []
         for side in (baseline, candidate):
-            time = sum(sum(one.parts.get(label, ())) for one in side)
-            shares.append(time / (sum(sum(one.step_ps) for one in side) or 1))
+            time = sum(sum(run.parts.get(label, ())) for run in side)
+            shares.append(time / (sum(sum(run.step_ps) for run in side) or 1))
             figures = [
-                statistics.quantile(one.parts[label], LOW)
-                for one in side
-                if label in one.parts and one.step_figure(LOW) is not None
+                statistics.quantile(run.parts[label], LOW)
+                for run in side
+                if label in run.parts and run.step_figure(LOW) is not None
             ]
             low.append(tuple(figure for figure in figures if figure > 0))
         if max(shares) >= budget.least_share:
@@ -325,39 +330,39 @@ def _of_parts(baseline: Sequence[Recording], candidate: Sequence[Recording], bud
     return found
 
 
-def _of_steps(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> list[_Figure]:
+def _of_steps(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun]) -> list[_Figure]:
     found = []
     for name, share in (("10th percentile", LOW), ("median", 0.5)):
         figures = [
-            tuple(figure for one in side if (figure := one.step_figure(share)) is not None)
+            tuple(figure for run in side if (figure := run.step_figure(share)) is not None)
             for side in (baseline, candidate)
         ]
         found.append(_Figure("step", (name,), (name,), "", "name", 1.0, figures[0], figures[1]))
     return found
 
 
-def _variation(side: Sequence[Recording]) -> float | None:
-    figures = [figure for one in side if (figure := one.step_figure(LOW)) is not None]
+def _variation(side: Sequence[RecordedRun]) -> float | None:
+    figures = [figure for run in side if (figure := run.step_figure(LOW)) is not None]
     return stdev(figures) / fmean(figures) if len(figures) > 1 else None
 
 
-def _timed(figures: Sequence[_Figure], budget: Budget, variation: float | None) -> list[Timed]:
+def _timed(figures: Sequence[_Figure], budget: Budget, variation: float | None) -> list[TimedFigure]:
     """All figures, judged together: so many tests find something now and then."""
-    whys = [_why_unjudged(one, budget, variation) for one in figures]
+    whys = [_why_unjudged(figure, budget, variation) for figure in figures]
     tests = [
-        None if why else statistics.student(_logs(one.a), _logs(one.b))
-        for one, why in zip(figures, whys, strict=True)
+        None if why else statistics.student(_logs(figure.a), _logs(figure.b))
+        for figure, why in zip(figures, whys, strict=True)
     ]
     made = [test.p for test in tests if test is not None]
     adjusted = iter(statistics.adjusted(made))
     found = [
-        Timed(**_head(one), status="unjudged", why=why)
+        TimedFigure(**_head(figure), status="unjudged", why=why)
         if test is None
-        else _tested(one, test, next(adjusted), len(made), budget)
-        for one, why, test in zip(figures, whys, tests, strict=True)
+        else _tested(figure, test, next(adjusted), len(made), budget)
+        for figure, why, test in zip(figures, whys, tests, strict=True)
     ]
     order = {"op": 0, "part": 1, "step": 2}
-    return sorted(found, key=lambda one: (order[one.what], -one.share, one.names))
+    return sorted(found, key=lambda figure: (order[figure.what], -figure.share, figure.names))
 
 
 def _why_unjudged(figure: _Figure, budget: Budget, variation: float | None) -> Why:
@@ -379,7 +384,7 @@ def _head(figure: _Figure) -> dict[str, Any]:
     return {**about, "a_ps": a, "b_ps": b}
 
 
-def _tested(figure: _Figure, test: statistics.Test, q: float, tests: int, budget: Budget) -> Timed:
+def _tested(figure: _Figure, test: statistics.Test, q: float, tests: int, budget: Budget) -> TimedFigure:
     """A figure as its test judges it. q: its probability, adjusted for so many tests."""
     shift = statistics.shift(_logs(figure.a), _logs(figure.b))
     least = math.log1p(budget.rule((*figure.names, *figure.other_names)).minimum_effect or 0)
@@ -390,7 +395,7 @@ def _tested(figure: _Figure, test: statistics.Test, q: float, tests: int, budget
     changed = q <= budget.alpha and beyond and abs(shift.middle) >= _NOISE * error
     visible = _visible(test.spread, len(figure.a), len(figure.b), tests, least, budget)
     same: Status = "same" if math.expm1(visible) <= 1 else "unjudged"
-    return Timed(
+    return TimedFigure(
         **_head(figure),
         status=("slower" if shift.middle > 0 else "faster") if changed else same,
         why="" if changed or same == "same" else "noise",
@@ -420,12 +425,12 @@ def _visible(spread: float, n: int, m: int, tests: int, least: float, budget: Bu
     )
 
 
-def _judged_share(timed: Sequence[Timed], budget: Budget) -> float | None:
+def _judged_share(timed: Sequence[TimedFigure], budget: Budget) -> float | None:
     """The part of the ops' time, by their low figures, of ops of which enough would have been seen."""
     weights: Mapping[int, float] = {
-        i: max(one.a_ps or 0, one.b_ps or 0)
-        for i, one in enumerate(timed)
-        if one.what == "op" and one.why != "ignored"
+        i: max(figure.a_ps or 0, figure.b_ps or 0)
+        for i, figure in enumerate(timed)
+        if figure.what == "op" and figure.why != "ignored"
     }
     whole = sum(weights.values())
     if not whole:

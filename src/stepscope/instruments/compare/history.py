@@ -15,7 +15,7 @@ from statistics import median
 
 from stepscope.instruments.compare import statistics
 from stepscope.instruments.compare.budgets import Budget
-from stepscope.instruments.compare.recordings import EXACT, LOW, Recording, low_figure
+from stepscope.instruments.compare.recordings import EXACT, LOW, RecordedRun, low_figure
 
 LEAST_RECORDINGS = 20
 """Without so many, a change is not told from a few odd recordings."""
@@ -25,7 +25,7 @@ _LEAST_SIDE = 4
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangePoint:
     """A figure that is another one from some recording on."""
 
     figure: str
@@ -43,19 +43,19 @@ class Change:
 class History:
     """Recordings in their order, and what changed."""
 
-    recordings: tuple[Recording, ...]
-    changes: tuple[Change, ...]
+    recordings: tuple[RecordedRun, ...]
+    changes: tuple[ChangePoint, ...]
     figures: int
     """Figures that were looked at."""
     left_out: int = 0
     """Older recordings that were not looked at."""
 
 
-def find(recordings: Sequence[Recording], budget: Budget) -> History:
+def find(recordings: Sequence[RecordedRun], budget: Budget) -> History:
     """The changes of all figures, by time."""
     kept = recordings[-MOST_RECORDINGS:]
     series = _series(kept, budget)
-    found: list[Change] = []
+    found: list[ChangePoint] = []
     if len(kept) >= LEAST_RECORDINGS:
         for (name, unit), points in series.items():
             places = [place for place, _ in points]
@@ -65,26 +65,26 @@ def find(recordings: Sequence[Recording], budget: Budget) -> History:
             for number, (cut, p) in enumerate(cuts):
                 before = median(value for _, value in points[ends[number] : cut])
                 after = median(value for _, value in points[cut : ends[number + 2]])
-                found.append(Change(name, unit, places[cut], before, after, min(1.0, p * len(series))))
-    found.sort(key=lambda one: (one.at, one.p, one.figure))
+                found.append(ChangePoint(name, unit, places[cut], before, after, min(1.0, p * len(series))))
+    found.sort(key=lambda point: (point.at, point.p, point.figure))
     return History(tuple(kept), tuple(found), len(series), len(recordings) - len(kept))
 
 
 def _series(
-    recordings: Sequence[Recording], budget: Budget
+    recordings: Sequence[RecordedRun], budget: Budget
 ) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Figures by name and unit: the recordings that have them, with values above 0."""
     found: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
     lows: dict[str, dict[int, float]] = defaultdict(dict)
-    for place, one in enumerate(recordings):
+    for place, run in enumerate(recordings):
         for name, unit in EXACT.items():
-            if one.exact.get(name):
-                found[name, unit].append((place, one.exact[name]))
+            if run.exact.get(name):
+                found[name, unit].append((place, run.exact[name]))
         for share, name in ((LOW, "step, 10th percentile"), (0.5, "step, median")):
-            if figure := one.step_figure(share):
+            if figure := run.step_figure(share):
                 found[name, "ps"].append((place, figure))
-        for key, series in one.ops.items():
-            if figure := low_figure([series], one.steps):
+        for key, series in run.ops.items():
+            if figure := low_figure([series], run.steps):
                 lows[key[1]][place] = figure
     weights: Mapping[str, float] = {
         name: median([*figures.values(), *[0.0] * (len(recordings) - len(figures))])

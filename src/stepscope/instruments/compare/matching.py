@@ -31,7 +31,7 @@ _DEEPEST = 24
 """Scopes that are looked at, from the innermost outwards."""
 
 
-class Item(NamedTuple):
+class NamedItem(NamedTuple):
     """A thing with a name. Empty text: not known."""
 
     name: str
@@ -56,7 +56,7 @@ class Match(NamedTuple):
     basis: Basis
 
 
-class Matched(NamedTuple):
+class MatchedItems(NamedTuple):
     """All items of both sides, each exactly once."""
 
     matches: list[Match]
@@ -65,11 +65,11 @@ class Matched(NamedTuple):
     added: dict[int, Scope]
 
 
-Key = Callable[[Item], Hashable]
+Key = Callable[[NamedItem], Hashable]
 """What items have to share; None for an item that this pass leaves out."""
 
 
-def match(a: Sequence[Item], b: Sequence[Item]) -> Matched:
+def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
     """Matches the items of two sides."""
     found: list[Match] = []
     left = (_ordered(a), _ordered(b))
@@ -85,25 +85,25 @@ def match(a: Sequence[Item], b: Sequence[Item]) -> Matched:
     def by(key: Key, basis: Basis) -> None:
         apply(lambda i: key(a[i]), lambda i: key(b[i]), basis)
 
-    by(lambda one: (one.place, one.name, one.kind, one.scope), "name")
-    by(lambda one: (one.place, one.name), "name_in_other_scope")
+    by(lambda item: (item.place, item.name, item.kind, item.scope), "name")
+    by(lambda item: (item.place, item.name), "name_in_other_scope")
     for stripped, basis in _STRIPPED:
         by(lambda one, to=stripped: (one.place, one.kind, to(one.name)), basis)  # type: ignore[misc]
         by(lambda one, to=stripped: (one.place, to(one.name)), basis)  # type: ignore[misc]
     between_a, between_b, anchored = _segments(a, b, found)
-    deepest = max((len(one.scope) for one in (*a, *b)), default=0)
+    deepest = max((len(item.scope) for item in (*a, *b)), default=0)
     for up in range(min(deepest, _DEEPEST) + 1):
         for with_shape, with_place in ((True, True), (False, True), (False, False)):
 
-            def key(one: Item, segment: int, up: int, with_shape: bool, with_place: bool) -> Hashable:
-                if not one.kind or len(one.scope) < up or (with_shape and not one.shape):
+            def key(item: NamedItem, segment: int, up: int, with_shape: bool, with_place: bool) -> Hashable:
+                if not item.kind or len(item.scope) < up or (with_shape and not item.shape):
                     return None
-                scope = tuple(map(names.without_suffixes, one.scope[: len(one.scope) - up]))
-                if not scope and not (with_place and one.place in anchored):
+                scope = tuple(map(names.without_suffixes, item.scope[: len(item.scope) - up]))
+                if not scope and not (with_place and item.place in anchored):
                     return None  # without a scope, the neighbours have to tell
                 return (
-                    *(one.place, scope, one.kind),
-                    one.shape if with_shape else None,
+                    *(item.place, scope, item.kind),
+                    item.shape if with_shape else None,
                     segment if with_place else None,
                 )
 
@@ -114,8 +114,8 @@ def match(a: Sequence[Item], b: Sequence[Item]) -> Matched:
                 return key(b[i], between_b.get(i, 0), *args)
 
             apply(key_a, key_b, "neighbours")
-    by(lambda one: (one.place, one.line) if one.line else None, "line")
-    return Matched(found, _homes(left[0], a, b), _homes(left[1], b, a))
+    by(lambda item: (item.place, item.line) if item.line else None, "line")
+    return MatchedItems(found, _homes(left[0], a, b), _homes(left[1], b, a))
 
 
 _STRIPPED: tuple[tuple[Callable[[str], str], Basis], ...] = (
@@ -126,7 +126,7 @@ _STRIPPED: tuple[tuple[Callable[[str], str], Basis], ...] = (
 )
 
 
-def _ordered(items: Sequence[Item]) -> list[int]:
+def _ordered(items: Sequence[NamedItem]) -> list[int]:
     return sorted(range(len(items)), key=lambda i: (items[i].place, items[i].order, items[i].name, i))
 
 
@@ -157,7 +157,7 @@ def _paired(
 
 
 def _segments(
-    a: Sequence[Item], b: Sequence[Item], found: Iterable[Match]
+    a: Sequence[NamedItem], b: Sequence[NamedItem], found: Iterable[Match]
 ) -> tuple[dict[int, int], dict[int, int], set[str]]:
     """Between which matched items every item of each side comes: the number of those before it that have the
     same order on both sides. And the places that have such items."""
@@ -171,7 +171,7 @@ def _segments(
     before = []
     for items, rank, side in ((a, rank_a, 0), (b, rank_b, 1)):
         starts = {place: [pair[side] for pair in chain] for place, chain in chains.items()}
-        before.append({i: bisect_left(starts.get(one.place, []), rank[i]) for i, one in enumerate(items)})
+        before.append({i: bisect_left(starts.get(item.place, []), rank[i]) for i, item in enumerate(items)})
     return before[0], before[1], {place for place, chain in chains.items() if chain}
 
 
@@ -197,11 +197,11 @@ def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _homes(left: Iterable[int], mine: Sequence[Item], other: Sequence[Item]) -> dict[int, Scope]:
+def _homes(left: Iterable[int], mine: Sequence[NamedItem], other: Sequence[NamedItem]) -> dict[int, Scope]:
     """The deepest scope of each item that is left over which the other side has, too."""
     known: set[Scope] = set()
-    for one in other:
-        scope = tuple(map(names.without_suffixes, one.scope))
+    for item in other:
+        scope = tuple(map(names.without_suffixes, item.scope))
         known.update(scope[:depth] for depth in range(len(scope) + 1))
     homes = {}
     for i in left:

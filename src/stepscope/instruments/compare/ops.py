@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from stepscope.instruments.causes.layers import layer_of
 from stepscope.instruments.compare import names
-from stepscope.instruments.compare.matching import Item, Matched, match
+from stepscope.instruments.compare.matching import MatchedItems, NamedItem, match
 from stepscope.instruments.compare.sides import Side
 from stepscope.library.statements import statement
 
@@ -17,7 +17,7 @@ from stepscope.library.statements import statement
 class Op(NamedTuple):
     """What an op takes within the steps that are compared."""
 
-    item: Item
+    item: NamedItem
     class_: str
     """compute, copy, collective, compile, python, input or wait."""
     runs: int
@@ -25,7 +25,7 @@ class Op(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Known:
+class OpFacts:
     """What else is known of the names of a run's ops."""
 
     made_of: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -39,12 +39,12 @@ class Known:
         """The framework's name of an instruction, or the name itself."""
         return self.made_of[op][0] if op in self.made_of else op
 
-    def item(self, place: str, op: str, op_type: str, order: int) -> Item:
+    def item(self, place: str, op: str, op_type: str, order: int) -> NamedItem:
         """An op as a thing to match."""
         path, line = self.made_of.get(op, (op, ""))
         launched = self.launched.get(op, ()) if place == "device" else ()
         kind = op_type if op_type != op else names.without_suffixes(op) if op in self.made_of else ""
-        return Item(
+        return NamedItem(
             name=path,
             kind=launched[-1] if launched else kind,
             place=place,
@@ -55,7 +55,7 @@ class Known:
         )
 
 
-def known(side: Side) -> Known:
+def known(side: Side) -> OpFacts:
     """Asks a side for what its tables know of the names."""
     ask = side.query
     made_of, lines = {}, {}
@@ -68,16 +68,16 @@ def known(side: Side) -> Known:
     asked = statement("launches_of_ops", run_id=side.run_id, host_ids=side.host_ids)
     for op, caller, around, _ in ask(asked).rows():
         launched.setdefault(op, tuple(name for name in (around, caller) if name))
-    return Known(made_of, lines, shapes, launched)
+    return OpFacts(made_of, lines, shapes, launched)
 
 
-def within_steps(side: Side, about: Known, whole: bool) -> list[Op]:
+def within_steps(side: Side, about: OpFacts, whole: bool) -> list[Op]:
     """The ops of a side in its steps, longest first. whole: all steps, not only averaged ones."""
     asked = statement("ops_in_steps", run_id=side.run_id, host_ids=side.host_ids, whole=int(whole))
     return _ops(side.query(asked).rows(), about)
 
 
-def of_all(side: Side, about: Known) -> list[Op]:
+def of_all(side: Side, about: OpFacts) -> list[Op]:
     """The ops of a side, steps or not."""
     asked = statement("ops_without_steps", run_id=side.run_id, host_ids=side.host_ids)
     return _ops(side.query(asked).rows(), about)
@@ -91,7 +91,7 @@ def float_operations(side: Side) -> dict[str, int]:
     return {op_type: number for op_type, number, _ in rows if number}
 
 
-def _ops(rows: Iterable[tuple[str, str, str, str, int, int, int]], about: Known) -> list[Op]:
+def _ops(rows: Iterable[tuple[str, str, str, str, int, int, int]], about: OpFacts) -> list[Op]:
     """What is called alike is one op: instructions that were made of one op are, too."""
     merged: dict[tuple[str, str, str], Op] = {}
     for place, op, op_type, class_, runs, own_ps, offset_ps in rows:
@@ -128,10 +128,10 @@ class Pair:
 
 def pairs(a: Sequence[Op], b: Sequence[Op]) -> list[Pair]:
     """All ops of both sides, each exactly once."""
-    return joined(a, b, match([one.item for one in a], [one.item for one in b]))
+    return joined(a, b, match([op.item for op in a], [op.item for op in b]))
 
 
-def joined(a: Sequence[Op], b: Sequence[Op], matched: Matched) -> list[Pair]:
+def joined(a: Sequence[Op], b: Sequence[Op], matched: MatchedItems) -> list[Pair]:
     """The same for a match that is known."""
     found = []
     groups: list[tuple[tuple[int, ...], tuple[int, ...], str, tuple[str, ...]]] = [
@@ -174,11 +174,11 @@ def shared_out(totals: Sequence[int], number: int) -> list[int]:
 def matched_share(found: Sequence[Pair], place: str | None = None) -> tuple[float | None, float | None]:
     """The part of the time of A, and of B, whose names were found on the other side; of one place, or of all.
     None where a side takes no time there."""
-    mine = [one for one in found if place in (None, one.place)]
+    mine = [pair for pair in found if place in (None, pair.place)]
     shares = []
-    for time in ([one.a_ps for one in mine], [one.b_ps for one in mine]):
+    for time in ([pair.a_ps for pair in mine], [pair.b_ps for pair in mine]):
         whole = sum(time)
-        both = sum(ps for ps, one in zip(time, mine, strict=True) if one.a and one.b)
+        both = sum(ps for ps, pair in zip(time, mine, strict=True) if pair.a and pair.b)
         shares.append(both / whole if whole else None)
     return shares[0], shares[1]
 
@@ -187,8 +187,8 @@ def by_basis(found: Iterable[Pair]) -> dict[str, tuple[int, int, int]]:
     """How many matches rest on what, with the time of A and of B that they hold."""
     counts: Counter[str] = Counter()
     time: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for one in found:
-        counts[one.basis] += 1
-        time[one.basis][0] += one.a_ps
-        time[one.basis][1] += one.b_ps
+    for pair in found:
+        counts[pair.basis] += 1
+        time[pair.basis][0] += pair.a_ps
+        time[pair.basis][1] += pair.b_ps
     return {basis: (number, *time[basis]) for basis, number in counts.items()}  # type: ignore[misc]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
-from stepscope.instruments.compare.matching import Item
-from stepscope.instruments.compare.measured import peaks
+from stepscope.instruments.compare.figures import peaks
+from stepscope.instruments.compare.matching import NamedItem
 from stepscope.instruments.compare.sides import Side, runs
 from stepscope.instruments.compare.statistics import quantile
 from stepscope.library.statements import Query, statement
@@ -46,14 +46,14 @@ Key = tuple[str, str, str]
 class Series(NamedTuple):
     """An op over the steps of a recording."""
 
-    item: Item
+    item: NamedItem
     by_step: Mapping[int, int]
     """Time in each step in which it runs, in picoseconds."""
     runs: int
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedRun:
     """A run, recorded once."""
 
     name: str
@@ -77,14 +77,14 @@ class Recording:
         return quantile(self.step_ps, share) if self.steps >= LEAST_STEPS else None
 
 
-class Failed(NamedTuple):
+class UnreadableRecording(NamedTuple):
     """A file that could not be read."""
 
     path: str
     why: str
 
 
-def read(query: Query, path: str) -> tuple[list[Recording], list[Failed]]:
+def read(query: Query, path: str) -> tuple[list[RecordedRun], list[UnreadableRecording]]:
     """The recordings of a trace, one for each run, in the order in which they were made, and the files of it
     that could not be read."""
     begun: dict[str, int | None] = {}
@@ -92,17 +92,17 @@ def read(query: Query, path: str) -> tuple[list[Recording], list[Failed]]:
     for run_id, _, failures, failed_path, why, origin_ns in query(statement("captures_of_run")).rows():
         begun[run_id] = origin_ns
         if failures:
-            failed.append(Failed(failed_path, why))
+            failed.append(UnreadableRecording(failed_path, why))
     found = [_recording(side, path, begun.get(side.run_id)) for side in runs(query)]
-    return by_time(sorted(found, key=lambda one: one.name)), failed
+    return by_time(sorted(found, key=lambda run: run.name)), failed
 
 
-def by_time(found: Iterable[Recording]) -> list[Recording]:
+def by_time(found: Iterable[RecordedRun]) -> list[RecordedRun]:
     """Recordings in the order in which they were made, those last of which that is not known."""
-    return sorted(found, key=lambda one: (one.origin_unix_ns is None, one.origin_unix_ns or 0))
+    return sorted(found, key=lambda run: (run.origin_unix_ns is None, run.origin_unix_ns or 0))
 
 
-def _recording(side: Side, path: str, origin_unix_ns: int | None) -> Recording:
+def _recording(side: Side, path: str, origin_unix_ns: int | None) -> RecordedRun:
     mine = [
         step
         for step in timed_steps(side.query)
@@ -111,7 +111,7 @@ def _recording(side: Side, path: str, origin_unix_ns: int | None) -> Recording:
     judged = judged_steps(mine)
     whole = int(len(judged) == len(mine))
     parts = {label: tuple(step.sums.get(label, 0) for step in judged) for label in PARTS}
-    return Recording(
+    return RecordedRun(
         name=side.name,
         path=path,
         step_ps=tuple(step.dur_ps for step in judged),

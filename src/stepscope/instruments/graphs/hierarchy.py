@@ -34,11 +34,11 @@ def _of_graph(names: set[str], told: dict[str, int]) -> dict[str, int]:
 
 
 @dataclass
-class Scope:
+class GraphScope:
     """A scope, or a node: a scope without others in it. A node whose name is a scope as well is both."""
 
     path: str
-    children: dict[str, Scope] = field(default_factory=dict)
+    children: dict[str, GraphScope] = field(default_factory=dict)
     op_type: str | None = None
     device: str = ""
     nodes: int = 0
@@ -87,20 +87,24 @@ class Hierarchy:
         names in scopes that are alike."""
         times, sizes, clusters = times or {}, sizes or {}, clusters or {}
         self._stem = stem
-        self.root = Scope("")
-        self.nodes: dict[str, Scope] = {}
+        self.root = GraphScope("")
+        self.nodes: dict[str, GraphScope] = {}
         for name, op_type, device in nodes:
-            one = self._at(name)
-            if one.op_type is None:
-                one.op_type, one.device, one.own_ps = op_type, device, times.get(name, 0)
-                one.own_bytes, one.cluster = sizes.get(name, 0), clusters.get(name, "")
-                self.nodes[name] = one
+            graph_scope = self._at(name)
+            if graph_scope.op_type is None:
+                graph_scope.op_type, graph_scope.device, graph_scope.own_ps = (
+                    op_type,
+                    device,
+                    times.get(name, 0),
+                )
+                graph_scope.own_bytes, graph_scope.cluster = sizes.get(name, 0), clusters.get(name, "")
+                self.nodes[name] = graph_scope
         self.edges = [(a, b) for a, b in edges if a in self.nodes and b in self.nodes and a != b]
         self.dangling = len(edges) - len(self.edges)
         """Edges from or to what the graph does not have, or from a node to itself."""
         self._add_up(stem)
         self._number()
-        place = {name: one.first for name, one in self.nodes.items()}
+        place = {name: scope.first for name, scope in self.nodes.items()}
         self.producers = [place[a] for a, _ in self.edges]
         """Places of the nodes that produce, in the order of the edges."""
         self.consumers = [place[b] for _, b in self.edges]
@@ -124,13 +128,13 @@ class Hierarchy:
             clusters,
         )
 
-    def _at(self, path: str) -> Scope:
+    def _at(self, path: str) -> GraphScope:
         here, so_far = self.root, ""
         for number, part in enumerate(path.split("/", DEEPEST)):
             so_far = f"{so_far}/{part}" if number else part
             found = here.children.get(part)
             if found is None:
-                found = here.children[part] = Scope(so_far, parts=number + 1)
+                found = here.children[part] = GraphScope(so_far, parts=number + 1)
             here = found
         return here
 
@@ -157,23 +161,23 @@ class Hierarchy:
         free = 0
         left = [self.root]
         while left:
-            one = left.pop()
-            one.first, one.last = free, free + one.nodes
-            free += one.op_type is not None
+            scope = left.pop()
+            scope.first, scope.last = free, free + scope.nodes
+            free += scope.op_type is not None
             # What is left lies before: the places of this scope follow on each other all the same.
-            left += one.children.values()
+            left += scope.children.values()
 
-    def _upwards(self) -> Iterator[Scope]:
+    def _upwards(self) -> Iterator[GraphScope]:
         """All scopes, those inside before those around them. Names may be nested deeper than Python calls."""
-        order: list[Scope] = []
+        order: list[GraphScope] = []
         left = [self.root]
         while left:
-            one = left.pop()
-            order.append(one)
-            left += one.children.values()
+            scope = left.pop()
+            order.append(scope)
+            left += scope.children.values()
         return reversed(order)
 
-    def scope(self, path: str) -> Scope | None:
+    def scope(self, path: str) -> GraphScope | None:
         """The scope or node of a path; None when there is none."""
         here = self.root
         for part in path.split("/", DEEPEST):
@@ -188,8 +192,8 @@ class Hierarchy:
         wanted = text.lower()
         found = [
             name
-            for name, one in self.nodes.items()
-            if wanted in name.lower() or wanted in (one.op_type or "").lower()
+            for name, scope in self.nodes.items()
+            if wanted in name.lower() or wanted in (scope.op_type or "").lower()
         ]
         return found[:most], len(found)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from stepscope import _core
 from stepscope.background import go_on
 from stepscope.errors import LimitReached
-from stepscope.instruments.graphs.hierarchy import SEVERAL, Hierarchy, Scope
+from stepscope.instruments.graphs.hierarchy import SEVERAL, GraphScope, Hierarchy
 
 MOST_BOXES = 200_000
 ALIKE = 3
@@ -31,7 +31,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 64.0, 260.0
 
 
 @dataclass(frozen=True)
-class Box:
+class GraphBox:
     """A node, a closed scope, or siblings that are alike (copies: their number, this one included)."""
 
     path: str
@@ -51,7 +51,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Edge:
+class BoxEdge:
     """Edges between two boxes, by their places among the boxes."""
 
     producer: int
@@ -63,8 +63,8 @@ class Edge:
 class Level:
     """Boxes and edges of a level."""
 
-    boxes: list[Box]
-    edges: list[Edge]
+    boxes: list[GraphBox]
+    edges: list[BoxEdge]
     inside: int
     """Edges that begin and end in one box."""
     outside: int
@@ -80,7 +80,7 @@ def level(
     fold: bool = True,
     flat: bool = False,
     given: bool = True,
-    within: Scope | None = None,
+    within: GraphScope | None = None,
 ) -> Level:
     """The boxes when the scopes of these paths are open. fold: show siblings that are alike once, unless one
     of them is open. flat: show all nodes and no scope. given: False leaves out what holds nothing but
@@ -88,14 +88,14 @@ def level(
     than MOST_BOXES."""
     top = within or graph.root
     opens = frozenset(opened)
-    shown = list(_shown(top, opens, fold)) if not flat else [(one, []) for one in _alone(top)]
+    shown = list(_shown(top, opens, fold)) if not flat else [(scope, []) for scope in _alone(top)]
     if top.op_type is not None and not flat:
         shown.append((_only(top), []))
     left_out = 0
     if not given:
-        kept = [(one, copies) for one, copies in shown if not _is_given(one, opens)]
+        kept = [(scope, copies) for scope, copies in shown if not _is_given(scope, opens)]
         if kept:
-            left_out = sum(one.nodes for one, _ in shown) - sum(one.nodes for one, _ in kept)
+            left_out = sum(scope.nodes for scope, _ in shown) - sum(scope.nodes for scope, _ in kept)
             shown = kept
     if len(shown) > MOST_BOXES:
         raise LimitReached(
@@ -105,22 +105,24 @@ def level(
         )
     go_on()
     home = [-1] * (graph.root.last + 1)
-    for number, (one, copies) in enumerate(shown):
-        for alike in (one, *copies):
+    for number, (scope, copies) in enumerate(shown):
+        for alike in (scope, *copies):
             home[alike.first : alike.last] = [number] * (alike.last - alike.first)
     at = home.__getitem__
     between = Counter(zip(map(at, graph.producers), map(at, graph.consumers), strict=True))
     inside = sum(between.pop((one, one), 0) for one in range(len(shown)))
     outside = sum(between.pop(pair) for pair in [pair for pair in between if -1 in pair])
     go_on()
-    widths = [_width(one, copies) for one, copies in shown]
+    widths = [_width(scope, copies) for scope, copies in shown]
     places = _places(widths, list(between))
     go_on()
     boxes = [
-        _box(one, copies, opens, x, y, width)
-        for (one, copies), (x, y), width in zip(shown, places, widths, strict=True)
+        _box(scope, copies, opens, x, y, width)
+        for (scope, copies), (x, y), width in zip(shown, places, widths, strict=True)
     ]
-    return Level(boxes, [Edge(a, b, count) for (a, b), count in between.items()], inside, outside, left_out)
+    return Level(
+        boxes, [BoxEdge(a, b, count) for (a, b), count in between.items()], inside, outside, left_out
+    )
 
 
 _GIVEN = frozenset(
@@ -141,7 +143,7 @@ _GIVEN = frozenset(
 """Types of ops that work on nothing: arguments, variables and constants of a graph or of a program of XLA."""
 
 
-def _is_given(scope: Scope, opened: frozenset[str]) -> bool:
+def _is_given(scope: GraphScope, opened: frozenset[str]) -> bool:
     """Whether nothing in a scope works on anything. What was opened is wanted."""
     if any(path == scope.path or path.startswith(f"{scope.path}/") for path in opened):
         return False
@@ -154,23 +156,23 @@ def _is_given(scope: Scope, opened: frozenset[str]) -> bool:
     return True
 
 
-def alike(scope: Scope, *, fold: bool = True) -> list[list[Scope]]:
+def alike(scope: GraphScope, *, fold: bool = True) -> list[list[GraphScope]]:
     """What is directly in a scope: blocks that are alike together when there are enough of them, the rest
     one by one. fold: False gives all of it one by one."""
     if not fold:
         return [[child] for child in scope.children.values()]
-    kinds: dict[bytes, list[Scope]] = {}
+    kinds: dict[bytes, list[GraphScope]] = {}
     for child in scope.children.values():
         kinds.setdefault(child.shape, []).append(child)
-    found: list[list[Scope]] = []
+    found: list[list[GraphScope]] = []
     for group in kinds.values():
         # Single ops differ in what they take; blocks are alike when they hold the same.
         together = len(group) >= ALIKE and bool(group[0].children)
-        found += [group] if together else [[one] for one in group]
+        found += [group] if together else [[graph_scope] for graph_scope in group]
     return found
 
 
-def to_depth(top: Scope, depth: int, *, fold: bool = True) -> list[str]:
+def to_depth(top: GraphScope, depth: int, *, fold: bool = True) -> list[str]:
     """Paths of the scopes to open so that `depth` of them are seen inside of each other. fold: blocks that
     are alike stay closed."""
     found: list[str] = []
@@ -179,8 +181,8 @@ def to_depth(top: Scope, depth: int, *, fold: bool = True) -> list[str]:
         here, around = left.pop()
         if around < depth:
             inner = [group[0] for group in alike(here, fold=fold) if len(group) == 1 and group[0].children]
-            found += [one.path for one in inner]
-            left += [(one, around + 1) for one in inner]
+            found += [scope.path for scope in inner]
+            left += [(scope, around + 1) for scope in inner]
     return found
 
 
@@ -217,7 +219,7 @@ def _places(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[t
     return [(x - least, y) for x, y in places]
 
 
-def _alone(top: Scope) -> Iterator[Scope]:
+def _alone(top: GraphScope) -> Iterator[GraphScope]:
     """All nodes in a scope, each without what else has its name as a scope."""
     left = [top]
     while left:
@@ -227,75 +229,79 @@ def _alone(top: Scope) -> Iterator[Scope]:
         left += here.children.values()
 
 
-def _only(one: Scope) -> Scope:
+def _only(scope: GraphScope) -> GraphScope:
     """The node of a name that is a scope as well."""
-    if not one.children:
-        return one
+    if not scope.children:
+        return scope
     return replace(
-        one,
+        scope,
         children={},
         nodes=1,
-        time_ps=one.own_ps,
-        output_bytes=one.own_bytes,
-        clusters=one.cluster,
-        last=one.first + 1,
+        time_ps=scope.own_ps,
+        output_bytes=scope.own_bytes,
+        clusters=scope.cluster,
+        last=scope.first + 1,
     )
 
 
-def _shown(root: Scope, opened: frozenset[str], fold: bool) -> Iterator[tuple[Scope, list[Scope]]]:
+def _shown(
+    root: GraphScope, opened: frozenset[str], fold: bool
+) -> Iterator[tuple[GraphScope, list[GraphScope]]]:
     """Scopes to show, each with those that it stands for. An open scope that is a node as well is shown
     beside what is in it."""
     left = [root]
     while left:
         here = left.pop()
         for group in alike(here, fold=fold):
-            if len(group) > 1 and not any(one.path in opened for one in group):
+            if len(group) > 1 and not any(scope.path in opened for scope in group):
                 yield group[0], group[1:]
                 continue
-            for one in group:
-                if one.children and one.path in opened:
-                    left.append(one)
-                    if one.op_type is not None:
-                        yield _only(one), []
+            for scope in group:
+                if scope.children and scope.path in opened:
+                    left.append(scope)
+                    if scope.op_type is not None:
+                        yield _only(scope), []
                 else:
-                    yield one, []
+                    yield scope, []
 
 
-def _width(one: Scope, copies: list[Scope]) -> float:
-    name = len(one.name) + (len(f"  x{len(copies) + 1}") if copies else 0)
-    below = len(one.op_type or f"{one.nodes:,} nodes")
+def _width(scope: GraphScope, copies: list[GraphScope]) -> float:
+    name = len(scope.name) + (len(f"  x{len(copies) + 1}") if copies else 0)
+    below = len(scope.op_type or f"{scope.nodes:,} nodes")
     return min(max(name * _LETTER + 20, below * _SMALL_LETTER + 18, _LEAST_WIDTH), _MOST_WIDTH)
 
 
-def _box(one: Scope, copies: list[Scope], opened: frozenset[str], x: float, y: float, width: float) -> Box:
+def _box(
+    scope: GraphScope, copies: list[GraphScope], opened: frozenset[str], x: float, y: float, width: float
+) -> GraphBox:
     if not copies:  # nearly all of them, where there are many
-        return Box(
-            one.path,
-            one.name,
-            one.op_type,
-            one.device or _device(one),
-            one.nodes,
-            one.time_ps,
-            one.output_bytes,
-            one.clusters,
+        return GraphBox(
+            scope.path,
+            scope.name,
+            scope.op_type,
+            scope.device or _device(scope),
+            scope.nodes,
+            scope.time_ps,
+            scope.output_bytes,
+            scope.clusters,
             1,
-            bool(one.children) and one.path not in opened,
+            bool(scope.children) and scope.path not in opened,
             x,
             y,
             width,
         )
-    everyone = (one, *copies)
-    return Box(
-        path=one.path,
-        name=one.name,
-        op_type=one.op_type,
-        device=one.device or _device(one),
+    everyone = (scope, *copies)
+    return GraphBox(
+        path=scope.path,
+        name=scope.name,
+        op_type=scope.op_type,
+        device=scope.device or _device(scope),
         nodes=sum(each.nodes for each in everyone),
         time_ps=sum(each.time_ps for each in everyone),
         output_bytes=sum(each.output_bytes for each in everyone),
         cluster=_one_of({each.clusters for each in everyone if each.clusters}),
         copies=len(everyone),
-        can_open=bool(one.children) and one.path not in opened,
+        can_open=bool(scope.children) and scope.path not in opened,
         x=x,
         y=y,
         width=width,
@@ -306,7 +312,7 @@ def _one_of(names: set[str]) -> str:
     return SEVERAL if len(names) > 1 else next(iter(names), "")
 
 
-def _device(one: Scope) -> str:
+def _device(scope: GraphScope) -> str:
     """The device that most of the nodes directly in a scope have."""
-    devices = Counter(child.device for child in one.children.values() if child.device)
+    devices = Counter(child.device for child in scope.children.values() if child.device)
     return devices.most_common(1)[0][0] if devices else ""

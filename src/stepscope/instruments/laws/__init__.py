@@ -20,8 +20,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from stepscope.instruments.laws.broken import Broken, Weakens
-from stepscope.lake.numbers import first_id
+from stepscope.instruments.laws.violation import Broken, Weakens
+from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, statement
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Broken", "Law", "all_laws", "bound", "broken", "proved", "rows", "weakens"]
 
-_NO_LAWS = frozenset({"broken"})
+_NO_LAWS = frozenset({"violation"})
 
 
 class Law(Protocol):
@@ -64,7 +64,7 @@ def bound(broken: Iterable[str]) -> str:
 def rows(query: Query) -> list[dict[str, Any]]:
     """Rows of the table broken_law, by source."""
     found = [
-        one for law in all_laws().values() if (asks := getattr(law, "broken", None)) for one in asks(query)
+        ask for law in all_laws().values() if (asks := getattr(law, "broken", None)) for ask in asks(query)
     ]
     kept: list[dict[str, Any]] = []
     counted: dict[int, int] = {}
@@ -97,8 +97,10 @@ def proved(judged: Sequence[Judgement], query: Query) -> list[Judgement]:
     """The judgements as far as laws let them stand, each with the laws that are broken."""
     of_sources = broken(query)
     found = []
-    for one in judged:
-        kept = replace(one, broken=(*one.broken, *of_sources.get((one.run_id, one.host_id), ())))
+    for judgement in judged:
+        kept = replace(
+            judgement, broken=(*judgement.broken, *of_sources.get((judgement.run_id, judgement.host_id), ()))
+        )
         for law in all_laws().values():
             if prove := getattr(law, "proved", None):
                 kept = prove(kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from stepscope import strict_json, units
-from stepscope.instruments.laws.broken import Broken, Weakens
+from stepscope.instruments.laws.violation import Broken, Weakens
 from stepscope.instruments.roofline.devices import devices, fitting
 from stepscope.library.statements import Query, statement
 
@@ -47,5 +47,5 @@ def _peak(about_json: str | None, way: Literal["link", "memory"]) -> float:
     if way == "memory" and isinstance(told, (int, float)) and told > 0:
         return float(told) * 1e9
     # Where host and device share a memory, that of other devices is no link.
-    known = fitting(about) or [one for one in devices() if one.link < one.memory]
-    return max(one.link if way == "link" else one.memory for one in known)
+    known = fitting(about) or [device for device in devices() if device.link < device.memory]
+    return max(device.link if way == "link" else device.memory for device in known)

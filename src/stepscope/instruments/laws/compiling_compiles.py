@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepscope.instruments.laws.broken import Weakens
+from stepscope.instruments.laws.violation import Weakens
 
 HOLDS = (
     "Time counts to compiling only where something traces, lowers, generates code or compiles. Code that "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepscope.instruments.laws.broken import Weakens
+from stepscope.instruments.laws.violation import Weakens
 
 HOLDS = (
     "Only ops on the row of a core execute. Counters, units, bundles and what goes on beside the core do "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from stepscope.instruments.laws.broken import Weakens
+from stepscope.instruments.laws.violation import Weakens
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -19,6 +19,6 @@ WEAKENS: tuple[Weakens, ...] = ("left",)
 GRAIN_PS = 1000
 
 
-def proved(one: Judgement) -> Judgement:
+def proved(judgement: Judgement) -> Judgement:
     """The judgement; what is shorter than a tick is nothing."""
-    return replace(one, left_ps=0, low_ps=0) if 0 < one.left_ps < GRAIN_PS else one
+    return replace(judgement, left_ps=0, low_ps=0) if 0 < judgement.left_ps < GRAIN_PS else judgement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.broken import Broken, Weakens
+from stepscope.instruments.laws.violation import Broken, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "A kernel is over before the next one of its stream is, unless both belong to one graph of kernels."

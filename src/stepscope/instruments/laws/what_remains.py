@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from stepscope.instruments.laws.broken import Weakens
+from stepscope.instruments.laws.violation import Weakens
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 
 if TYPE_CHECKING:
@@ -19,17 +19,19 @@ TOLERANCE = "One picosecond for each part."
 WEAKENS: tuple[Weakens, ...] = ("left",)
 
 
-def proved(one: Judgement) -> Judgement:
+def proved(judgement: Judgement) -> Judgement:
     """The judgement, with what remains kept within what is possible."""
     least = 0
-    if one.on_device and one.cause not in ("compute", "none"):
+    if judgement.on_device and judgement.cause not in ("compute", "none"):
         least = sum(
-            part.ps_per_step for part in one.parts if part.label in ON_DEVICES and part.label != one.cause
+            part.ps_per_step
+            for part in judgement.parts
+            if part.label in ON_DEVICES and part.label != judgement.cause
         )
-    left = min(max(one.left_ps, min(least, one.mean_ps)), one.mean_ps)
-    low, high = min(one.low_ps, left), min(max(one.high_ps, left), max(one.mean_ps, left))
+    left = min(max(judgement.left_ps, min(least, judgement.mean_ps)), judgement.mean_ps)
+    low, high = min(judgement.low_ps, left), min(max(judgement.high_ps, left), max(judgement.mean_ps, left))
     return (
-        one
-        if (left, low, high) == (one.left_ps, one.low_ps, one.high_ps)
-        else replace(one, left_ps=left, low_ps=low, high_ps=high)
+        judgement
+        if (left, low, high) == (judgement.left_ps, judgement.low_ps, judgement.high_ps)
+        else replace(judgement, left_ps=left, low_ps=low, high_ps=high)
     )

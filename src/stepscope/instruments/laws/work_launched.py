@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.instruments.laws.broken import Broken, Weakens
+from stepscope.instruments.laws.violation import Broken, Weakens
 from stepscope.library.statements import Query, statement
 
 HOLDS = "Every kernel that was launched ran: what a device did is recorded as often as it was launched."

@@ -14,10 +14,10 @@ from stepscope import strict_json
 from stepscope.background import go_on
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
-from stepscope.instruments.memory.blocks import Block, Held, most_held, pair
+from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock, most_held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
 from stepscope.instruments.memory.peak import Peak, curve, peak
-from stepscope.lake.numbers import first_id
+from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, statement
 
 
@@ -33,14 +33,14 @@ class Compared:
     """Those that were freed within 100 µs of their last use."""
     median_late_ps: int | None
     """How long after its last use the middle one was freed."""
-    later: tuple[Block, ...]
+    later: tuple[MemoryBlock, ...]
     """The largest that were held longest after their last use."""
     earlier: int
     """Those that were freed before the graph's last reader was done: the graph is not what ran there."""
 
 
 @dataclass(frozen=True)
-class Memory:
+class AllocatorMemory:
     """One allocator of one device in one source."""
 
     source_id: int
@@ -49,13 +49,13 @@ class Memory:
     path: str
     allocator: str
     device: str
-    held: Held
+    held: AllocatorBlocks
     peak: Peak
     recorded: bool
     """False when nothing was recorded of the allocator, and blocks are made from lifetimes."""
     complete: bool
     """False when there were more movements than are read."""
-    never_freed: tuple[Block, ...]
+    never_freed: tuple[MemoryBlock, ...]
     """Allocated in the recording and not freed in it, largest first."""
     compared: Compared | None
     """None without partition graphs."""
@@ -81,7 +81,7 @@ Of = Callable[[str, str], bool]
 """Whether a run and a host are asked for."""
 
 
-def find(query: Query, of: Of = lambda run_id, host_id: True) -> list[Memory]:
+def find(query: Query, of: Of = lambda run_id, host_id: True) -> list[AllocatorMemory]:
     """What is known of each allocator, sources in their order, the one that holds most first."""
     found = []
     lines: dict[str, dict[str, CodeLine]] = {}
@@ -101,7 +101,7 @@ def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str
             found += [(*key, most) for key, most in most_held(all_moves).items()]
             continue
         known = _of_source(query, source, all_moves, complete, lines)
-        found += [(one.device, one.allocator, one.peak.bytes) for one in known]
+        found += [(memory.device, memory.allocator, memory.peak.bytes) for memory in known]
     return found
 
 
@@ -122,7 +122,7 @@ def _of_source(
     all_moves: Sequence[moves.Move],
     complete: bool,
     lines: dict[str, dict[str, CodeLine]],
-) -> list[Memory]:
+) -> list[AllocatorMemory]:
     """The allocators of a source, the one that holds most first. lines: of the runs that were asked before.
     Each part looks at up to half a million blocks; nobody may want the rest any more."""
     source_id, run_id, *_ = source
@@ -145,7 +145,7 @@ def _of_source(
             block.code = _made_at(made_at, block.op_name)
     go_on()
     here = [_memory(source, held, lives, recorded, complete) for held in helds if held.blocks]
-    return sorted(here, key=lambda one: -one.peak.bytes)
+    return sorted(here, key=lambda memory: -memory.peak.bytes)
 
 
 def _code(query: Query, run_id: str) -> dict[str, CodeLine]:
@@ -169,13 +169,17 @@ def _made_at(lines: Mapping[str, CodeLine], op_name: str) -> CodeLine | None:
 
 
 def _memory(
-    source: tuple[int, str, str, str], held: Held, lives: Sequence[Life], recorded: bool, complete: bool
-) -> Memory:
+    source: tuple[int, str, str, str],
+    held: AllocatorBlocks,
+    lives: Sequence[Life],
+    recorded: bool,
+    complete: bool,
+) -> AllocatorMemory:
     own = [life for life in lives if not held.device or life.first.run.device == held.device]
     passing = [life for life in own if not life.lasting and life.first.bytes]
     graph = [_block(life) for life in passing]
     points = curve(held.blocks, held.base_bytes)
-    return Memory(
+    return AllocatorMemory(
         *source,
         held.allocator,
         held.device,
@@ -200,28 +204,28 @@ def _memory(
     )
 
 
-def _from_lives(lives: Sequence[Life]) -> list[Held]:
-    by_device: dict[str, Held] = {}
+def _from_lives(lives: Sequence[Life]) -> list[AllocatorBlocks]:
+    by_device: dict[str, AllocatorBlocks] = {}
     for life in lives:
         if life.first.bytes and not life.lasting:
             device = life.first.run.device
-            held = by_device.setdefault(device, Held("(from the graph)", device))
+            held = by_device.setdefault(device, AllocatorBlocks("(from the graph)", device))
             held.blocks.append(_block(life))
     return list(by_device.values())
 
 
-def _block(life: Life) -> Block:
+def _block(life: Life) -> MemoryBlock:
     """A buffer that lives exactly as long as it must."""
-    block = Block(life.first.bytes, life.born_ps, life.last_use_ps, kind="output")
+    block = MemoryBlock(life.first.bytes, life.born_ps, life.last_use_ps, kind="output")
     _tell(block, life)
     return block
 
 
-def _guess(tensor: Tensor) -> Block:
-    return Block(tensor.bytes, tensor.run.begin_ps, tensor.timeline_ps())
+def _guess(tensor: Tensor) -> MemoryBlock:
+    return MemoryBlock(tensor.bytes, tensor.run.begin_ps, tensor.timeline_ps())
 
 
-def _tell(block: Block, life: Life) -> None:
+def _tell(block: MemoryBlock, life: Life) -> None:
     first = life.first
     block.op_name, block.op_type, block.op_run_id = first.run.name, first.run.op_type, first.run.number
     block.slot, block.dtype, block.shape = first.slot, first.dtype, first.shape
@@ -229,7 +233,7 @@ def _tell(block: Block, life: Life) -> None:
     block.address = first.address
 
 
-def _label(query: Query, source_id: int, helds: Sequence[Held], lives: Sequence[Life]) -> None:
+def _label(query: Query, source_id: int, helds: Sequence[AllocatorBlocks], lives: Sequence[Life]) -> None:
     """Says which blocks are outputs, and of what kind the others are."""
     outputs: dict[int, list[Sequence[Any]]] = defaultdict(list)
     for run, slot, requested, allocated, dtype, shape, _ in query(
@@ -263,7 +267,7 @@ def _label(query: Query, source_id: int, helds: Sequence[Held], lives: Sequence[
                 block.kind = "persistent"
 
 
-def _compare(held: Held, lives: Sequence[Life]) -> Compared:
+def _compare(held: AllocatorBlocks, lives: Sequence[Life]) -> Compared:
     both = [
         (block, block.freed_ps - block.last_use_ps)
         for block in held.blocks
@@ -280,24 +284,24 @@ def _compare(held: Held, lives: Sequence[Life]) -> Compared:
     )
 
 
-def buffer_rows(found: Sequence[Memory]) -> list[dict[str, Any]]:
+def buffer_rows(found: Sequence[AllocatorMemory]) -> list[dict[str, Any]]:
     """Rows of the table buffer."""
     rows: list[dict[str, Any]] = []
-    for one in found:
-        at_peak = {id(block) for block in one.peak.blocks}
-        blocks = list(one.held.blocks)
-        if one.held.base_bytes:  # so that the rows add up to what the allocator tells
-            blocks.insert(0, Block(one.held.base_bytes, None, None))
+    for memory in found:
+        at_peak = {id(block) for block in memory.peak.blocks}
+        blocks = list(memory.held.blocks)
+        if memory.held.base_bytes:  # so that the rows add up to what the allocator tells
+            blocks.insert(0, MemoryBlock(memory.held.base_bytes, None, None))
             at_peak.add(id(blocks[0]))
         for block, lane in zip(blocks, lanes.pack(blocks), strict=True):
             rows.append(
                 {
-                    "id": first_id(one.source_id) + len(rows),
-                    "run_id": one.run_id,
-                    "host_id": one.host_id,
-                    "source_id": one.source_id,
-                    "allocator": one.allocator,
-                    "device": one.device,
+                    "id": first_id(memory.source_id) + len(rows),
+                    "run_id": memory.run_id,
+                    "host_id": memory.host_id,
+                    "source_id": memory.source_id,
+                    "allocator": memory.allocator,
+                    "device": memory.device,
                     "op_run_id": block.op_run_id,
                     "op_name": block.op_name,
                     "op_type": block.op_type,

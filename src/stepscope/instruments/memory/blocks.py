@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Block:
+class MemoryBlock:
     """Bytes held from `born_ps` to `freed_ps`. None: before the recording began, after it ended."""
 
     bytes: int
@@ -58,12 +58,12 @@ class Spans:
 
 
 @dataclass
-class Held:
+class AllocatorBlocks:
     """The blocks of one allocator of one device."""
 
     allocator: str
     device: str
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[MemoryBlock] = field(default_factory=list)
     base_bytes: int = 0
     """Held before the recording began and never freed in it: known only where the allocator tells totals."""
     contradictions: int = 0
@@ -85,7 +85,7 @@ class Held:
         return self.way in ("stacks", "variables")
 
 
-class _Open(Generic[T]):
+class _OpenBlocks(Generic[T]):
     """What is held, by what tells it apart: nearly always one each."""
 
     def __init__(self) -> None:
@@ -112,24 +112,24 @@ class _Open(Generic[T]):
         return found
 
 
-def pair(moves: Iterable[Move]) -> list[Held]:
+def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
     """The blocks of each allocator, in the order of their allocation.
 
     A free belongs to the block at its address; without addresses, to the oldest block of that size that was
     allocated for the same execution. One without an allocation frees what was there before.
     """
-    found: dict[tuple[str, str], Held] = {}
-    open_: dict[tuple[str, str], _Open[Block]] = defaultdict(_Open)
+    found: dict[tuple[str, str], AllocatorBlocks] = {}
+    open_: dict[tuple[str, str], _OpenBlocks[MemoryBlock]] = defaultdict(_OpenBlocks)
     own: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
         # Kineto and XPlane free from other threads and devices: the allocator alone tells what it is.
         key = (move.device, move.allocator)
         if (held := found.get(key)) is None:
-            held = found[key] = Held(move.allocator, move.device)
+            held = found[key] = AllocatorBlocks(move.allocator, move.device)
         own[key].append(move)
         name = _name_of(move)
         if move.delta_bytes > 0:
-            block = Block(
+            block = MemoryBlock(
                 move.delta_bytes,
                 move.ts_ps,
                 None,
@@ -148,7 +148,7 @@ def pair(moves: Iterable[Move]) -> list[Held]:
         elif (freed := open_[key].take(name)) is not None:
             freed.freed_ps = move.ts_ps
         else:
-            held.blocks.append(Block(-move.delta_bytes, None, move.ts_ps, address=move.address))
+            held.blocks.append(MemoryBlock(-move.delta_bytes, None, move.ts_ps, address=move.address))
     for key, held in found.items():
         _balance(held, own[key])
         held.pools += [move.pool for move in own[key] if move.pool is not None]
@@ -171,7 +171,7 @@ class _Sum:
     """What an allocator holds, of which only how much matters."""
 
     def __init__(self) -> None:
-        self._open: _Open[int] = _Open()
+        self._open: _OpenBlocks[int] = _OpenBlocks()
         self._changes: list[tuple[int, int]] = []
         """As in stepscope.instruments.memory.peak.curve."""
         self._before = 0
@@ -208,7 +208,7 @@ def _name_of(move: Move) -> object:
     return ("run", move.op_run_id, abs(move.delta_bytes)) if move.address is None else move.address
 
 
-def _balance(held: Held, moves: Sequence[Move]) -> None:
+def _balance(held: AllocatorBlocks, moves: Sequence[Move]) -> None:
     """Holds the sum of blocks against the totals that the allocator tells."""
     now = sum(block.bytes for block in held.blocks if block.born_ps is None)
     offset: int | None = None

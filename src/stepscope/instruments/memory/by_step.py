@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from stepscope.instruments.memory.allocators import Memory
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.allocators import AllocatorMemory
+from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.peak import is_held
 from stepscope.library.statements import Query, statement
 
@@ -21,10 +21,10 @@ class StepPeak:
     bytes: int
     at_ps: int
     """When it was held, on the axis of the allocator's source."""
-    memory: Memory
+    memory: AllocatorMemory
     """What was recorded of the allocator in that step."""
 
-    def held(self) -> list[Block]:
+    def held(self) -> list[MemoryBlock]:
         """The blocks that were held then."""
         return [block for block in self.memory.held.blocks if is_held(block, self.at_ps)]
 
@@ -41,15 +41,15 @@ def windows(query: Query) -> Windows:
     return found
 
 
-def by_step(found: Sequence[Memory], steps: Windows) -> list[list[StepPeak]]:
+def by_step(found: Sequence[AllocatorMemory], steps: Windows) -> list[list[StepPeak]]:
     """For each allocator its peaks by step, in the order of the steps, where at least two are known.
 
     Recordings of single steps, a file each, are steps of the same allocator: those that have its name, on
     the same device of the same host in the same run. It is listed with the one that holds most; the lists
     of the others are empty."""
     alike: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)
-    for number, one in enumerate(found):
-        alike[one.run_id, one.host_id, one.device, one.allocator].append(number)
+    for number, memory in enumerate(found):
+        alike[memory.run_id, memory.host_id, memory.device, memory.allocator].append(number)
     answer: list[list[StepPeak]] = [[] for _ in found]
     for numbers in alike.values():
         peaks = [peak for number in numbers for peak in _peaks(found[number], steps)]
@@ -59,20 +59,20 @@ def by_step(found: Sequence[Memory], steps: Windows) -> list[list[StepPeak]]:
     return answer
 
 
-def _peaks(one: Memory, steps: Windows) -> list[StepPeak]:
-    if one.held.is_moment:
+def _peaks(memory: AllocatorMemory, steps: Windows) -> list[StepPeak]:
+    if memory.held.is_moment:
         return []
-    points = one.curve
+    points = memory.curve
     times = [ts for ts, _ in points]
     found = []
-    for step, begin, end in steps.get(one.source_id, ()):
+    for step, begin, end in steps.get(memory.source_id, ()):
         if not times or end < times[0] or begin > times[-1]:
             continue  # nothing was recorded of the allocator then
         # What is held at the beginning was there before; at that moment what is freed then still counts.
         before = points[max(bisect_left(times, begin) - 1, 0)]
         inside = points[bisect_left(times, begin) : bisect_right(times, end)]
         at, most = max([(max(before[0], begin), before[1]), *inside], key=lambda point: (point[1], -point[0]))
-        found.append(StepPeak(step, most, at, one))
+        found.append(StepPeak(step, most, at, memory))
     return found
 
 
@@ -82,7 +82,7 @@ def typical(peaks: Sequence[StepPeak]) -> StepPeak:
     return ordered[len(ordered) // 2]
 
 
-def difference(high: StepPeak, low: StepPeak, by: Callable[[Block], str]) -> list[tuple[str, int, int]]:
+def difference(high: StepPeak, low: StepPeak, by: Callable[[MemoryBlock], str]) -> list[tuple[str, int, int]]:
     """Who holds how much at the two peaks, where that differs: the largest difference first."""
     sums: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for total, peak in zip(sums, (high, low), strict=True):

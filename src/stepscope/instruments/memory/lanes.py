@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.blocks import MemoryBlock
 
 Span = tuple[int, int]
 
@@ -13,7 +13,7 @@ MOST_LANES = 128
 """Rows of one allocator. What needs more is drawn without its smallest blocks."""
 
 
-def pack(blocks: Sequence[Block], most: int = MOST_LANES) -> list[int | None]:
+def pack(blocks: Sequence[MemoryBlock], most: int = MOST_LANES) -> list[int | None]:
     """The row of each block, from 0: the lowest that is free when it is born. None: not drawn.
 
     When more than `most` blocks are held at once, the smallest are left out, as few as must be; of equal
@@ -37,7 +37,7 @@ def pack(blocks: Sequence[Block], most: int = MOST_LANES) -> list[int | None]:
     return lanes
 
 
-def _span(block: Block) -> Span:
+def _span(block: MemoryBlock) -> Span:
     """From when to when it is held, as far as is known. Nothing is over before it began."""
     born = -_NEVER if block.born_ps is None else block.born_ps
     freed = _NEVER if block.freed_ps is None else block.freed_ps
@@ -47,7 +47,7 @@ def _span(block: Block) -> Span:
 _NEVER = 1 << 63
 
 
-def _largest(blocks: Sequence[Block], spans: Sequence[Span], most: int) -> Sequence[int]:
+def _largest(blocks: Sequence[MemoryBlock], spans: Sequence[Span], most: int) -> Sequence[int]:
     """As many of the largest as never are more than `most` at once."""
     if _at_once(spans) <= most:
         return range(len(blocks))  # mostly all fit

@@ -81,7 +81,7 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class Edge:
+class DataEdge:
     """A data edge."""
 
     producer: str
@@ -104,13 +104,13 @@ class Life:
     """All that are in it, the first included."""
 
 
-def live(runs: Sequence[Run], edges: Iterable[Edge], sent: dict[str, str] | None = None) -> list[Life]:
+def live(runs: Sequence[Run], edges: Iterable[DataEdge], sent: dict[str, str] | None = None) -> list[Life]:
     """The buffers of a step. `sent` gives the receiving node of a sending one."""
     by_name: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(runs, key=lambda run: (run.begin_ps, run.number)):
         by_name[run.name].append(run)
     begins = {name: [run.begin_ps for run in all_] for name, all_ in by_name.items()}
-    inputs: dict[str, list[Edge]] = defaultdict(list)
+    inputs: dict[str, list[DataEdge]] = defaultdict(list)
     for edge in edges:
         if edge.slot >= 0 and edge.producer in by_name:
             inputs[edge.consumer].append(edge)
@@ -130,7 +130,7 @@ def live(runs: Sequence[Run], edges: Iterable[Edge], sent: dict[str, str] | None
 
 
 def _read(
-    run: Run, edges: Sequence[Edge], by_name: dict[str, list[Run]], begins: dict[str, list[int]]
+    run: Run, edges: Sequence[DataEdge], by_name: dict[str, list[Run]], begins: dict[str, list[int]]
 ) -> None:
     """Finds the tensors that an execution reads, and those that it hands on."""
     candidates: list[Tensor] = []
@@ -179,7 +179,7 @@ def _life(group: list[Tensor], step_end: int, ends: dict[int, int]) -> Life:
 
 def read(query: Query, source_id: int) -> list[Life]:
     """The buffers of a source that has partition graphs and executions; empty when it lacks either."""
-    edges = [Edge(*row) for row in query(statement("partition_edges", source_id=source_id)).rows()]
+    edges = [DataEdge(*row) for row in query(statement("partition_edges", source_id=source_id)).rows()]
     if not edges:
         return []
     runs: dict[int, Run] = {}

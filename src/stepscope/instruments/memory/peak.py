@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.blocks import MemoryBlock
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,11 @@ class Peak:
     bytes: int
     ts_ps: int | None
     """When it was reached first; None when nothing moved."""
-    blocks: tuple[Block, ...]
+    blocks: tuple[MemoryBlock, ...]
     """What was held then, largest first; `base_bytes` is in no block."""
 
 
-def curve(blocks: Iterable[Block], base_bytes: int = 0) -> list[tuple[int, int]]:
+def curve(blocks: Iterable[MemoryBlock], base_bytes: int = 0) -> list[tuple[int, int]]:
     """Bytes held from each time on, in the order of time.
 
     Of what happens at one time allocations count first: what is shown is what may have been held at once.
@@ -48,7 +48,7 @@ def curve(blocks: Iterable[Block], base_bytes: int = 0) -> list[tuple[int, int]]
 
 
 def peak(
-    blocks: Sequence[Block], base_bytes: int = 0, points: Sequence[tuple[int, int]] | None = None
+    blocks: Sequence[MemoryBlock], base_bytes: int = 0, points: Sequence[tuple[int, int]] | None = None
 ) -> Peak:
     """The highest point of the curve. points: the curve, where it is known."""
     if points is None:
@@ -67,7 +67,7 @@ def peak(
     )
 
 
-def is_held(block: Block, ts_ps: int) -> bool:
+def is_held(block: MemoryBlock, ts_ps: int) -> bool:
     """Whether a block is held at a time, both of its ends included."""
     return (block.born_ps is None or block.born_ps <= ts_ps) and (
         block.freed_ps is None or block.freed_ps >= ts_ps
@@ -75,7 +75,7 @@ def is_held(block: Block, ts_ps: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Holder:
+class PeakHolder:
     """Somebody who holds memory at the peak."""
 
     name: str
@@ -83,28 +83,28 @@ class Holder:
     blocks: int
 
 
-def holders(blocks: Iterable[Block], by: Callable[[Block], str]) -> list[Holder]:
+def holders(blocks: Iterable[MemoryBlock], by: Callable[[MemoryBlock], str]) -> list[PeakHolder]:
     """Who holds how much, most first."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for block in blocks:
         entry = sums[by(block)]
         entry[0] += block.bytes
         entry[1] += 1
-    found = [Holder(name, size, count) for name, (size, count) in sums.items()]
-    return sorted(found, key=lambda one: (-one.bytes, one.name))
+    found = [PeakHolder(name, size, count) for name, (size, count) in sums.items()]
+    return sorted(found, key=lambda holder: (-holder.bytes, holder.name))
 
 
-def op_of(block: Block) -> str:
+def op_of(block: MemoryBlock) -> str:
     """The op that asked for a block."""
     if block.born_ps is None:
         return "(held before the recording began)"
     return block.op_name or "(unknown op)"
 
 
-def scope_of(depth: int) -> Callable[[Block], str]:
+def scope_of(depth: int) -> Callable[[MemoryBlock], str]:
     """The name scope of that op, so many levels deep."""
 
-    def scope(block: Block) -> str:
+    def scope(block: MemoryBlock) -> str:
         name = op_of(block)
         if block.op_name is None:
             return name
@@ -114,7 +114,7 @@ def scope_of(depth: int) -> Callable[[Block], str]:
     return scope
 
 
-def tensor_of(block: Block) -> str:
+def tensor_of(block: MemoryBlock) -> str:
     """The tensor that a block is."""
     if block.slot is None and block.shape is None:
         return op_of(block) if block.kind in (None, "unknown") else f"{op_of(block)} ({block.kind})"
@@ -123,7 +123,7 @@ def tensor_of(block: Block) -> str:
     return f"{op_of(block)}{slot} {(block.dtype or '').removeprefix('DT_').lower()}{shape}".rstrip()
 
 
-def code_of(block: Block) -> str:
+def code_of(block: MemoryBlock) -> str:
     """The line of the program that made the op."""
     if block.code is None:
         return "(held before the recording began)" if block.born_ps is None else "(line not known)"

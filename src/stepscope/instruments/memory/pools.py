@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.moves import Pool
 
 
@@ -28,9 +28,9 @@ def fragmentation(pools: Sequence[Pool], peak_ps: int | None) -> Fragmentation |
     """None when no event tells. pools: in the order of time."""
     if not pools:
         return None
-    before = 0 if peak_ps is None else bisect_right(pools, peak_ps, key=lambda one: one.ts_ps)
-    worst = max(pools, key=lambda one: one.fragmentation)
-    left = [one.available_bytes for one in pools if one.available_bytes is not None]
+    before = 0 if peak_ps is None else bisect_right(pools, peak_ps, key=lambda pool: pool.ts_ps)
+    worst = max(pools, key=lambda pool: pool.fragmentation)
+    left = [pool.available_bytes for pool in pools if pool.available_bytes is not None]
     return Fragmentation(
         pools[before - 1].fragmentation if before else None,
         worst.fragmentation,
@@ -39,6 +39,6 @@ def fragmentation(pools: Sequence[Pool], peak_ps: int | None) -> Fragmentation |
     )
 
 
-def rounded_up(blocks: Iterable[Block]) -> int:
+def rounded_up(blocks: Iterable[MemoryBlock]) -> int:
     """Bytes of blocks beyond what was asked for."""
     return sum(max(block.bytes - (block.requested_bytes or block.bytes), 0) for block in blocks)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepscope import strict_json
-from stepscope.instruments.memory.blocks import Block, Held, Spans
+from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock, Spans
 from stepscope.instruments.memory.moves import MOST_MOVES
 from stepscope.library.statements import Query, statement
 
 _MICRO_PS = 10**6
 
 
-def read(query: Query, source_id: int) -> tuple[list[Held], bool]:
+def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
     """The tensors of each allocator, whose sums are the counters of the timeline; and whether that is all."""
     rows = query(statement("timeline_tensors", source_id=source_id, most=MOST_MOVES)).rows()
     found: dict[str, _Allocator] = {}
@@ -34,8 +34,8 @@ def read(query: Query, source_id: int) -> tuple[list[Held], bool]:
         one = found.setdefault(name or "unknown", _Allocator(name or "unknown"))
         one.add(row, told, allocation)
     if found:
-        max(found.values(), key=lambda one: one.tensors).nowhere = nowhere
-    return [one.held() for one in found.values()], len(rows) < MOST_MOVES
+        max(found.values(), key=lambda allocator: allocator.tensors).nowhere = nowhere
+    return [allocator.held() for allocator in found.values()], len(rows) < MOST_MOVES
 
 
 @dataclass
@@ -44,13 +44,13 @@ class _Allocator:
 
     name: str
     devices: set[str] = field(default_factory=set)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[MemoryBlock] = field(default_factory=list)
     tensors: int = 0
     read_later: int = 0
     endless: int = 0
     nowhere: int = 0
 
-    def add(self, row: Sequence[Any], told: _Text, allocation: _Text) -> None:
+    def add(self, row: Sequence[Any], told: _TimelineText, allocation: _TimelineText) -> None:
         """A tensor: (name, device, beginning, a microsecond before it was made, end, description)."""
         name, device, born, made, gone, _ = row
         self.tensors += 1
@@ -64,7 +64,7 @@ class _Allocator:
         if gone <= born:
             return  # held at no moment
         self.blocks.append(
-            Block(
+            MemoryBlock(
                 allocation.number("requested_bytes"),
                 born,
                 gone - 1,  # blocks count at both ends; Timeline's counters take it away at its end
@@ -78,19 +78,19 @@ class _Allocator:
             )
         )
 
-    def held(self) -> Held:
+    def held(self) -> AllocatorBlocks:
         """The allocator."""
         device = next(iter(self.devices)) if len(self.devices) == 1 else ""
         spans = Spans(self.tensors, self.read_later, self.endless, self.nowhere)
-        return Held(self.name, device, self.blocks, way="timeline", spans=spans)
+        return AllocatorBlocks(self.name, device, self.blocks, way="timeline", spans=spans)
 
 
 @dataclass
-class _Text:
+class _TimelineText:
     """A message as Protocol Buffers write it as text: its fields by name, the last of each."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
-    messages: dict[str, list[_Text]] = field(default_factory=dict)
+    messages: dict[str, list[_TimelineText]] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """A field; empty when it is not there."""
@@ -101,21 +101,21 @@ class _Text:
         text = self.text(name)
         return int(text) if text.isdecimal() and len(text) < 20 else 0
 
-    def message(self, name: str) -> _Text:
+    def message(self, name: str) -> _TimelineText:
         """A message in it; an empty one when it is not there."""
-        return self.messages.get(name, [_Text()])[-1]
+        return self.messages.get(name, [_TimelineText()])[-1]
 
 
-def _described(args_json: str | None) -> _Text:
+def _described(args_json: str | None) -> _TimelineText:
     """The description of a tensor in a snapshot. Timeline takes all quotes out of it."""
     snapshot = strict_json.members(args_json).get("snapshot")
     text = snapshot.get("tensor_description") if isinstance(snapshot, dict) else None
-    root = _Text()
+    root = _TimelineText()
     open_ = [root]
     for line in text.splitlines() if isinstance(text, str) else ():
         words = line.strip()
         if words.endswith("{"):
-            inner = _Text()
+            inner = _TimelineText()
             open_[-1].messages.setdefault(words[:-1].strip(" :"), []).append(inner)
             open_.append(inner)
         elif words == "}":
@@ -128,7 +128,7 @@ def _described(args_json: str | None) -> _Text:
     return root
 
 
-def _shape(told: _Text) -> tuple[int, ...] | None:
+def _shape(told: _TimelineText) -> tuple[int, ...] | None:
     """The shape of a tensor; None where the description has none or does not know it."""
     if "shape" not in told.messages or told.message("shape").text("unknown_rank") == "true":
         return None

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from stepscope.instruments.memory.allocators import Memory
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.allocators import AllocatorMemory
+from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.peak import is_held, peak
 from stepscope.library.statements import Query, statement
 
@@ -30,7 +30,7 @@ CHEAP = frozenset(
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class MemoryWhatIf:
     """A change and what it would do to the peak."""
 
     kind: Literal["recompute", "half_precision", "half_batch"]
@@ -48,19 +48,19 @@ class WhatIf:
 
 
 def ask(
-    one: Memory,
+    memory: AllocatorMemory,
     *,
     recompute: Callable[[str], bool] | None = None,
     halve: Callable[[str], bool] | None = None,
     batch: int | None = None,
     run_ps: Callable[[int], int] = lambda run: 0,
-) -> list[WhatIf]:
+) -> list[MemoryWhatIf]:
     """The changes that can be judged from what was recorded.
 
     recompute, halve: whether an op is meant; None means all that it makes sense for. batch: the size of the
     batch, found when None. run_ps: duration of an execution.
     """
-    found = [_recompute(one, recompute, run_ps), _halve(one, halve), _batch(one, batch)]
+    found = [_recompute(memory, recompute, run_ps), _halve(memory, halve), _batch(memory, batch)]
     return sorted((answer for answer in found if answer is not None), key=lambda answer: -answer.saved_bytes)
 
 
@@ -69,21 +69,21 @@ def durations(query: Query) -> dict[int, int]:
     return {number: max(took, 0) for number, took in query(statement("op_durations")).rows()}
 
 
-def _again(one: Memory, blocks: Sequence[Block]) -> int:
-    return peak(blocks, one.held.base_bytes).bytes
+def _again(memory: AllocatorMemory, blocks: Sequence[MemoryBlock]) -> int:
+    return peak(blocks, memory.held.base_bytes).bytes
 
 
 def _recompute(
-    one: Memory, meant: Callable[[str], bool] | None, run_ps: Callable[[int], int]
-) -> WhatIf | None:
+    memory: AllocatorMemory, meant: Callable[[str], bool] | None, run_ps: Callable[[int], int]
+) -> MemoryWhatIf | None:
     """Outputs that are held over the peak without being read around it are dropped, and made again."""
-    at = one.peak.ts_ps
-    known = [block for block in one.held.blocks if block.uses]
+    at = memory.peak.ts_ps
+    known = [block for block in memory.held.blocks if block.uses]
     if at is None or not known:
         return None
-    changed: list[Block] = []
+    changed: list[MemoryBlock] = []
     concerned, cost = 0, 0
-    for block in one.held.blocks:
+    for block in memory.held.blocks:
         gap = _gap(block, at)
         is_meant = meant(block.op_name or "") if meant is not None else _is_cheap(block.op_type)
         if gap is None or not is_meant:
@@ -97,8 +97,8 @@ def _recompute(
         changed.append(replace(block, born_ps=max(before, after - took)))
     if not concerned:
         return None
-    new = _again(one, changed)
-    return WhatIf("recompute", new, one.peak.bytes - new, concerned, cost, meant is not None)
+    new = _again(memory, changed)
+    return MemoryWhatIf("recompute", new, memory.peak.bytes - new, concerned, cost, meant is not None)
 
 
 def _is_cheap(op_type: str | None) -> bool:
@@ -106,7 +106,7 @@ def _is_cheap(op_type: str | None) -> bool:
     return (op_type or "").removeprefix("_Mkl").removeprefix("Native") in CHEAP
 
 
-def _gap(block: Block, at: int) -> tuple[int, int] | None:
+def _gap(block: MemoryBlock, at: int) -> tuple[int, int] | None:
     """The time around the peak in which nobody reads a block that is read before and after."""
     if block.born_ps is None or not is_held(block, at) or block.kind != "output":
         return None
@@ -118,20 +118,20 @@ def _gap(block: Block, at: int) -> tuple[int, int] | None:
     return max(before), min(after)
 
 
-def _halve(one: Memory, meant: Callable[[str], bool] | None) -> WhatIf | None:
+def _halve(memory: AllocatorMemory, meant: Callable[[str], bool] | None) -> MemoryWhatIf | None:
     """Tensors of 32 and 64 bits in half as many."""
     changed, concerned = [], 0
-    for block in one.held.blocks:
+    for block in memory.held.blocks:
         wide = block.dtype in WIDE and (meant is None or meant(block.op_name or ""))
         concerned += wide
         changed.append(replace(block, bytes=(block.bytes + 1) // 2) if wide else block)
     if not concerned:
         return None
-    new = _again(one, changed)
-    return WhatIf("half_precision", new, one.peak.bytes - new, concerned, None, meant is not None)
+    new = _again(memory, changed)
+    return MemoryWhatIf("half_precision", new, memory.peak.bytes - new, concerned, None, meant is not None)
 
 
-def batch_size(blocks: Sequence[Block]) -> int | None:
+def batch_size(blocks: Sequence[MemoryBlock]) -> int | None:
     """The first size that most bytes have, in tensors of several shapes; None when none stands out.
 
     A single shape may as well be that of a variable's gradient.
@@ -148,17 +148,17 @@ def batch_size(blocks: Sequence[Block]) -> int | None:
     return size if weight * 2 > sum(weights.values()) and len(shapes[size]) > 1 else None
 
 
-def _batch(one: Memory, batch: int | None) -> WhatIf | None:
+def _batch(memory: AllocatorMemory, batch: int | None) -> MemoryWhatIf | None:
     """Everything whose first size is the batch's in half."""
-    size = batch if batch is not None else batch_size(one.peak.blocks)
+    size = batch if batch is not None else batch_size(memory.peak.blocks)
     if size is None or size < 2:
         return None
     changed, concerned = [], 0
-    for block in one.held.blocks:
+    for block in memory.held.blocks:
         scales = block.shape is not None and bool(block.shape) and block.shape[0] == size
         concerned += scales
         changed.append(replace(block, bytes=(block.bytes + 1) // 2) if scales else block)
     if not concerned:
         return None
-    new = _again(one, changed)
-    return WhatIf("half_batch", new, one.peak.bytes - new, concerned, None, batch=size)
+    new = _again(memory, changed)
+    return MemoryWhatIf("half_batch", new, memory.peak.bytes - new, concerned, None, batch=size)

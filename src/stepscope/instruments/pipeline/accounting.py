@@ -14,11 +14,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stepscope.instruments.pipeline.stages import Stage
+from stepscope.instruments.pipeline.stages import PipelineStage
 
 
 @dataclass(frozen=True)
-class Node:
+class ModelRow:
     """A row of the table iterator_model."""
 
     iterator: int
@@ -65,7 +65,7 @@ class Account:
 class Accounts:
     """All of them, with the model's figures of the whole."""
 
-    stages: Mapping[Stage, Account]
+    stages: Mapping[PipelineStage, Account]
     gap_ps: int | None
     """The consumer's own time between two calls."""
     cores: int | None
@@ -73,7 +73,7 @@ class Accounts:
     batches: int
 
 
-def account(stages: Sequence[Stage], rows: Sequence[Node]) -> Accounts | None:
+def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accounts | None:
     """Accounts of the stages that the program takes from; None when no model is of this pipeline."""
     head = next((s for s in stages if s.taken and s.above is None), None)
     best = _iterator({stage.name for stage in stages if stage.taken}, rows)
@@ -83,11 +83,11 @@ def account(stages: Sequence[Stage], rows: Sequence[Node]) -> Accounts | None:
     root = next((row for row in nodes.values() if row.consumer is None), None)
     if root is None or not root.elements:
         return None
-    children: defaultdict[Stage, list[Stage]] = defaultdict(list)
+    children: defaultdict[PipelineStage, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         if stage.above is not None:
             children[stage.above].append(stage)
-    of: defaultdict[Stage, list[Node]] = defaultdict(list)
+    of: defaultdict[PipelineStage, list[ModelRow]] = defaultdict(list)
     todo = [(head, [root])]
     while todo:
         stage, same = todo.pop()
@@ -100,13 +100,13 @@ def account(stages: Sequence[Stage], rows: Sequence[Node]) -> Accounts | None:
     return Accounts(told, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
 
 
-def _iterator(names: set[str], rows: Sequence[Node]) -> list[Node] | None:
+def _iterator(names: set[str], rows: Sequence[ModelRow]) -> list[ModelRow] | None:
     """The rows of the iterator whose stages are most like the trace's, and of those the busiest."""
-    each: defaultdict[int, list[Node]] = defaultdict(list)
+    each: defaultdict[int, list[ModelRow]] = defaultdict(list)
     for row in rows:
         each[row.iterator].append(row)
 
-    def likeness(found: list[Node]) -> tuple[int, int, int]:
+    def likeness(found: list[ModelRow]) -> tuple[int, int, int]:
         told = {row.name for row in found}
         return len(told & names) - len(told ^ names), max(row.elements for row in found), -found[0].iterator
 
@@ -114,7 +114,7 @@ def _iterator(names: set[str], rows: Sequence[Node]) -> list[Node] | None:
     return best if best is not None and {row.name for row in best} & names else None
 
 
-def _since_first(rows: Sequence[Node]) -> dict[int, Node]:
+def _since_first(rows: Sequence[ModelRow]) -> dict[int, ModelRow]:
     """The nodes of the last sample, with what they did since the first: what was before it, filling buffers
     and autotune's first tries, belongs to no step. A node that came later counts whole."""
     first, last = min(row.sample for row in rows), max(row.sample for row in rows)
@@ -136,16 +136,16 @@ def _since_first(rows: Sequence[Node]) -> dict[int, Node]:
 
 
 def _paired(
-    stages: Sequence[Stage], consumers: Sequence[Node], nodes: Mapping[int, Node]
-) -> list[tuple[Stage, list[Node]]]:
+    stages: Sequence[PipelineStage], consumers: Sequence[ModelRow], nodes: Mapping[int, ModelRow]
+) -> list[tuple[PipelineStage, list[ModelRow]]]:
     """The nodes of each stage that the consumers take from: by name, and by their order where branches of a
     zip or a mixture are named alike."""
-    by_name: defaultdict[str, list[Stage]] = defaultdict(list)
+    by_name: defaultdict[str, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         by_name[stage.short].append(stage)
-    found: defaultdict[Stage, list[Node]] = defaultdict(list)
+    found: defaultdict[PipelineStage, list[ModelRow]] = defaultdict(list)
     for consumer in consumers:
-        there: defaultdict[str, list[Node]] = defaultdict(list)
+        there: defaultdict[str, list[ModelRow]] = defaultdict(list)
         for number in consumer.inputs:
             if number in nodes:
                 there[nodes[number].name.rpartition("::")[2]].append(nodes[number])
@@ -157,7 +157,7 @@ def _paired(
     return list(found.items())
 
 
-def _visits(root: Node, nodes: Mapping[int, Node]) -> dict[int, float]:
+def _visits(root: ModelRow, nodes: Mapping[int, ModelRow]) -> dict[int, float]:
     """The visit ratio of each node."""
     visits = {root.node: 1.0}
     todo = [root]
@@ -166,19 +166,19 @@ def _visits(root: Node, nodes: Mapping[int, Node]) -> dict[int, float]:
         below = [nodes[number] for number in node.inputs if number in nodes and number not in visits]
         many = node.node_class.endswith("INTERLEAVE_MANY")
         branches = below[1:] if many else below
-        drawn = sum(one.elements for one in branches)
-        for i, one in enumerate(below):
+        drawn = sum(branch.elements for branch in branches)
+        for i, model_row in enumerate(below):
             if (many and i == 0) or node.node_class.endswith("UNKNOWN_RATIO"):
-                visits[one.node] = mine * one.elements / node.elements if node.elements else 0.0
+                visits[model_row.node] = mine * model_row.elements / node.elements if node.elements else 0.0
             elif many or node.name.endswith("Concatenate"):
-                visits[one.node] = mine * one.elements / drawn if drawn else 0.0
+                visits[model_row.node] = mine * model_row.elements / drawn if drawn else 0.0
             else:
-                visits[one.node] = mine * (node.ratio if node.ratio and node.ratio > 0 else 1.0)
-            todo.append(one)
+                visits[model_row.node] = mine * (node.ratio if node.ratio and node.ratio > 0 else 1.0)
+            todo.append(model_row)
     return visits
 
 
-def _fills(rows: Sequence[Node]) -> dict[int, float]:
+def _fills(rows: Sequence[ModelRow]) -> dict[int, float]:
     """How full the buffer of each node was, over its samples."""
     seen: defaultdict[int, list[float]] = defaultdict(list)
     for row in rows:
@@ -188,7 +188,7 @@ def _fills(rows: Sequence[Node]) -> dict[int, float]:
     return {node: sum(fills) / len(fills) for node, fills in seen.items()}
 
 
-def _sum(same: Sequence[Node], visits: Mapping[int, float], fills: Mapping[int, float]) -> Account | None:
+def _sum(same: Sequence[ModelRow], visits: Mapping[int, float], fills: Mapping[int, float]) -> Account | None:
     elements = sum(node.elements for node in same)
     if not elements:
         return None

@@ -5,7 +5,7 @@ the id of the iterator that consumes it. A stage that works ahead (prefetch, par
 on a thread of its own, inside a `…Produce` slice. The function of a map may run on further threads: the
 call of the function (`InstantiatedCapturedFunction::…`) and the executor's slices share an id.
 
-TensorFlow 1 writes no ids, but an iterator's whole way to the root in its name; see unnumbered.py.
+TensorFlow 1 writes no ids, but an iterator's whole way to the root in its name; see tf1_calls.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from stepscope import strict_json
-from stepscope.instruments.pipeline import unnumbered
+from stepscope.instruments.pipeline import tf1_calls
 
 Interval = tuple[int, int]
 """From and to, in picoseconds."""
@@ -32,7 +32,7 @@ _ID = re.compile(r'\{\s*"id":\s*(-?\d{1,20})\s*[,}]')
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class StageCall:
     """A slice of interest on its thread."""
 
     slice_id: int
@@ -44,7 +44,7 @@ class Call:
     kind: Kind
     args: Mapping[str, Any]
     """Calls with the same text share them."""
-    above: Call | None = None
+    above: StageCall | None = None
     stage: str | None = None
     """Id of the iterator at work in it; of `execute` that of the iterator whose function runs."""
     inside: list[Interval] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Call:
     def __post_init__(self) -> None:
         self.is_unnumbered = self.kind == "next" and "id" not in self.args
         if self.is_unnumbered:
-            self.iterator, self.consumer = self.name, unnumbered.consumer(self.name)
+            self.iterator, self.consumer = self.name, tf1_calls.consumer(self.name)
         else:
             self.iterator, self.consumer = _id(self.args.get("id")), _id(self.args.get("parent_id"))
 
@@ -94,20 +94,22 @@ def kind_of(name: str) -> Kind:
     return "execute" if name == _EXECUTE else "python"
 
 
-def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
+def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
     """Calls of one source, nested, from the rows of the statement pipeline_events.
 
     A slice that reaches out of the one above it is cut at its end: threads cannot do that, clocks can.
     """
-    calls: list[Call] = []
-    stack: list[Call] = []
-    apart: list[Call] = []
-    args_of = _Read().args
+    calls: list[StageCall] = []
+    stack: list[StageCall] = []
+    apart: list[StageCall] = []
+    args_of = _CallReader().args
     for slice_id, track_id, track, ts_ps, dur_ps, name, text, *more in rows:
         is_lane = len(more) > 1 and more[1] == "lane"
         if is_lane or (name.startswith("Iterator::") and '"id"' not in (text or "")):
             # Neither lanes nor times in whole microseconds tell what is inside what; names do.
-            call = Call(slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind_of(name), args_of(text))
+            call = StageCall(
+                slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind_of(name), args_of(text)
+            )
             call.is_lane = is_lane
             apart.append(call)
             continue
@@ -116,21 +118,23 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
         above = stack[-1] if stack else None
         end_ps = ts_ps + dur_ps if above is None else min(ts_ps + dur_ps, above.end_ps)
         if name == _EXECUTE:  # nine of ten rows, of which the id is all that is needed
-            call = Call(slice_id, track_id, track, ts_ps, end_ps, name, "execute", _only_id(text), above)
+            call = StageCall(slice_id, track_id, track, ts_ps, end_ps, name, "execute", _only_id(text), above)
             call.self_ps = more[0] if more else None
         else:
-            call = Call(slice_id, track_id, track, ts_ps, end_ps, name, kind_of(name), args_of(text), above)
+            call = StageCall(
+                slice_id, track_id, track, ts_ps, end_ps, name, kind_of(name), args_of(text), above
+            )
         if above is not None:
             above.inside.append((ts_ps, end_ps))
         calls.append(call)
         stack.append(call)
-    unnumbered.nest(apart)
+    tf1_calls.nest(apart)
     calls += apart
     _attribute(calls)
     return calls
 
 
-def _attribute(calls: Sequence[Call]) -> None:
+def _attribute(calls: Sequence[StageCall]) -> None:
     """Finds the iterator each call works for."""
     functions: dict[str, str] = {}
     for call in calls:
@@ -156,7 +160,7 @@ def _only_id(text: str | None) -> dict[str, Any]:
     return _args(text) if found is None else {"id": int(found[1])}
 
 
-class _Read:
+class _CallReader:
     """Args by their text: the calls of an iterator differ in time only."""
 
     _MOST, _MOST_CHARACTERS = 4096, 2000

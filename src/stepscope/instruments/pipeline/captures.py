@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stepscope import strict_json
-from stepscope.instruments.pipeline.accounting import Node
+from stepscope.instruments.pipeline.accounting import ModelRow
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.tracing import Pace
-from stepscope.instruments.pipeline.verdict import Beside
+from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.tracing import TracingPace
+from stepscope.instruments.pipeline.verdict import CaptureEvidence
 from stepscope.library.statements import Query, statement
 
 
-def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]) -> Beside:
+def beside(
+    query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]
+) -> CaptureEvidence:
     """What captures of the same run on the same host hold beside the traces. window: of the steps, in the
     time of the source."""
     models = []
@@ -23,14 +25,16 @@ def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tupl
         values = dict(zip(_NODE, row, strict=True))
         inputs = tuple(_numbers(values.pop("inputs_json")))
         models.append(
-            Node(
+            ModelRow(
                 consumer=values.pop("consumer_node"),
                 inputs=inputs,
                 elements=values.pop("num_elements"),
                 **values,
             )
         )
-    places = [Place(*row) for row in query(statement("user_stages", run_id=run_id, host_id=host_id)).rows()]
+    places = [
+        UserStage(*row) for row in query(statement("user_stages", run_id=run_id, host_id=host_id)).rows()
+    ]
     ((captures,),) = query(statement("capture_folders", run_id=run_id, host_id=host_id)).rows()
     machine = pace = None
     if captures:
@@ -40,7 +44,7 @@ def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tupl
         ):
             machine = machine or _machine(query, other, begin, end)
             pace = pace or _pace(query, source_id, other, begin, end)
-    return Beside(models, places, machine, missing(query, source_id), pace)
+    return CaptureEvidence(models, places, machine, missing(query, source_id), pace)
 
 
 def missing(query: Query, source_id: int | None = None) -> list[Oddity]:
@@ -89,7 +93,7 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
     )
 
 
-def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -> Pace | None:
+def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -> TracingPace | None:
     """What steps took without a profiler, before this recording, or after it where too few were before: of
     the second half of these, when buffers are as full as they get and autotune has settled."""
     rows = query(statement("step_durations", source_id=capture_id)).rows()
@@ -102,7 +106,7 @@ def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -
     if len(settled) < _FEW_STEPS or len(traced) < _FEW_STEPS:
         return None
     events = query(statement("slice_count", source_id=source_id)).rows()[0][0]
-    return Pace(
+    return TracingPace(
         1000 * sum(traced) / len(traced), 1000 * sum(settled) / len(settled), events / (len(traced) + 1)
     )
 
@@ -129,7 +133,7 @@ def _threads(shares: dict[str, float], owner: str) -> Threads | None:
 
 
 def _numbers(text: str) -> list[int]:
-    return [one for one in strict_json.elements(text) if isinstance(one, int)]
+    return [element for element in strict_json.elements(text) if isinstance(element, int)]
 
 
 _SAMPLE_PS = 10**11

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.stages import Stage
+from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.stages import PipelineStage
 
 READERS = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
 """Sources that read files."""
@@ -23,23 +23,34 @@ class Ending(NamedTuple):
 
     prefetch: Literal["user", "tensorflow", "none"]
     """Who put a prefetch at the end."""
-    last: Stage | None
+    last: PipelineStage | None
     """The last stage, Root and the like left out; None where no stages are known."""
-    earlier: Stage | None = None
+    earlier: PipelineStage | None = None
     """A prefetch of the user's that other stages come behind."""
-    behind: tuple[Stage, ...] = ()
+    behind: tuple[PipelineStage, ...] = ()
     """Stages that run in the program's own thread: behind the last one that works ahead."""
 
 
-def ending(stages: Sequence[Stage]) -> Ending:
+def ending(stages: Sequence[PipelineStage]) -> Ending:
     """How the pipeline ends that the program takes its batches from. Of one that feeds several devices, the
     end on the host counts: each device has a prefetch of TensorFlow's behind it."""
-    below: defaultdict[int, list[Stage]] = defaultdict(list)
+    below: defaultdict[int, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         if stage.above is not None:
             below[stage.above.number].append(stage)
     hosts = [stage.fed_by for stage in stages if stage.fed_by is not None]
-    head = hosts[0] if hosts else next((one for one in stages if one.taken and one.above is None), None)
+    head = (
+        hosts[0]
+        if hosts
+        else next(
+            (
+                pipeline_stage
+                for pipeline_stage in stages
+                if pipeline_stage.taken and pipeline_stage.above is None
+            ),
+            None,
+        )
+    )
     at = head
     while at is not None and at.user_stage is None and not _prefetches(at):
         at = below[at.number][0] if below[at.number] else None
@@ -48,16 +59,23 @@ def ending(stages: Sequence[Stage]) -> Ending:
     if _prefetches(at):
         return Ending("tensorflow" if at.user_stage is None else "user", at)
     behind = _behind(at, below)
-    after = [one for last in behind for one in below[last.number]]
-    earlier = next((one for one in after if _prefetches(one) and one.user_stage is not None), None)
+    after = [pipeline_stage for last in behind for pipeline_stage in below[last.number]]
+    earlier = next(
+        (
+            pipeline_stage
+            for pipeline_stage in after
+            if _prefetches(pipeline_stage) and pipeline_stage.user_stage is not None
+        ),
+        None,
+    )
     return Ending("tensorflow" if hosts else "none", at, earlier, tuple(behind))
 
 
-def _prefetches(stage: Stage) -> bool:
+def _prefetches(stage: PipelineStage) -> bool:
     return stage.short.startswith("Prefetch") and stage.ahead
 
 
-def _behind(last: Stage, below: Mapping[int, Sequence[Stage]]) -> list[Stage]:
+def _behind(last: PipelineStage, below: Mapping[int, Sequence[PipelineStage]]) -> list[PipelineStage]:
     found, todo = [], [last]
     while todo:
         stage = todo.pop()
@@ -71,15 +89,15 @@ class Removed(NamedTuple):
     """A transformation that TensorFlow took out of the chain."""
 
     position: int
-    written: Place | None
+    written: UserStage | None
     """Where the user wrote it, where a capture tells."""
 
 
-def removed(stages: Sequence[Stage], places: Sequence[Place] = ()) -> list[Removed]:
+def removed(stages: Sequence[PipelineStage], places: Sequence[UserStage] = ()) -> list[Removed]:
     """Transformations between two stages that follow each other, and that no stage runs. What lies behind the
     last stage, or before one with several inputs, is not known."""
     inputs = Counter(stage.above.number for stage in stages if stage.above is not None)
-    known: defaultdict[int, set[Place]] = defaultdict(set)
+    known: defaultdict[int, set[UserStage]] = defaultdict(set)
     for place in places:
         known[place.position].add(replace(place, iterator=0))
     found = []
@@ -100,22 +118,22 @@ def removed(stages: Sequence[Stage], places: Sequence[Place] = ()) -> list[Remov
 
 
 def _made_with(
-    stage: Stage, position: int, written: Place | None, known: Mapping[int, Collection[Place]]
+    stage: PipelineStage, position: int, written: UserStage | None, known: Mapping[int, Collection[UserStage]]
 ) -> bool:
     """Whether a dataset belongs to the call that made the one behind it: unbatch() maps first."""
     if written is None:
         return stage.short == "Unbatch" and position + 1 == stage.position
     call = (written.file, written.line, written.transformation)
     behind = known.get(position + 1, ())
-    return any((one.file, one.line, one.transformation) == call for one in behind)
+    return any((user_stage.file, user_stage.line, user_stage.transformation) == call for user_stage in behind)
 
 
-def _last(stage: Stage) -> int:
+def _last(stage: PipelineStage) -> int:
     """The last of the transformations that a stage runs."""
     return max(stage.positions, default=stage.position or 0)
 
 
-def find_listing(stages: Sequence[Stage], where: Mapping[Stage, Sequence[Place]]) -> None:
+def find_listing(stages: Sequence[PipelineStage], where: Mapping[PipelineStage, Sequence[UserStage]]) -> None:
     """Marks the stages that list_files wrote: from_tensor_slices of the names, and a shuffle of all of them.
 
     Where a capture has the program's lines, it says so. Else they are told by what they do: all elements are
@@ -123,7 +141,9 @@ def find_listing(stages: Sequence[Stage], where: Mapping[Stage, Sequence[Place]]
     the same, and does the same.
     """
     for stage in stages:
-        stage.lists_files = any(one.transformation == "list_files" for one in where.get(stage, ()))
+        stage.lists_files = any(
+            user_stage.transformation == "list_files" for user_stage in where.get(stage, ())
+        )
     if any(stage.lists_files for stage in stages):
         return
     for stage in stages:
@@ -134,18 +154,21 @@ def find_listing(stages: Sequence[Stage], where: Mapping[Stage, Sequence[Place]]
             stage.lists_files = shuffle.lists_files = True
 
 
-def _all_at_once(source: Stage, shuffle: Stage) -> bool:
+def _all_at_once(source: PipelineStage, shuffle: PipelineStage) -> bool:
     """Whether the buffer of a shuffle holds exactly the elements of its source."""
     drawn = Counter(call.iterator for call in source.calls)
     size = shuffle.number_of("buffer_size")
     return size is not None and size <= max(drawn.values(), default=0) <= size + 1
 
 
-def _names_files(stage: Stage, stages: Sequence[Stage]) -> bool:
+def _names_files(stage: PipelineStage, stages: Sequence[PipelineStage]) -> bool:
     """Whether what takes the elements of a stage makes readers of them."""
     above = stage.above
     while above is not None and not above.short.startswith(_MAKERS):
         above = above.above
     return above is not None and any(
-        one.short in READERS and one.nested_in is above and one.position == above.position for one in stages
+        pipeline_stage.short in READERS
+        and pipeline_stage.nested_in is above
+        and pipeline_stage.position == above.position
+        for pipeline_stage in stages
     )

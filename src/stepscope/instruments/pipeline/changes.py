@@ -15,10 +15,10 @@ from typing import Literal
 from stepscope.instruments.pipeline import footprint, rates
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.model import Model, Prediction, predict
-from stepscope.instruments.pipeline.places import Code, Place, code
+from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
+from stepscope.instruments.pipeline.places import Code, UserStage, code
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import Stage
+from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.trials import HELPS, Case, Facts, Trial, Unknown, part_of, trials
 
 _PARALLEL = (
@@ -36,7 +36,7 @@ REMOVES = frozenset({"drop_python", "move_filter", "cache_here", "list_files_onc
 
 
 @dataclass(frozen=True)
-class Change:
+class PredictedChange:
     """A change with the duration of a step after it."""
 
     name: str
@@ -56,7 +56,9 @@ class Change:
     """What each batch takes that a prefetch keeps, where that is known."""
 
 
-def heaviest(loads: Sequence[Load], now: Model, program_ps: int, machine: Machine | None) -> Load | None:
+def heaviest(
+    loads: Sequence[Load], now: PipelineModel, program_ps: int, machine: Machine | None
+) -> Load | None:
     """The stage that takes most of the cores that a program wants which does not wait for input. None when
     such a program would be no faster without its pipeline, and where no record of the threads tells.
     program_ps: duration of a step without its waits."""
@@ -72,14 +74,14 @@ def heaviest(loads: Sequence[Load], now: Model, program_ps: int, machine: Machin
 def propose(
     loads: Sequence[Load],
     worst: Load,
-    now: Model,
+    now: PipelineModel,
     measured_ps: int,
-    where: Mapping[Stage, Sequence[Place]],
-    places: Sequence[Place],
+    where: Mapping[PipelineStage, Sequence[UserStage]],
+    places: Sequence[UserStage],
     machine: Machine | None = None,
     even: float = 1.0,
     bound: bool = True,
-) -> list[Change]:
+) -> list[PredictedChange]:
     """Changes for the stage that limits, or that takes most of the cores. Those that help come first, the
     largest gain before others, then those whose gain is unknown. measured_ps: duration of a step now.
     machine: its cores and memory, where a record tells. even: part of a step that would remain if buffers
@@ -105,7 +107,7 @@ def propose(
         no_line = inside or impossible or name in _NO_LINE
         written = None if no_line else _meant(name, written_on)
         made.append(
-            Change(
+            PredictedChange(
                 name,
                 worst.stage.branch_name,
                 facts,
@@ -118,7 +120,7 @@ def propose(
                 footprint.batch(loads) if name == "prefetch" else None,
             )
         )
-    return sorted(made, key=lambda one: (not one.helps, not one.unknown, one.prediction.step_ps))
+    return sorted(made, key=lambda change: (not change.helps, not change.unknown, change.prediction.step_ps))
 
 
 def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
@@ -150,7 +152,7 @@ _NO_LINE = ("more_cores", "tf_data_service")
 """Changes of something else than the line that the stage was written on."""
 
 
-def _meant(change: str, written: Sequence[Place]) -> Place | None:
+def _meant(change: str, written: Sequence[UserStage]) -> UserStage | None:
     """The transformation to change, of those that were fused into one stage."""
     if change in ("parallelise_batch", "cache_here"):
         return written[-1] if written else None

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stepscope.instruments.pipeline.model import Part
-from stepscope.instruments.pipeline.stages import Stage, words
+from stepscope.instruments.pipeline.model import ModelStage
+from stepscope.instruments.pipeline.stages import PipelineStage, words
 
 _ONE_BY_ONE = re.compile(r"(Filter|Unbatch|BatchV2|PaddedBatch|RaggedBatch|DenseToSparseBatch)(V\d+)?$")
 """Stages that take one element after the other, and have no parallel form, or one that copies only."""
@@ -23,11 +23,11 @@ _PER_CORE = 2
 """Copies for each core where Python may wait: those that wait leave it to others."""
 
 
-def possible(stage: Stage, stages: Sequence[Stage]) -> bool:
+def possible(stage: PipelineStage, stages: Sequence[PipelineStage]) -> bool:
     """Whether copies of the pipeline up to a stage would share its work."""
     if not _ONE_BY_ONE.match(stage.short) or stage.nested_in is not None:
         return False
-    return not any(one.short in _UNDIVIDED for one in _upstream(stage, stages))
+    return not any(pipeline_stage.short in _UNDIVIDED for pipeline_stage in _upstream(stage, stages))
 
 
 def number(cores: int, threads: int, *, python: bool) -> int:
@@ -37,7 +37,7 @@ def number(cores: int, threads: int, *, python: bool) -> int:
     return max(min(wanted, threads) if python else wanted, 2)
 
 
-def inside(stage: Stage, stages: Sequence[Stage]) -> list[Stage]:
+def inside(stage: PipelineStage, stages: Sequence[PipelineStage]) -> list[PipelineStage]:
     """The stages of each copy, sources last: from the source on, and up to the batch behind the stage where
     nothing works ahead in between."""
     end, above = stage, stage
@@ -48,23 +48,23 @@ def inside(stage: Stage, stages: Sequence[Stage]) -> list[Stage]:
     return [end, *_upstream(end, stages)]
 
 
-def part(one: Part, lane: str, copies: int, threads: int) -> Part:
+def part(stage: ModelStage, lane: str, copies: int, threads: int) -> ModelStage:
     """A part of the copies: what shared a thread with the stage has as many threads as there are copies, what
     had threads of its own has them in each.
 
     lane: the stage's own now."""
-    if one.lane == lane:
-        return replace(one, lane="changed:copies", width=copies, into="changed:copies")
-    return replace(one, width=min(max(one.width * copies, 1), max(threads, one.width)))
+    if stage.lane == lane:
+        return replace(stage, lane="changed:copies", width=copies, into="changed:copies")
+    return replace(stage, width=min(max(stage.width * copies, 1), max(threads, stage.width)))
 
 
-def code(stages: Sequence[Stage], copies: int, autotune: str) -> str:
+def code(stages: Sequence[PipelineStage], copies: int, autotune: str) -> str:
     """The line to write: stages of a copy, sources last, as the user wrote them. autotune: how the program's
     TensorFlow writes that."""
     written = []
-    for one in reversed(stages):
-        if one.nested_in is None and one.position is not None:
-            written += ["list_files"] if one.lists_files else words(one.user_stage)
+    for stage in reversed(stages):
+        if stage.nested_in is None and stage.position is not None:
+            written += ["list_files"] if stage.lists_files else words(stage.user_stage)
     written = [
         word for at, word in enumerate(written) if not at or (word, written[at - 1]) != ("list_files",) * 2
     ]
@@ -76,12 +76,16 @@ def code(stages: Sequence[Stage], copies: int, autotune: str) -> str:
     )
 
 
-def _upstream(stage: Stage, stages: Sequence[Stage]) -> list[Stage]:
+def _upstream(stage: PipelineStage, stages: Sequence[PipelineStage]) -> list[PipelineStage]:
     """What feeds a stage, nearest first. stages: consumers before what they consume."""
     found: set[int] = {stage.number}
     below = []
-    for one in stages:
-        if one.above is not None and one.above.number in found and one is not stage:
-            found.add(one.number)
-            below.append(one)
+    for pipeline_stage in stages:
+        if (
+            pipeline_stage.above is not None
+            and pipeline_stage.above.number in found
+            and pipeline_stage is not stage
+        ):
+            found.add(pipeline_stage.number)
+            below.append(pipeline_stage)
     return below

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from stepscope.instruments.causes import ranking
-from stepscope.instruments.pipeline import loaders, together
-from stepscope.instruments.pipeline.calls import Call, read
+from stepscope.instruments.pipeline import loaders, single_runs
+from stepscope.instruments.pipeline.calls import StageCall, read
 from stepscope.instruments.pipeline.captures import beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
-from stepscope.lake.numbers import first_id
+from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, statement
 
 MOST_EVENTS = 250_000
@@ -32,7 +32,7 @@ _PARTS = 4096
 
 
 @dataclass(frozen=True)
-class Found:
+class SourcePipelines:
     """The pipelines of one source, or of several that hold single runs of one program."""
 
     source_id: int
@@ -40,23 +40,23 @@ class Found:
     run_id: str
     host_id: str
     path: str
-    calls: list[Call]
+    calls: list[StageCall]
     diagnosis: Diagnosis
-    places: Sequence[Place] = ()
+    places: Sequence[UserStage] = ()
     """The chains of datasets that the user wrote, where a capture tells them."""
     sources: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """By track: the source it is of, and by how much times of it were moved to lie beside the others."""
 
 
-def find(query: Query) -> list[Found]:
+def find(query: Query) -> list[SourcePipelines]:
     """The diagnosis of each source that has tf.data events, in the order of the sources; of sources that
     hold single runs of one program, of all together."""
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
     there = query(statement("pipeline_sources")).rows()
     counted = query(statement("pipeline_event_counts")).rows() if there else []
     numbers = {int(source_id): int(number) for source_id, number in counted if number}
-    groups = together.groups(query, numbers) if numbers else []
-    judged = ranking.weigh_sources(query, together.first_of(groups)) if groups else {}
+    groups = single_runs.groups(query, numbers) if numbers else []
+    judged = ranking.weigh_sources(query, single_runs.first_of(groups)) if groups else {}
     found = []
     for group in groups:
         read = _read(query, group.sources, numbers)
@@ -66,7 +66,7 @@ def find(query: Query) -> list[Found]:
         device = query(statement("accelerators", source_id=source_id)).rows()
         window = read.window
         held = beside(query, source_id, group.run_id, group.host_id, window)
-        odd = [*held.missing, *(one for other in group.sources[1:] for one in missing(query, other))]
+        odd = [*held.missing, *(oddity for other in group.sources[1:] for oddity in missing(query, other))]
         diagnosis = diagnose(
             read.calls,
             read.steps,
@@ -76,7 +76,7 @@ def find(query: Query) -> list[Found]:
             judged=judged.get(source_id),
         )
         found.append(
-            Found(
+            SourcePipelines(
                 source_id, group.run_id, group.host_id, group.path, read.calls, diagnosis, held.places,
                 read.sources,
             )
@@ -84,10 +84,10 @@ def find(query: Query) -> list[Found]:
     return found
 
 
-class _Read(NamedTuple):
+class _SourceReader(NamedTuple):
     """What sources that belong together hold, put side by side in time."""
 
-    calls: list[Call]
+    calls: list[StageCall]
     steps: list[StepTime]
     seen: float
     """Part of their events that was read."""
@@ -97,14 +97,14 @@ class _Read(NamedTuple):
     """By track: the source it is of, and by how much its times were moved."""
 
 
-def otherwise(query: Query, found: Sequence[Found]) -> tuple[list[Oddity], list[loaders.Loading]]:
+def otherwise(query: Query, found: Sequence[SourcePipelines]) -> tuple[list[Oddity], list[loaders.Loading]]:
     """What is known where no pipeline was found: what of the recordings is lost, and DataLoaders of PyTorch.
     Nothing where one was."""
     return ([], []) if found else (missing(query), loaders.find(query))
 
 
-def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _Read:
-    calls: list[Call] = []
+def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _SourceReader:
+    calls: list[StageCall] = []
     steps: list[StepTime] = []
     of: dict[int, tuple[int, int]] = {}
     window: tuple[int, int] | None = None
@@ -121,13 +121,13 @@ def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _
                 min((step.ts_ps for step in times), default=0),
                 max((step.end_ps for step in times), default=0),
             )
-        shift = reached + together.APART_PS - min(begins) if calls and begins else 0
+        shift = reached + single_runs.APART_PS - min(begins) if calls and begins else 0
         of |= dict.fromkeys({row[1] for row in rows}, (source_id, shift))
         more = read([(*row[:3], row[3] + shift, *row[4:]) for row in rows] if shift else rows)
         calls += more
         steps += [replace(s, ts_ps=s.ts_ps + shift, end_ps=s.end_ps + shift) for s in times]
         reached = max([reached, *(call.end_ps for call in more), *(step.end_ps for step in steps)])
-    return _Read(calls, steps, held / total if total else 1.0, window or (0, 0), of)
+    return _SourceReader(calls, steps, held / total if total else 1.0, window or (0, 0), of)
 
 
 def _source(query: Query, source_id: int, number: int) -> tuple[list[tuple[Any, ...]], list[StepTime], float]:
@@ -154,28 +154,28 @@ def _cut(query: Query, source_id: int) -> tuple[int, int]:
     return cut, total
 
 
-def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
+def iterator_rows(found: Sequence[SourcePipelines]) -> list[dict[str, Any]]:
     """Rows of the table iterator."""
     rows = []
-    for one in found:
-        base = first_id(one.source_id)
-        ranked = one.diagnosis.ranked if one.diagnosis.bottleneck is not None else ()
+    for pipelines in found:
+        base = first_id(pipelines.source_id)
+        ranked = pipelines.diagnosis.ranked if pipelines.diagnosis.bottleneck is not None else ()
         rank = {load.stage.number: i for i, load in enumerate(ranked, 1)}
-        for load in one.diagnosis.loads:
+        for load in pipelines.diagnosis.loads:
             stage = load.stage
             rows.append(
                 {
                     "id": base + stage.number,
-                    "run_id": one.run_id,
-                    "host_id": one.host_id,
-                    "source_id": one.source_id,
+                    "run_id": pipelines.run_id,
+                    "host_id": pipelines.host_id,
+                    "source_id": pipelines.source_id,
                     "pipeline": stage.pipeline,
                     "name": stage.name,
                     "branch_name": stage.branch_name,
                     "user_stage": stage.user_stage,
                     "spoken": stage.spoken,
                     "user_position": stage.position,
-                    **_written(one.diagnosis.places.get(stage, ())),
+                    **_written(pipelines.diagnosis.places.get(stage, ())),
                     "consumer_id": None if stage.above is None else base + stage.above.number,
                     "works_ahead": stage.ahead,
                     "calls": load.calls,
@@ -195,11 +195,13 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
                     "service_ps": load.service_ps,
                     "in_waits_ps": load.in_waits_ps,
                     "limits": rank.get(stage.number),
-                    **_without(one.diagnosis if rank.get(stage.number) == 1 else None),
+                    **_without(pipelines.diagnosis if rank.get(stage.number) == 1 else None),
                     "runs_python": load.python,
-                    "verdict": one.diagnosis.verdict,
-                    "wait_share": None if one.diagnosis.waits is None else one.diagnosis.waits.ratio,
-                    "share_seen": one.diagnosis.share_seen,
+                    "verdict": pipelines.diagnosis.verdict,
+                    "wait_share": None
+                    if pipelines.diagnosis.waits is None
+                    else pipelines.diagnosis.waits.ratio,
+                    "share_seen": pipelines.diagnosis.share_seen,
                     "args_json": json.dumps(stage.args),
                 }
             )
@@ -215,24 +217,24 @@ def _without(diagnosis: Diagnosis | None) -> dict[str, Any]:
     }
 
 
-def _written(places: Sequence[Place]) -> dict[str, Any]:
+def _written(places: Sequence[UserStage]) -> dict[str, Any]:
     first = places[0] if places else None
     return {"file": first.file if first else None, "line": first.line if first else None}
 
 
-def call_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
+def call_rows(found: Sequence[SourcePipelines]) -> list[dict[str, Any]]:
     """Rows of the table iterator_call."""
     rows: list[dict[str, Any]] = []
-    for one in found:
-        base = first_id(one.source_id)
-        for load in one.diagnosis.loads:
+    for pipelines in found:
+        base = first_id(pipelines.source_id)
+        for load in pipelines.diagnosis.loads:
             for call in load.stage.calls:
-                source_id, shift_ps = one.sources.get(call.track_id, (one.source_id, 0))
+                source_id, shift_ps = pipelines.sources.get(call.track_id, (pipelines.source_id, 0))
                 rows.append(
                     {
                         "id": first_id(source_id) + len(rows),
-                        "run_id": one.run_id,
-                        "host_id": one.host_id,
+                        "run_id": pipelines.run_id,
+                        "host_id": pipelines.host_id,
                         "source_id": source_id,
                         "iterator_id": base + load.stage.number,
                         "slice_id": call.slice_id,

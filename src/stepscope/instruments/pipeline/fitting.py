@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from stepscope.instruments.pipeline.host import Machine, Threads
-from stepscope.instruments.pipeline.model import Model, Part, crowding
+from stepscope.instruments.pipeline.model import ModelStage, PipelineModel, crowding
 from stepscope.instruments.pipeline.rates import Load, pool_of
 from stepscope.instruments.pipeline.stages import consumer_lane
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
@@ -36,7 +36,7 @@ def fit(
     device: bool,
     machine: Machine | None = None,
     measured_ps: int | None = None,
-) -> Model:
+) -> PipelineModel:
     """The model of what was recorded. machine: tells what threads got of the cores, where that is known.
     measured_ps: duration of a step without a profiler, where that is known. What a profiler adds lies
     between the pieces of a stage's work, and is not handing over."""
@@ -49,21 +49,21 @@ def fit(
     pool = None if pool == cores else pool
     threads = None if machine is None else _program_and_pipeline(machine, parts, waits)
     if threads is not None:
-        bare = Model(program_ps, (0, 0), (), cores, free, others=others, pool=pool)
+        bare = PipelineModel(program_ps, (0, 0), (), cores, free, others=others, pool=pool)
         return _by_threads(bare, parts, waits, *threads, measured_ps)
     # One core is what is assumed when neither a record nor the trace tells how many there are.
     most = 0 if device or (machine is None and cores == 1) else program_ps * cores
     if machine is not None and machine.process_cores is not None and not device:
         used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
         most = min(most, max(used, 0))
-    found = Model(program_ps, (0, most), tuple(parts), cores, free, pool=pool)
+    found = PipelineModel(program_ps, (0, most), tuple(parts), cores, free, pool=pool)
     return found.handing_over(measured_ps, crowding(found, measured_ps))
 
 
-def _part(load: Load) -> Part:
+def _part(load: Load) -> ModelStage:
     stage = load.stage
     needs_core = not load.python and not stage.short.startswith(_READS)
-    return Part(
+    return ModelStage(
         stage.number,
         stage.name,
         stage.lane,
@@ -79,7 +79,7 @@ def _part(load: Load) -> Part:
 
 
 def _program_and_pipeline(
-    machine: Machine, parts: Sequence[Part], waits: Waits
+    machine: Machine, parts: Sequence[ModelStage], waits: Waits
 ) -> tuple[Threads, Threads] | None:
     """What the threads of both got of the cores. Where they cannot be told apart the pipeline's ran for as
     long as the events of its stages say, and all waited alike. Its Python and the program then share the rest
@@ -102,13 +102,13 @@ def _program_and_pipeline(
 
 
 def _by_threads(
-    bare: Model,
-    parts: Sequence[Part],
+    bare: PipelineModel,
+    parts: Sequence[ModelStage],
     waits: Waits,
     program: Threads,
     pipeline: Threads,
     measured_ps: int,
-) -> Model:
+) -> PipelineModel:
     """bare: the model without stages, and with the program as it was recorded."""
     step_ps = max(waits.step_ps, 1)
     ran_ps = round(pipeline.running * step_ps)
@@ -140,7 +140,7 @@ def _by_threads(
     return replace(found, packed=min(packed, 1.0)) if packed >= _LEAST_PACKED else found
 
 
-def _with_rest(parts: Sequence[Part], rest_ps: int) -> list[Part]:
+def _with_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
     """The parts with what threads of the pipeline computed beyond them: of Python if there is any, else of
     handing over."""
     python = [part for part in parts if part.python]
@@ -156,7 +156,7 @@ def _with_rest(parts: Sequence[Part], rest_ps: int) -> list[Part]:
     return found
 
 
-def _alone(part: Part, stretch: float) -> Part:
+def _alone(part: ModelStage, stretch: float) -> ModelStage:
     """The part without what it waited for cores."""
     cpu_ps = round(part.cpu_ps / stretch)
     work_ps = part.work_ps - part.cpu_ps + cpu_ps

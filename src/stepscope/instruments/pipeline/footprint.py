@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load
 
 MOST = 0.9
@@ -47,7 +47,7 @@ _REPEATS = ("ForeverRepeat", "ShuffleAndRepeat")
 
 
 def cache(
-    load: Load, written: Sequence[Place], machine: Machine | None, fed_by: Sequence[Load] = ()
+    load: Load, written: Sequence[UserStage], machine: Machine | None, fed_by: Sequence[Load] = ()
 ) -> Footprint:
     """What a cache behind a stage takes.
 
@@ -74,6 +74,6 @@ def _element_bytes(load: Load) -> float | None:
     return account.batch_bytes / account.visits
 
 
-def _cardinality(place: Place) -> int | None:
+def _cardinality(place: UserStage) -> int | None:
     count = strict_json.members(place.arguments).get("cardinality")
     return count if isinstance(count, int) and not isinstance(count, bool) else None

@@ -59,7 +59,7 @@ def find(query: Query) -> list[Loading]:
         steps_ps, wait_ps, place = waits.get(key, (None, 0, None))
         loaders = tuple(_loader(rows) for _, rows in sorted(made.get(key, {}).items()))
         found.append(Loading(steps_ps, wait_ps, place, loaders))
-    return sorted(found, key=lambda one: -(one.share or 0.0))
+    return sorted(found, key=lambda loading: -(loading.share or 0.0))
 
 
 def _loader(rows: Mapping[int, tuple[Any, ...]]) -> Loader:

@@ -39,7 +39,7 @@ CPU, POOL = "cpu", "threads"
 
 
 @dataclass(frozen=True)
-class Part:
+class ModelStage:
     """A stage in the model: its work per step and what shares it. Times without waiting for cores."""
 
     number: int
@@ -83,13 +83,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Model:
+class PipelineModel:
     """A program and its pipeline. Times without waiting for cores."""
 
     program_ps: int
     program_cpu: tuple[int, int]
     """CPU work of the program in a step: at least, at most."""
-    parts: tuple[Part, ...]
+    parts: tuple[ModelStage, ...]
     cores: int
     """Cores of the machine."""
     free_cores: float
@@ -149,16 +149,16 @@ class Model:
             return 1.0  # who hinders is not told, and stays
         return min(math.sqrt((then + self.others) / (now + self.others)), _MOST_PRESSURE)
 
-    def alone(self) -> Model:
+    def alone(self) -> PipelineModel:
         """The model as if nobody waited for cores."""
         return replace(self, stretch=(1.0, 1.0), packed=1.0)
 
-    def held(self) -> Model:
+    def held(self) -> PipelineModel:
         """The model as if program and pipeline hindered each other as much as now whatever either does: what
         one leaves of the cores may go into threads that spin."""
         return replace(self, busy=(0.0, 0.0), others=0.0)
 
-    def handing_over(self, measured_ps: int, crowding: float) -> Model:
+    def handing_over(self, measured_ps: int, crowding: float) -> PipelineModel:
         """The model that tells the measured step: what is missing is put down to handing over elements, in
         the lane of the pipeline that limits."""
         if measured_ps <= self.step(crowding)[0] or not self.parts:
@@ -176,7 +176,7 @@ class Model:
         total = sum(weights.values()) or 1.0
         missing, late = self._missing(lane, measured_ps)
 
-        def with_handing(part: Part) -> Part:
+        def with_handing(part: ModelStage) -> ModelStage:
             handing_ps = round(missing * weights[part.number] / total * max(part.width, 1))
             return replace(part, handing_ps=handing_ps, late_ps=round(late) if part.bursts else 0)
 
@@ -209,21 +209,21 @@ class Model:
         bounds += [(self._burst(part, stretch), part.lane) for part in self.parts if part.bursts]
         return max(bounds, key=lambda bound: bound[0])
 
-    def _burst(self, part: Part, stretch: tuple[float, float]) -> int:
+    def _burst(self, part: ModelStage, stretch: tuple[float, float]) -> int:
         """A step when a part that works ahead by a few elements is waited for by what takes many at once."""
         between, often, waited = self._bursting(part, stretch)
         # Only a program that does something else lets its threads stand still.
         late = part.late_ps if part.into == PROGRAM else 0
         return round(between + late + max(often, waited * part.service(stretch)))
 
-    def _bursting(self, part: Part, stretch: tuple[float, float]) -> tuple[float, float, float]:
+    def _bursting(self, part: ModelStage, stretch: tuple[float, float]) -> tuple[float, float, float]:
         """What the consumer of such a part does between its bursts and within them, and how much of the
         part's own time it waits for."""
-        taking = [one for one in self.parts if one.lane == part.into]
-        rare = [one for one in taking if one.calls <= part.calls / 2]
-        between = sum(one.service(stretch) for one in rare)
-        often = sum(one.service(stretch) for one in taking if one not in rare)
-        bursts = min((one.calls for one in rare), default=part.calls)
+        taking = [stage for stage in self.parts if stage.lane == part.into]
+        rare = [stage for stage in taking if stage.calls <= part.calls / 2]
+        between = sum(stage.service(stretch) for stage in rare)
+        often = sum(stage.service(stretch) for stage in taking if stage not in rare)
+        bursts = min((stage.calls for stage in rare), default=part.calls)
         if part.into == PROGRAM:
             between += self._program(stretch[0])
             bursts = min(bursts, 1.0)
@@ -244,7 +244,9 @@ class Model:
             return PROGRAM
         return largest.name
 
-    def changed(self, numbers: Sequence[int], change: Callable[[Part], Part | None]) -> Model:
+    def changed(
+        self, numbers: Sequence[int], change: Callable[[ModelStage], ModelStage | None]
+    ) -> PipelineModel:
         """The model with some parts changed, or left out."""
         parts = [change(part) if part.number in numbers else part for part in self.parts]
         return replace(self, parts=tuple(part for part in parts if part is not None))
@@ -265,7 +267,7 @@ class Prediction:
         return Prediction(likely, low, high, self.limits_next)
 
 
-def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
+def predict(now: PipelineModel, then: PipelineModel, measured_ps: int) -> Prediction:
     """What a step takes after the change. measured_ps: what it takes now."""
     if then == now:
         return Prediction(
@@ -289,7 +291,7 @@ UNSURE = 0.15
 """The interval reaches further than the model's own two ends by this part."""
 
 
-def crowding(now: Model, measured_ps: int) -> float:
+def crowding(now: PipelineModel, measured_ps: int) -> float:
     """How much of the CPU work that the program may do it does, 0 to 1: what makes the model tell the
     measured step, or comes next to it. The middle where both ends tell the same."""
     free, crowded = now.step()[0], now.step(1.0)[0]

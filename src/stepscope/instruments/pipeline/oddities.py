@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from stepscope.instruments.pipeline.calls import Call
+from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.stages import is_taken
 
 Kind = Literal["lost", "shared_ids", "circle", "never_returned"]
@@ -23,7 +23,7 @@ class Oddity(NamedTuple):
     """Of lost: what the note on the source says."""
 
 
-def oddities(calls: Sequence[Call]) -> list[Oddity]:
+def oddities(calls: Sequence[StageCall]) -> list[Oddity]:
     """Ids that collide, parents in a circle, and consumers that never returned."""
     names: defaultdict[str, set[str]] = defaultdict(set)
     parents: dict[str, str] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stepscope import strict_json
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.pipeline.stages import Stage, placed, words
+from stepscope.instruments.pipeline.stages import PipelineStage, placed, words
 
 AUTOTUNE = "tf.data.AUTOTUNE"
 ANY_ORDER = "deterministic=False"
@@ -40,7 +40,7 @@ def function_in(arguments: str) -> CodeLine | None:
 
 
 @dataclass(frozen=True)
-class Place:
+class UserStage:
     """A transformation as the user wrote it: a row of the table user_stage."""
 
     iterator: int
@@ -69,22 +69,24 @@ class Code:
     after: str | None
 
 
-def locate(stages: Sequence[Stage], places: Sequence[Place]) -> dict[Stage, list[Place]]:
+def locate(
+    stages: Sequence[PipelineStage], places: Sequence[UserStage]
+) -> dict[PipelineStage, list[UserStage]]:
     """The transformations of each stage that the capture knows. One is taken where it is the only one of its
     kind, or of its kind at that position; where several could be meant, none is. What a function made has the
     place of the transformation whose function it is."""
-    found: dict[Stage, list[Place]] = {}
-    places = [one for one in places if not _ITERATES.fullmatch(one.transformation)]
+    found: dict[PipelineStage, list[UserStage]] = {}
+    places = [place for place in places if not _ITERATES.fullmatch(place.transformation)]
     for stage in stages:
         if stage.nested_in is not None:
             continue
         kinds = list(zip(words(stage.user_stage), placed(stage.user_stage), strict=True))
         known = []
         for word, (kind, number) in kinds:
-            alike = [one for one in places if _same(one, word, kind)]
-            exact = [one for one in alike if one.position == number]
+            alike = [place for place in places if _same(place, word, kind)]
+            exact = [user_stage for user_stage in alike if user_stage.position == number]
             chosen = exact if exact else alike
-            if len({(one.file, one.line, one.position) for one in chosen}) == 1:
+            if len({(user_stage.file, user_stage.line, user_stage.position) for user_stage in chosen}) == 1:
                 known.append(chosen[0])
         if known:
             found[stage] = known
@@ -94,18 +96,20 @@ def locate(stages: Sequence[Stage], places: Sequence[Place]) -> dict[Stage, list
     return found
 
 
-def _same(place: Place, word: str, kind: str) -> bool:
+def _same(place: UserStage, word: str, kind: str) -> bool:
     plain = re.sub(r"Dataset(V\d+)?$|(V\d+)$", "", place.dataset or "").removeprefix("Parallel")
     return place.transformation == word or plain.lower() == kind.lower().removeprefix("parallel")
 
 
-def code(change: str, place: Place | None, places: Sequence[Place], autotune: str = AUTOTUNE) -> Code | None:
+def code(
+    change: str, place: UserStage | None, places: Sequence[UserStage], autotune: str = AUTOTUNE
+) -> Code | None:
     """The line to change for a change of changes.py; None when the capture does not know it. autotune: how
     the program's TensorFlow writes AUTOTUNE."""
     if change == "prefetch" and place is not None:
-        same = [one for one in places if one.iterator == place.iterator]
-        made = [one for one in same if not _ITERATES.fullmatch(one.transformation)]
-        place = max(made, key=lambda one: one.position, default=None)
+        same = [stage for stage in places if stage.iterator == place.iterator]
+        made = [stage for stage in same if not _ITERATES.fullmatch(stage.transformation)]
+        place = max(made, key=lambda stage: stage.position, default=None)
     if place is None or place.file is None or place.line is None or not place.text:
         return None
     edit = _EDITS.get(change)
@@ -114,12 +118,12 @@ def code(change: str, place: Place | None, places: Sequence[Place], autotune: st
     if len(place.text) >= CUT:
         edit = None
     which = sum(
-        one.file == place.file
-        and one.line == place.line
-        and one.transformation == place.transformation
-        and one.position < place.position
-        and one.iterator == place.iterator
-        for one in places
+        stage.file == place.file
+        and stage.line == place.line
+        and stage.transformation == place.transformation
+        and stage.position < place.position
+        and stage.iterator == place.iterator
+        for stage in places
     )
     span = _call(place.text, place.transformation, which)
     after = edit(place.text, *span, autotune) if edit is not None and span is not None else None

@@ -21,9 +21,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stepscope.instruments.pipeline.accounting import Account, Accounts
-from stepscope.instruments.pipeline.calls import Call, Interval
+from stepscope.instruments.pipeline.calls import Interval, StageCall
 from stepscope.instruments.pipeline.spans import length, shared, union, within, without
-from stepscope.instruments.pipeline.stages import THREAD, Stage, consumer_lane
+from stepscope.instruments.pipeline.stages import THREAD, PipelineStage, consumer_lane
 from stepscope.instruments.pipeline.waits import Waits
 
 
@@ -31,7 +31,7 @@ from stepscope.instruments.pipeline.waits import Waits
 class Load:
     """What a stage does. Times are of the whole recording but for those called per step."""
 
-    stage: Stage
+    stage: PipelineStage
     width: int
     """Threads that share its work."""
     calls: int
@@ -79,23 +79,23 @@ class Load:
         return self.work_ps // self.width
 
 
-def _told(stages: Sequence[Stage], key: str) -> int:
+def _told(stages: Sequence[PipelineStage], key: str) -> int:
     """The largest number that stages have under a key; 0 where none has one."""
     return max((number for stage in stages if (number := stage.number_of(key)) is not None), default=0)
 
 
-def tells_cores(stages: Sequence[Stage]) -> bool:
+def tells_cores(stages: Sequence[PipelineStage]) -> bool:
     """Whether the recording says how many cores tf.data may use. Its pool does not: options may make it
     larger or smaller, and a trace does not tell whether they do."""
     return _told(stages, "cpu_budget") > 0
 
 
-def cores_of(stages: Sequence[Stage]) -> int:
+def cores_of(stages: Sequence[PipelineStage]) -> int:
     """Cores that tf.data may use; where that is not told, as many as its pool has threads."""
     return _told(stages, "cpu_budget") or pool_of(stages) or 1
 
 
-def pool_of(stages: Sequence[Stage]) -> int | None:
+def pool_of(stages: Sequence[PipelineStage]) -> int | None:
     """Threads of tf.data's pool, which run its functions; None where that is not told."""
     return _told(stages, "threadpool_size") or None
 
@@ -121,7 +121,7 @@ class _Seen:
     """And when its threads fetched what it takes from."""
     python: bool = False
 
-    def add(self, call: Call, ahead: bool) -> None:
+    def add(self, call: StageCall, ahead: bool) -> None:
         """Takes a call in. ahead: the stage works ahead."""
         whole = (call.ts_ps, call.end_ps)
         if call.kind == "next":
@@ -143,7 +143,10 @@ class _Seen:
 
 
 def measure(
-    calls: Sequence[Call], stages: Sequence[Stage], of: dict[str, Stage], waits: Waits | None
+    calls: Sequence[StageCall],
+    stages: Sequence[PipelineStage],
+    of: dict[str, PipelineStage],
+    waits: Waits | None,
 ) -> list[Load]:
     """The load of each stage, in their order."""
     cores = pool_of(stages) or cores_of(stages)
@@ -158,7 +161,7 @@ def measure(
     # What works ahead has claimed threads also between two pieces of a function.
     spans = [span for stage in stages if stage.ahead for span in _spans(seen[stage].pieces)]
     claimed = union([*full, *_full(spans, cores)])
-    side_by_side: dict[Stage, int] = {}
+    side_by_side: dict[PipelineStage, int] = {}
     for stage in stages:
         side_by_side[stage] = _outer(stage, cores, side_by_side)
     return [
@@ -173,7 +176,9 @@ def measure(
     ]
 
 
-def _load(stage: Stage, seen: _Seen, width: int, taken: Sequence[Interval], waits: Waits | None) -> Load:
+def _load(
+    stage: PipelineStage, seen: _Seen, width: int, taken: Sequence[Interval], waits: Waits | None
+) -> Load:
     """The load of a stage. taken: when no thread of the pool was free for its function."""
     steps = max(len(waits.basis) if waits.has_steps else waits.batches, 1) if waits else 1
 
@@ -210,7 +215,7 @@ def _load(stage: Stage, seen: _Seen, width: int, taken: Sequence[Interval], wait
     )
 
 
-def _worked(stage: Stage, seen: _Seen, taken: Sequence[Interval]) -> list[Interval]:
+def _worked(stage: PipelineStage, seen: _Seen, taken: Sequence[Interval]) -> list[Interval]:
     """When the function of a stage was at work."""
     if _copies_unseen(stage):
         return without(union(seen.asked), union(seen.fetching))
@@ -218,13 +223,13 @@ def _worked(stage: Stage, seen: _Seen, taken: Sequence[Interval]) -> list[Interv
     return worked if stage.ahead else within(worked, union(seen.called))
 
 
-def _copies_unseen(stage: Stage) -> bool:
+def _copies_unseen(stage: PipelineStage) -> bool:
     """Whether it copies elements on threads of the pool, of which no event tells: while it is asked and
     fetches nothing, it copies on one of them at least."""
     return stage.short.startswith("ParallelBatch")
 
 
-def _calls_within(stage: Stage, waits: Waits | None) -> int:
+def _calls_within(stage: PipelineStage, waits: Waits | None) -> int:
     """Its calls that end within the steps."""
     if waits is None:
         return len(stage.calls)
@@ -293,7 +298,7 @@ def _full(pieces: Sequence[Interval], threads: int) -> list[Interval]:
     return union(found)
 
 
-def _width(stage: Stage, cores: int) -> int:
+def _width(stage: PipelineStage, cores: int) -> int:
     """Threads that its own function has: until autotune has decided, as many as there are cores."""
     if not stage.ahead or stage.short.startswith("Prefetch"):
         return 1
@@ -302,7 +307,7 @@ def _width(stage: Stage, cores: int) -> int:
     return min(told, cores) if told is not None else cores
 
 
-def _outer(stage: Stage, cores: int, outer: dict[Stage, int]) -> int:
+def _outer(stage: PipelineStage, cores: int, outer: dict[PipelineStage, int]) -> int:
     """Threads that run it side by side, because a parallel interleave further down has several inputs."""
     above = stage.above
     if above is None:

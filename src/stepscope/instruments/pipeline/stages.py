@@ -14,8 +14,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
-from stepscope.instruments.pipeline import unnumbered
-from stepscope.instruments.pipeline.calls import Call
+from stepscope.instruments.pipeline import tf1_calls
+from stepscope.instruments.pipeline.calls import StageCall
 
 _INDEX = re.compile(r"\[\d+\]")
 _RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")
@@ -42,7 +42,7 @@ THREAD = "thread:"
 
 
 @dataclass(eq=False)
-class Stage:
+class PipelineStage:
     """A stage as TensorFlow ran it. Times are not here: see rates."""
 
     number: int
@@ -52,14 +52,14 @@ class Stage:
     """Long name with the branch of a zip, a mixture or a concatenation."""
     user_stage: str | None
     """As in the stat `name`: MapDataset:2 is the third transformation; None when TensorFlow added it."""
-    above: Stage | None = None
+    above: PipelineStage | None = None
     ahead: bool = False
     """It works on threads of its own, ahead of its consumer."""
     taken: bool = False
     """The program itself takes batches from its pipeline."""
-    fed_by: Stage | None = None
+    fed_by: PipelineStage | None = None
     """Root of the host's pipeline that it hands over to a device, under a distribution strategy."""
-    nested_in: Stage | None = None
+    nested_in: PipelineStage | None = None
     """The stage whose function made it, as interleave does; None when it is in the user's chain."""
     position: int | None = None
     """Place of its (first) transformation in the user's chain, counted from 0 at the source; that of the
@@ -69,7 +69,7 @@ class Stage:
     lane: str = ""
     """What it runs on: program, function:N (of stage N), thread:N (in which stage N works ahead)."""
     args: dict[str, object] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[StageCall] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -164,7 +164,7 @@ def _unindexed(name: str) -> str:
     return _RUN_INDEX.sub("", name)
 
 
-def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
+def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, PipelineStage]]:
     """The stages of a source, consumers first, and the stage of each iterator id.
 
     Ids that collide, parents that form a circle and parents that were never recorded end in stages without
@@ -178,10 +178,10 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
             above = call.consumer if call.is_unnumbered else None
             while above is not None and above not in names:
                 # A call that lasts longer than the recording is not in it.
-                names[above], parents[above] = _unindexed(above), unnumbered.consumer(above)
+                names[above], parents[above] = _unindexed(above), tf1_calls.consumer(above)
                 above = parents[above]
     pipelines = _pipelines(calls, names, parents)
-    stages: dict[tuple[int, str], Stage] = {}
+    stages: dict[tuple[int, str], PipelineStage] = {}
     seen: dict[tuple[int, str], int] = {}
     for call in calls:
         if call.kind != "next" or call.stage is None:
@@ -191,7 +191,7 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
         if stage is None:
             told = str(call.args.get("name", ""))
             root = call.name == "Iterator::Root"
-            stage = stages[key] = Stage(0, key[0], key[1], None if root else written(told))
+            stage = stages[key] = PipelineStage(0, key[0], key[1], None if root else written(told))
         if seen.get(key) != id(call.args):  # which the calls of an iterator share
             seen[key] = id(call.args)
             stage.args.update(call.args)
@@ -206,7 +206,7 @@ def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
     for number, stage in enumerate(ordered):
         stage.number = number
     if all(call.is_unnumbered for call in calls if call.kind == "next"):
-        unnumbered.name(ordered)
+        tf1_calls.name(ordered)
     _feed(ordered)
     _count_from_source(ordered)
     for stage in ordered:
@@ -236,7 +236,7 @@ def _roots(parents: dict[str, str | None]) -> dict[str, str]:
 
 
 def _pipelines(
-    calls: Sequence[Call], names: dict[str, str], parents: dict[str, str | None]
+    calls: Sequence[StageCall], names: dict[str, str], parents: dict[str, str | None]
 ) -> dict[str, int]:
     """The number of each iterator's pipeline: roots with the same stages are replicas or epochs of one."""
     roots = _roots(parents)
@@ -264,7 +264,7 @@ def _pipelines(
     return {iterator: number[root] for iterator, root in roots.items()}
 
 
-def is_taken(call: Call) -> bool:
+def is_taken(call: StageCall) -> bool:
     """Whether the program itself makes this call of a root: it fetches a batch, and waits for it."""
     if call.kind != "next" or "::" in call.name.removeprefix("Iterator::"):
         return False
@@ -273,8 +273,8 @@ def is_taken(call: Call) -> bool:
     return not call.track.startswith("tf_data_")
 
 
-def _link(of: dict[str, Stage], parents: dict[str, str | None]) -> None:
-    votes: defaultdict[Stage, Counter[Stage]] = defaultdict(Counter)
+def _link(of: dict[str, PipelineStage], parents: dict[str, str | None]) -> None:
+    votes: defaultdict[PipelineStage, Counter[PipelineStage]] = defaultdict(Counter)
     for iterator, stage in of.items():
         above = parents.get(iterator)
         if above in of and of[above] is not stage:
@@ -283,9 +283,9 @@ def _link(of: dict[str, Stage], parents: dict[str, str | None]) -> None:
         stage.above = max(counted, key=lambda s: (counted[s], s.branch_name))
     sound: set[int] = set()
     for stage in votes:
-        way: list[Stage] = []
+        way: list[PipelineStage] = []
         inside: set[int] = set()
-        at: Stage | None = stage
+        at: PipelineStage | None = stage
         while at is not None and id(at) not in sound:
             if id(at) in inside:  # parents in a circle: it is opened where it closes
                 way[-1].above = None
@@ -296,7 +296,7 @@ def _link(of: dict[str, Stage], parents: dict[str, str | None]) -> None:
         sound |= inside
 
 
-def _feed(stages: Collection[Stage]) -> None:
+def _feed(stages: Collection[PipelineStage]) -> None:
     """Links the pipelines of devices with the host's: a Generator of theirs takes what a MultiDeviceIterator
     drew from the host's root on a thread of its own."""
     roots = [
@@ -313,19 +313,19 @@ def _feed(stages: Collection[Stage]) -> None:
             generator.user_stage = None
 
 
-def _ordered(stages: Collection[Stage]) -> list[Stage]:
+def _ordered(stages: Collection[PipelineStage]) -> list[PipelineStage]:
     """By pipeline, consumers before what they consume."""
-    below: defaultdict[int, list[Stage]] = defaultdict(list)
+    below: defaultdict[int, list[PipelineStage]] = defaultdict(list)
     level = []
     for stage in stages:
         if stage.above is None:
             level.append(stage)
         else:
             below[id(stage.above)].append(stage)
-    found: list[Stage] = []
+    found: list[PipelineStage] = []
     while level:
         found += sorted(level, key=lambda s: s.branch_name)
-        level = [one for stage in level for one in below[id(stage)]]
+        level = [pipeline_stage for stage in level for pipeline_stage in below[id(stage)]]
     return sorted(found, key=lambda s: s.pipeline)
 
 
@@ -337,7 +337,7 @@ _SOURCES = frozenset(
 )  # fmt: skip
 
 
-def _count_from_source(stages: Sequence[Stage]) -> None:
+def _count_from_source(stages: Sequence[PipelineStage]) -> None:
     """Numbers each pipeline's transformations from its own source on. TensorFlow counts the datasets of a
     process, so those of a second chain go on where the first one ends."""
     least: dict[int, tuple[int, str]] = {}
@@ -354,7 +354,7 @@ def _lowered(number: re.Match[str], less: int) -> str:
     return str(int(number[0]) - less)
 
 
-def _place(stage: Stage) -> None:
+def _place(stage: PipelineStage) -> None:
     """Finds the place of a stage in the user's chain; its consumer's place is known.
 
     Transformations are numbered from the source on, those inside of functions after all others, so what a
@@ -376,11 +376,11 @@ def _place(stage: Stage) -> None:
         stage.position = 0
 
 
-def _lane(stage: Stage) -> str:
+def _lane(stage: PipelineStage) -> str:
     return f"function:{stage.number}" if stage.ahead else consumer_lane(stage)
 
 
-def consumer_lane(stage: Stage) -> str:
+def consumer_lane(stage: PipelineStage) -> str:
     """The lane that takes its elements. Lanes of its consumers are known."""
     above = stage.above
     if above is None:
@@ -388,9 +388,9 @@ def consumer_lane(stage: Stage) -> str:
     return f"{THREAD}{above.number}" if above.ahead else above.lane
 
 
-def _find_ahead(stages: Collection[Stage], of: dict[str, Stage]) -> None:
+def _find_ahead(stages: Collection[PipelineStage], of: dict[str, PipelineStage]) -> None:
     """A stage works ahead when its input is called outside of its own calls, or when its kind always does."""
-    inside: Counter[tuple[Stage, bool]] = Counter()
+    inside: Counter[tuple[PipelineStage, bool]] = Counter()
     for stage in stages:
         for call in stage.calls:
             consumer = of.get(call.consumer or "")

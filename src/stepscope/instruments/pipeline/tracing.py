@@ -13,7 +13,7 @@ _MOST_EVENT_PS = 2 * 10**6
 
 
 @dataclass(frozen=True)
-class Pace:
+class TracingPace:
     """Steps with and without a profiler, as the recorder saw them; means."""
 
     traced_ps: float

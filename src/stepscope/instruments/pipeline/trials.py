@@ -13,10 +13,10 @@ from typing import Literal
 
 from stepscope.instruments.pipeline import copies
 from stepscope.instruments.pipeline.chain import READERS, Ending, ending
-from stepscope.instruments.pipeline.model import Model, Part
+from stepscope.instruments.pipeline.model import ModelStage, PipelineModel
 from stepscope.instruments.pipeline.places import ANY_ORDER, AUTOTUNE
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import PROGRAM, Stage, placed
+from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, placed
 
 HELPS = 0.05
 """A change helps when it takes at least this part off the step."""
@@ -34,7 +34,7 @@ class Trial:
 
     name: str
     facts: Facts
-    then: Model
+    then: PipelineModel
     unknown: Unknown = ""
     """Why what it gains cannot be told."""
 
@@ -45,7 +45,7 @@ class Case:
 
     loads: Sequence[Load]
     worst: Load
-    now: Model
+    now: PipelineModel
     measured_ps: int
     bound: bool = True
     """The program waits for its input."""
@@ -58,7 +58,7 @@ class Case:
         return ending([load.stage for load in self.loads])
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> PipelineStage:
         """The stage."""
         return self.worst.stage
 
@@ -92,7 +92,7 @@ class Case:
         """What the words for a change of the stage need."""
         return self.facts_of(self.stage, way, **more)
 
-    def facts_of(self, stage: Stage, way: str = "", **more: str | int | float) -> Facts:
+    def facts_of(self, stage: PipelineStage, way: str = "", **more: str | int | float) -> Facts:
         """The same for a change of another stage."""
         return {
             "stage": stage.spoken,
@@ -113,7 +113,7 @@ class Case:
         """The stages that feed one."""
         return [one for one in self.loads if _is_below(one, load)]
 
-    def in_parallel(self, width: int | None = None) -> Model:
+    def in_parallel(self, width: int | None = None) -> PipelineModel:
         """It runs on threads of its own, and what it takes from on another one. width: its threads, as many
         as the pool has when None."""
         now, number = self.now, self.stage.number
@@ -234,14 +234,14 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
         )
 
 
-def _at_once_in(case: Case, outer: Stage, branches: int) -> Model:
+def _at_once_in(case: Case, outer: PipelineStage, branches: int) -> PipelineModel:
     """The model when an interleave runs its branches at once, as many as the pool has threads."""
     inner = [load.stage.number for load in case.loads if load.stage.nested_in is outer]
     width = min(branches, case.now.threads) if branches > 1 else case.now.threads
     return case.now.changed(inner, lambda p: replace(p, lane=f"changed:{outer.number}", width=width))
 
 
-def _branches(case: Case, outer: Stage) -> int:
+def _branches(case: Case, outer: PipelineStage) -> int:
     """Branches of an interleave or a flat_map: files, mostly. Each of its iterators makes its own, and those
     of the next epoch are not more of them."""
     heads = [load.stage for load in case.loads if load.stage.above is outer and load.stage.nested_in is outer]
@@ -267,12 +267,12 @@ def _copies(case: Case) -> Iterator[Trial]:
     now = case.now
     number = copies.number(now.cores, now.threads, python=case.worst.python)
     inside = copies.inside(case.stage, stages)
-    outer = next((one.nested_in for one in inside if one.nested_in is not None), None)
-    reads = any(one.short in READERS for one in inside)
+    outer = next((stage.nested_in for stage in inside if stage.nested_in is not None), None)
+    reads = any(stage.short in READERS for stage in inside)
     unknown: Unknown = "one_file" if reads and (outer is None or _branches(case, outer) < 2) else ""
     code = copies.code(inside, number, autotune(case.loads))
     then = now.changed(
-        [one.number for one in inside], lambda p: copies.part(p, case.stage.lane, number, now.threads)
+        [stage.number for stage in inside], lambda p: copies.part(p, case.stage.lane, number, now.threads)
     )
     then = replace(then, parts=tuple(from_program(part) for part in then.parts))
     yield Trial("outer_parallelism", case.facts(copies=number, code=code), then, unknown)
@@ -308,7 +308,7 @@ def _cache(case: Case) -> Iterator[Trial]:
     """Behind the stage; for one that a function makes, behind the stage whose function it is: a cache within
     a function begins anew at each call."""
     load = case.outside
-    above: Stage | None = load.stage
+    above: PipelineStage | None = load.stage
     cached = False
     while above is not None and not cached:
         cached, above = "Cache" in above.short, above.above
@@ -360,31 +360,31 @@ _RULES: tuple[Callable[[Case], Iterator[Trial]], ...] = (
 )
 
 
-def _sequential(stage: Stage) -> list[str]:
+def _sequential(stage: PipelineStage) -> list[str]:
     """Transformations of the stage that the program wrote without num_parallel_calls."""
     return [f"{kind}Dataset" for kind, _ in placed(stage.user_stage) if not kind.startswith("Parallel")]
 
 
-def _has_function(stage: Stage) -> bool:
+def _has_function(stage: PipelineStage) -> bool:
     """Whether it is a map, whose function can be called otherwise."""
     return stage.short.startswith(("Map", "ParallelMap")) and not _is_fused(stage)
 
 
-def _is_fused(stage: Stage) -> bool:
+def _is_fused(stage: PipelineStage) -> bool:
     """Whether it is a map that TensorFlow fused with the batch behind it."""
     return stage.short.startswith("MapAndBatch")
 
 
-def _nothing(part: Part) -> None:
+def _nothing(part: ModelStage) -> None:
     """The part is gone."""
 
 
-def part_of(part: Part, share: float) -> Part:
+def part_of(part: ModelStage, share: float) -> ModelStage:
     """The part when it is asked for fewer elements."""
     return scaled(part, share, share)
 
 
-def _at_once(part: Part, load: Load, many: float) -> Part:
+def _at_once(part: ModelStage, load: Load, many: float) -> ModelStage:
     """The part when its function is called once for many elements: what kernels take is taken to stay, what
     is spent on calling it and between kernels is spent once."""
     each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
@@ -392,7 +392,7 @@ def _at_once(part: Part, load: Load, many: float) -> Part:
     return scaled(part, left, 1 / many)
 
 
-def scaled(part: Part, work: float, calls: float) -> Part:
+def scaled(part: ModelStage, work: float, calls: float) -> ModelStage:
     """The part with so much of its work, called so much as often."""
     return replace(
         part,
@@ -405,7 +405,7 @@ def scaled(part: Part, work: float, calls: float) -> Part:
     )
 
 
-def from_program(part: Part) -> Part:
+def from_program(part: ModelStage) -> ModelStage:
     """The part when a prefetch takes what the program took."""
     ends = "changed:end"
     return replace(

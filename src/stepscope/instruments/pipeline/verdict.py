@@ -21,18 +21,18 @@ from stepscope.instruments.pipeline import (
     stages,
     waits,
 )
-from stepscope.instruments.pipeline.accounting import Accounts, Node
-from stepscope.instruments.pipeline.calls import Call
+from stepscope.instruments.pipeline.accounting import Accounts, ModelRow
+from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.chain import Ending, Removed
-from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.model import Model, Prediction, predict
+from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.oddities import Oddity
-from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import PROGRAM, Stage
-from stepscope.instruments.pipeline.tracing import Pace
+from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage
+from stepscope.instruments.pipeline.tracing import TracingPace
 from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.waits import BOUND_FROM, PARTLY_FROM, StepTime, Waits
 
@@ -56,7 +56,7 @@ class Diagnosis:
     """All stages, consumers first."""
     ranked: tuple[Load, ...]
     """Stages by how much they hold the pipeline up; empty when that cannot be told."""
-    changes: tuple[Change, ...]
+    changes: tuple[PredictedChange, ...]
     cores: int
     share_seen: float = 1.0
     """Part of the recording's calls that was looked at."""
@@ -65,12 +65,12 @@ class Diagnosis:
     machine: Machine | None = None
     """How busy the cores were, where a record tells."""
     ceiling: Ceiling | None = None
-    places: Mapping[Stage, Sequence[Place]] = field(default_factory=dict)
+    places: Mapping[PipelineStage, Sequence[UserStage]] = field(default_factory=dict)
     """Where the user wrote each stage, as far as the capture tells."""
     step_ps: int | None = None
     """Duration of a step that predictions are to be compared with: without a profiler, where the capture
     tells that, else as it was traced. None where no waits are known."""
-    pace: Pace | None = None
+    pace: TracingPace | None = None
     """What steps took with and without a profiler, where the capture tells both."""
     contends: Load | None = None
     """The stage that takes most of the cores where a pipeline keeps up but shares them with the program."""
@@ -83,7 +83,7 @@ class Diagnosis:
     """Part of the steps in which a call for a batch was under way, whatever else went on."""
     odd: tuple[Oddity, ...] = ()
     """What is lost or odd in the recording; it lowers the confidence."""
-    model: Model | None = None
+    model: PipelineModel | None = None
     """The rate model of the steps as they are, where predictions begin. None where no waits are known."""
     unseen: int | None = None
     """What runs that were traced waited for input, where that is much less than what others do: between them
@@ -112,30 +112,30 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
-class Beside:
+class CaptureEvidence:
     """What a capture holds beside the trace."""
 
-    models: Sequence[Node] = ()
-    places: Sequence[Place] = ()
+    models: Sequence[ModelRow] = ()
+    places: Sequence[UserStage] = ()
     machine: Machine | None = None
     missing: Sequence[Oddity] = ()
     """What of the recording is lost or was cut, in sentences."""
-    pace: Pace | None = None
+    pace: TracingPace | None = None
     """What steps took with and without a profiler, where a recorder saw both."""
 
 
 def diagnose(
-    calls: Sequence[Call],
+    calls: Sequence[StageCall],
     steps: Sequence[StepTime],
     *,
     device: bool = False,
     share_seen: float = 1.0,
-    beside: Beside | None = None,
+    beside: CaptureEvidence | None = None,
     judged: Weighed | None = None,
 ) -> Diagnosis:
     """Judges the calls of one source. device: an accelerator was recorded. judged: what the time of its steps
     goes to, which the verdict follows; without it waiting for a batch decides alone."""
-    beside = beside or Beside()
+    beside = beside or CaptureEvidence()
     found, of = stages.build(calls)
     waited = waits.find(calls, steps)
     loads = tuple(rates.measure(calls, found, of, waited))
@@ -198,7 +198,7 @@ def _weighed(waited: Waits, loads: Sequence[Load], judged: Weighed | None) -> tu
     return waited, traced_ps if ahead and traced_ps < _SEEN * waited.wait_ps else None
 
 
-def _with_limit(diagnosis: Diagnosis, waited: Waits, now: Model, step_ps: int) -> Diagnosis:
+def _with_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps: int) -> Diagnosis:
     """The diagnosis with its verdict made sure, the stages ranked, and those that limit."""
     loads, ends, verdict = diagnosis.loads, diagnosis.ends, diagnosis.verdict
     gains = {load.stage: gain_without(now, [load], step_ps) for load in loads}
@@ -217,13 +217,18 @@ def _with_limit(diagnosis: Diagnosis, waited: Waits, now: Model, step_ps: int) -
 
 
 def _with_changes(
-    diagnosis: Diagnosis, waited: Waits, now: Model, step_ps: int, written: Sequence[Place], device: bool
+    diagnosis: Diagnosis,
+    waited: Waits,
+    now: PipelineModel,
+    step_ps: int,
+    written: Sequence[UserStage],
+    device: bool,
 ) -> Diagnosis:
     """The diagnosis with what to change: at the stage that limits, or that takes most of the cores."""
     loads, machine, worst = diagnosis.loads, diagnosis.machine, diagnosis.bottleneck
     bound = diagnosis.verdict != "not_input_bound"
     tried = worst if bound else changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, machine)
-    made: list[Change] = []
+    made: list[PredictedChange] = []
     if tried is not None:
         even = rates.even_ps(loads, waited) / max(waited.step_ps, 1)
         made = changes.propose(loads, tried, now, step_ps, diagnosis.places, written, machine, even, bound)
@@ -251,14 +256,18 @@ def _sure(diagnosis: Diagnosis, waited: Waits) -> Confidence:
     return "medium" if sure == "high" and crowded else sure
 
 
-def gain_without(now: Model, loads: Sequence[Load], measured_ps: int) -> int:
+def gain_without(now: PipelineModel, loads: Sequence[Load], measured_ps: int) -> int:
     """By how much a step would be shorter if some stages had nothing to do."""
     then = now.changed([load.stage.number for load in loads], lambda part: None)
     return 0 if then == now else measured_ps - predict(now, then, measured_ps).step_ps
 
 
 def _limiting(
-    ranked: Sequence[Load], gains: Mapping[Stage, int], now: Model, waited: Waits, measured_ps: int
+    ranked: Sequence[Load],
+    gains: Mapping[PipelineStage, int],
+    now: PipelineModel,
+    waited: Waits,
+    measured_ps: int,
 ) -> tuple[Load | None, Load | None]:
     """The stage that limits, and another one where only both together do. ranked: by what a step would gain
     without each."""

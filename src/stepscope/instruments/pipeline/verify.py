@@ -8,9 +8,9 @@ from statistics import median
 from typing import Any, Literal, NamedTuple
 
 from stepscope import strict_json
-from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.host import OTHERS
-from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.stages import words
 from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.verdict import Diagnosis
@@ -21,7 +21,7 @@ class Recorded:
     """A capture: its diagnosis, and the chain of datasets that the user wrote."""
 
     diagnosis: Diagnosis
-    places: Sequence[Place]
+    places: Sequence[UserStage]
 
 
 class Neighbours(NamedTuple):
@@ -37,11 +37,11 @@ class Neighbours(NamedTuple):
         return abs(self.after - self.before) >= OTHERS * self.cores
 
 
-class Edit(NamedTuple):
+class ChainEdit(NamedTuple):
     """What differs between two chains of datasets. before, after: num_parallel_calls; -1 is AUTOTUNE."""
 
     kind: Literal["added", "removed", "parallelism"]
-    place: Place
+    place: UserStage
     """The transformation, in the chain that has it; of parallelism in the new one."""
     before: int | None = None
     after: int | None = None
@@ -52,9 +52,9 @@ class Verification:
     """A change and what it gained. Times are of steps that were not traced where both captures tell them,
     else of traced steps on both sides."""
 
-    edits: tuple[Edit, ...]
+    edits: tuple[ChainEdit, ...]
     """What differs between the two pipelines; nothing when what changed is elsewhere."""
-    change: Change | None
+    change: PredictedChange | None
     """The change that was predicted; None when none of those that were tried is what was made."""
     before_ps: int
     after_ps: int
@@ -98,10 +98,12 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
     """The same of captures that were made in turns: before, after, before, after. Their first ones tell what
     was changed. None when one of them has no steps to measure."""
     everything = [*before, *after]
-    if not before or not after or any(one.diagnosis.waits is None for one in everything):
+    if not before or not after or any(recorded.diagnosis.waits is None for recorded in everything):
         return None
-    untraced = all(one.diagnosis.pace is not None for one in everything)
-    before_ps, after_ps = (round(median(_step(one, untraced) for one in side)) for side in (before, after))
+    untraced = all(recorded.diagnosis.pace is not None for recorded in everything)
+    before_ps, after_ps = (
+        round(median(_step(recorded, untraced) for recorded in side)) for side in (before, after)
+    )
     told, measured = before[0].diagnosis, after[0].diagnosis
     edits = list(_edits(before[0].places, after[0].places))
     names = [name for name, edit, at in edits if name and _is_meant(at, edit, told)]
@@ -109,7 +111,7 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
     # Python that is gone is what was changed, whatever the chain that replaces it looks like.
     names = [*(name for name in seen if name == "drop_python"), *names] if edits else seen
     alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
-    made = next((one for name in alike for one in told.changes if one.name == name), None)
+    made = next((change for name in alike for change in told.changes if change.name == name), None)
     if made is not None and told.step_ps:
         made = replace(made, prediction=made.prediction.times(before_ps / told.step_ps))
     return Verification(
@@ -123,14 +125,14 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
     )
 
 
-def _step(one: Recorded, untraced: bool) -> int:
-    waits = one.diagnosis.waits
+def _step(recorded: Recorded, untraced: bool) -> int:
+    waits = recorded.diagnosis.waits
     traced = 0 if waits is None else waits.step_ps
-    return (one.diagnosis.step_ps or traced) if untraced else traced
+    return (recorded.diagnosis.step_ps or traced) if untraced else traced
 
 
 def _neighbours(before: Sequence[Recorded], after: Sequence[Recorded]) -> Neighbours | None:
-    machines = [[one.diagnosis.machine for one in side] for side in (before, after)]
+    machines = [[recorded.diagnosis.machine for recorded in side] for side in (before, after)]
     told = [[machine for machine in side if machine is not None] for side in machines]
     if not all(told) or any(machine.process_cores is None for side in told for machine in side):
         return None
@@ -138,16 +140,16 @@ def _neighbours(before: Sequence[Recorded], after: Sequence[Recorded]) -> Neighb
     return Neighbours(was, now, told[0][0].cores)
 
 
-def _is_meant(at: Place | None, edit: Edit, told: Diagnosis) -> bool:
+def _is_meant(at: UserStage | None, edit: ChainEdit, told: Diagnosis) -> bool:
     """Whether an edit changes the stage that predictions are of. at: the transformation before it that was
     edited, or that an added one follows. A stage may stand for several: TensorFlow fuses map and batch."""
     if edit.place.transformation == "prefetch" or not told.changes:
         return True
-    stage = next((one for one in told.places if one.branch_name == told.changes[0].stage), None)
+    stage = next((place for place in told.places if place.branch_name == told.changes[0].stage), None)
     if stage is None or at is None:
         return True
     return (at.position, at.transformation) in {
-        (one.position, one.transformation) for one in told.places[stage]
+        (place.position, place.transformation) for place in told.places[stage]
     }
 
 
@@ -162,24 +164,26 @@ _PARALLEL = {
 }
 
 
-def _edits(before: Sequence[Place], after: Sequence[Place]) -> Iterator[tuple[str, Edit, Place | None]]:
+def _edits(
+    before: Sequence[UserStage], after: Sequence[UserStage]
+) -> Iterator[tuple[str, ChainEdit, UserStage | None]]:
     """Names of the changes that were made, what was done, and to which transformation of the old chain; from
     the two chains."""
     old, new = _chain(before), _chain(after)
-    words, others = [one.transformation for one in old], [one.transformation for one in new]
+    words, others = [stage.transformation for stage in old], [stage.transformation for stage in new]
     for kind, i, j in _aligned(words, others):
         if kind == "added":
-            yield _ADDED.get(others[j], ""), Edit("added", new[j]), old[i - 1] if i else None
+            yield _ADDED.get(others[j], ""), ChainEdit("added", new[j]), old[i - 1] if i else None
         elif kind == "removed":
             name = "list_files_once" if words[i] == "list_files" else ""
-            yield name, Edit("removed", old[i]), old[i]
+            yield name, ChainEdit("removed", old[i]), old[i]
         else:
-            calls, now = (_arguments(one).get("num_parallel_calls") for one in (old[i], new[j]))
+            calls, now = (_arguments(stage).get("num_parallel_calls") for stage in (old[i], new[j]))
             if calls != now:
                 name = _PARALLEL.get(words[i], "")
                 if calls is not None and words[i] == "map":
                     name = "raise_parallelism"
-                yield name, Edit("parallelism", new[j], calls, now), old[i]
+                yield name, ChainEdit("parallelism", new[j], calls, now), old[i]
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -194,13 +198,13 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int,
         yield from (("added", i, k) for k in range(j, last))
 
 
-def _chain(places: Sequence[Place]) -> list[Place]:
+def _chain(places: Sequence[UserStage]) -> list[UserStage]:
     """The chain of the first iterator, sources first."""
-    first = min((one.iterator for one in places), default=0)
-    return sorted((one for one in places if one.iterator == first), key=lambda one: one.position)
+    first = min((place.iterator for place in places), default=0)
+    return sorted((place for place in places if place.iterator == first), key=lambda stage: stage.position)
 
 
-def _arguments(place: Place) -> dict[str, Any]:
+def _arguments(place: UserStage) -> dict[str, Any]:
     return strict_json.members(place.arguments)
 
 

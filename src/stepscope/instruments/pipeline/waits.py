@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median_low
 
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.pipeline.calls import Call
+from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.spans import Interval, inside, length, lengths, shared, union
 from stepscope.instruments.pipeline.stages import is_taken
 
@@ -79,7 +79,7 @@ class Waits:
         return sum(share >= LONG_WAIT for share in self.shares)
 
 
-def find(calls: Sequence[Call], steps: Sequence[StepTime]) -> Waits | None:
+def find(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> Waits | None:
     """The waits of a source; None when no call that takes a batch was recorded.
 
     Shares are of the averaged steps, or of all where averages include none.

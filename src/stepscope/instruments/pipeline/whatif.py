@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from stepscope.instruments.pipeline.changes import surely_parallel
-from stepscope.instruments.pipeline.model import Model, Prediction, predict
+from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.trials import Case, from_program, scaled
@@ -40,7 +40,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PredictedStep:
     """A step then, and what each stage needs."""
 
     prediction: Prediction
@@ -53,7 +53,7 @@ def ask(
     *,
     cores: int | None = None,
     prefetch: bool = False,
-) -> Outcome | None:
+) -> PredictedStep | None:
     """The step with some stages changed; None where the recording does not tell how long a step takes.
 
     settings: numbers of stages that are not there are left out. cores: cores of the machine, None for those
@@ -63,35 +63,43 @@ def ask(
     if now is None or measured_ps is None:
         return None
     loads = {load.stage.number: load for load in diagnosis.loads}
-    wanted = {one.number: one for one in settings if one.number in loads}
+    wanted = {setting.number: setting for setting in settings if setting.number in loads}
     then = now if cores is None or cores == now.cores else _with_cores(now, cores)
     if prefetch:
         then = replace(then, parts=tuple(from_program(part) for part in then.parts))
-    for one in wanted.values():
-        then = _with(then, diagnosis.loads, loads[one.number], one, measured_ps)
+    for setting in wanted.values():
+        then = _with(then, diagnosis.loads, loads[setting.number], setting, measured_ps)
     prediction = predict(now, then, measured_ps)
-    wider = [loads[one.number] for one in wanted.values() if one.width > loads[one.number].width]
+    wider = [
+        loads[setting.number] for setting in wanted.values() if setting.width > loads[setting.number].width
+    ]
     if not all(surely_parallel(load, diagnosis.machine) for load in wider):
         prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
     needs = (_need(load, wanted.get(number)) for number, load in loads.items())
-    return Outcome(prediction, tuple(needs))
+    return PredictedStep(prediction, tuple(needs))
 
 
-def _with(then: Model, loads: Sequence[Load], load: Load, one: Setting, measured_ps: int) -> Model:
+def _with(
+    then: PipelineModel, loads: Sequence[Load], load: Load, setting: Setting, measured_ps: int
+) -> PipelineModel:
     """The model with a stage changed."""
-    if one.width != load.width:
-        part = next((part for part in then.parts if part.number == one.number), None)
+    if setting.width != load.width:
+        part = next((part for part in then.parts if part.number == setting.number), None)
         if part is not None and (load.stage.ahead or (part.lane != PROGRAM and part.width > 1)):
-            then = then.changed([one.number], lambda p: replace(p, width=one.width))
-        elif one.width > 1:  # on threads of its own, as a parallel map is
-            then = Case(loads, load, then, measured_ps).in_parallel(one.width)
-    return then if one.work == 1.0 else then.changed([one.number], partial(scaled, work=one.work, calls=1.0))
+            then = then.changed([setting.number], lambda p: replace(p, width=setting.width))
+        elif setting.width > 1:  # on threads of its own, as a parallel map is
+            then = Case(loads, load, then, measured_ps).in_parallel(setting.width)
+    return (
+        then
+        if setting.work == 1.0
+        else then.changed([setting.number], partial(scaled, work=setting.work, calls=1.0))
+    )
 
 
-def _with_cores(now: Model, cores: int) -> Model:
+def _with_cores(now: PipelineModel, cores: int) -> PipelineModel:
     return replace(now, cores=cores, free_cores=max(now.free_cores + cores - now.cores, 1.0))
 
 
-def _need(load: Load, one: Setting | None) -> Need:
-    width, work = (load.width, 1.0) if one is None else (one.width, one.work)
+def _need(load: Load, setting: Setting | None) -> Need:
+    width, work = (load.width, 1.0) if setting is None else (setting.width, setting.work)
     return Need(load.stage.number, width, round(load.work_ps * work) // max(width, 1))

@@ -21,7 +21,7 @@ _MOST_DIMENSIONS = 64
 _MOST = 2**63 - 1
 
 
-class Told(NamedTuple):
+class CollectiveFacts(NamedTuple):
     """What a recording shows of a collective."""
 
     kind: str
@@ -38,25 +38,25 @@ def kind_of(name: str) -> str:
     return _core.collective_kind(name) or "unknown"
 
 
-def told(names: tuple[str | None, ...], group: str | None, args_json: str | None) -> Told:
+def told(names: tuple[str | None, ...], group: str | None, args_json: str | None) -> CollectiveFacts:
     """What the names of a slice, the group that they imply and its named values tell. names: the best
     first."""
     args = _object(args_json)
     kind = next((kind for name in names if name and (kind := kind_of(name)) != "unknown"), "unknown")
     group = None if group is None else group[:_MOST_TEXT]
     if not args:
-        return Told(kind, group)
+        return CollectiveFacts(kind, group)
     if isinstance(said := args.get("Collective name"), str) and (known := kind_of(said)) != "unknown":
         kind = known
     splits = [args.get(key) for key in ("In split size", "Out split size")]
-    if kind == "all_to_all" and any(isinstance(one, str) and one.strip("[] ") for one in splits):
+    if kind == "all_to_all" and any(isinstance(split, str) and split.strip("[] ") for split in splits):
         kind = "all_to_all_v"
     if group is not None and (module := _text(args.get("hlo_module"))) is not None:
         group = f"{module} {group}"[:_MOST_TEXT]
     name, ranks = (_text(args.get(key)) for key in ("Process Group Name", "Process Group Ranks"))
     if name is not None or ranks is not None:
         group = " ".join(part for part in (name, ranks) if part)[:_MOST_TEXT]
-    return Told(
+    return CollectiveFacts(
         kind,
         group,
         _number(args.get("Group size")),

@@ -17,13 +17,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.ranks.parts import Part
+from stepscope.instruments.ranks.parts import CollectivePart
 
 _BETWEEN_TWO = frozenset({"send", "recv", "send_recv"})
 """Messages between two ranks: numbers and order count other messages on other ranks. They are not matched."""
 
 
-class Matched(NamedTuple):
+class MatchedPart(NamedTuple):
     """A part, by its place among the parts, with what tells which others are of the same collective."""
 
     number: int
@@ -33,9 +33,9 @@ class Matched(NamedTuple):
     """Equal for all of one collective, and different from those of others."""
 
 
-def match(parts: Sequence[Part]) -> list[Matched]:
+def match(parts: Sequence[CollectivePart]) -> list[MatchedPart]:
     """What each part is matched by, in the order of the parts."""
-    found: dict[int, Matched] = {}
+    found: dict[int, MatchedPart] = {}
     groups: list[tuple[str, list[tuple[int, int]]]] = []  # by what, and the places and sequence numbers
     by_number, by_order, negotiated, alone = _split(parts)
     groups += [("none", [(number, place)]) for number, place in alone]
@@ -48,7 +48,7 @@ def match(parts: Sequence[Part]) -> list[Matched]:
         match_number = min(number for number, _ in own)
         known = by if len(own) > 1 else "none"
         for number, sequence in own:
-            found[number] = Matched(number, known, sequence, match_number if len(own) > 1 else None)
+            found[number] = MatchedPart(number, known, sequence, match_number if len(own) > 1 else None)
     return [found[number] for number in range(len(parts))]
 
 
@@ -56,7 +56,7 @@ _ByKey = dict[tuple[Any, ...], list[int]]
 
 
 def _split(
-    parts: Sequence[Part],
+    parts: Sequence[CollectivePart],
 ) -> tuple[_ByKey, _ByKey, dict[int, list[int]], list[tuple[int, int]]]:
     """Places of parts by what may tell of them: numbers, order, negotiations, or nothing; those with a
     number."""
@@ -85,14 +85,14 @@ def _split(
     return by_number, by_order, negotiated, alone
 
 
-def _signature(part: Part) -> tuple[object, ...]:
+def _signature(part: CollectivePart) -> tuple[object, ...]:
     """What is equal on all ranks. Parts of different sizes are not, nor is what a root gives or gets."""
     told = part.told
     sized = part.ends_together
     return told.kind, told.dtype, told.elements_in if sized else None
 
 
-def _agreeing(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[int]]:
+def _agreeing(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterator[list[int]]:
     """Parts of one number that are alike: those that most are, and each other one for itself."""
     alike = Counter(_signature(parts[number]) for number in numbers)
     best, most = alike.most_common(1)[0]
@@ -103,7 +103,7 @@ def _agreeing(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[in
     yield from ([number] for number in numbers if not agreed or _signature(parts[number]) != best)
 
 
-def _in_order(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+def _in_order(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
     """Collectives of a group and step by their order, as places and sequence numbers."""
     ranks: dict[str, list[int]] = defaultdict(list)
     for number in numbers:  # in the order of time, for each source
@@ -115,7 +115,9 @@ def _in_order(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[tu
     yield from _rounds(parts, ranks, going)
 
 
-def _countable(parts: Sequence[Part], numbers: Sequence[int], ranks: Mapping[str, list[int]]) -> set[str]:
+def _countable(
+    parts: Sequence[CollectivePart], numbers: Sequence[int], ranks: Mapping[str, list[int]]
+) -> set[str]:
     """The ranks whose collectives are assigned by their order."""
     of_sources = {who: {parts[number].source_id for number in own} for who, own in ranks.items()}
     # Two recordings of a rank that have the same step are of different rounds, and cannot be assigned.
@@ -129,7 +131,7 @@ def _countable(parts: Sequence[Part], numbers: Sequence[int], ranks: Mapping[str
 
 
 def _rounds(
-    parts: Sequence[Part], ranks: Mapping[str, list[int]], going: set[str]
+    parts: Sequence[CollectivePart], ranks: Mapping[str, list[int]], going: set[str]
 ) -> Iterator[list[tuple[int, int]]]:
     """The first collective of each rank, then the second, and so on. Ranks whose collective is another than
     that of most stop there: what they have left stands for itself."""

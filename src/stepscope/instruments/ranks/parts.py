@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.ranks.kinds import END_TOGETHER, Told, told
+from stepscope.instruments.ranks.kinds import END_TOGETHER, CollectiveFacts, told
 from stepscope.library.statements import Query, statement
 
 
@@ -20,7 +20,7 @@ class Rank(NamedTuple):
     origin_unix_ns: int | None
 
 
-class Part(NamedTuple):
+class CollectivePart(NamedTuple):
     """A rank's part in a collective. Times in ps, from the origin of its source."""
 
     run_id: str
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     step: int | None
     whole_step: bool
     """The recording neither begins nor ends within the step."""
-    told: Told
+    told: CollectiveFacts
     begin_ps: int
     end_ps: int
     negotiated: int | None = None
@@ -46,7 +46,7 @@ class Part(NamedTuple):
         return self.told.kind in END_TOGETHER or self.negotiated is not None
 
 
-def read(query: Query) -> tuple[list[Part], dict[int, Rank]]:
+def read(query: Query) -> tuple[list[CollectivePart], dict[int, Rank]]:
     """All parts, in the order of their sources and of time, and the ranks of the sources."""
     rows = query(statement("collective_slices")).rows()
     if not rows:
@@ -91,7 +91,7 @@ def _parts(
     ranks: dict[int, Rank],
     devices: dict[int, set[str]],
     negotiations: _Negotiations,
-) -> Iterator[Part]:
+) -> Iterator[CollectivePart]:
     for row in rows:
         slice_id, run_id, host_id, source_id, track_id, producer, place, device, process, step, cut, *rest = (
             row
@@ -103,7 +103,7 @@ def _parts(
             who = f"{who}/{device}"
         # Tensors of Horovod and ops of a program are called alike on all ranks; kernels may be of any group.
         group = {"horovod": process, "kineto": None}.get(producer, op_name)
-        part = Part(
+        part = CollectivePart(
             run_id, host_id, source_id, slice_id, track_id, device, who, rank, step, not cut,
             told((op_type, name, op_name), group, args_json), ts_ps, ts_ps + dur_ps,
         )  # fmt: skip
@@ -116,9 +116,9 @@ def _parts(
             yield part
 
 
-def _ready(part: Part, negotiations: Sequence[_Negotiation]) -> dict[int, int]:
+def _ready(part: CollectivePart, negotiations: Sequence[_Negotiation]) -> dict[int, int]:
     """When each rank was ready for what Horovod then ran: by the last negotiation that ended before it. Empty
     where its timeline does not say so of two ranks."""
-    at = bisect_right(negotiations, part.begin_ps, key=lambda one: one.end_ps)
+    at = bisect_right(negotiations, part.begin_ps, key=lambda negotiation: negotiation.end_ps)
     ready = negotiations[at - 1].ready if at else {}
     return ready if len(ready) > 1 else {}

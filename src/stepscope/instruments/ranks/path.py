@@ -32,8 +32,8 @@ def path(arrivals: Sequence[Arrival]) -> dict[int, int]:
     """By the number of each part on the path: how long its rank had been on its way since the collective
     before it, or 0 for the first of all. The parts are those that arrived last."""
     runs: dict[str, list[Arrival]] = defaultdict(list)
-    for one in arrivals:
-        runs[one.run_id].append(one)
+    for arrival in arrivals:
+        runs[arrival.run_id].append(arrival)
     found: dict[int, int] = {}
     for own in runs.values():
         found |= _of_run(own)
@@ -43,14 +43,14 @@ def path(arrivals: Sequence[Arrival]) -> dict[int, int]:
 def _of_run(arrivals: Sequence[Arrival]) -> dict[int, int]:
     last: dict[int, Arrival] = {}
     lanes: dict[tuple[str, int], list[Arrival]] = defaultdict(list)
-    for one in arrivals:
-        lanes[one.participant, one.source_id].append(one)
-        before = last.get(one.match)
-        if before is None or _shortness(one) < _shortness(before):
-            last[one.match] = one
+    for arrival in arrivals:
+        lanes[arrival.participant, arrival.source_id].append(arrival)
+        before = last.get(arrival.match)
+        if before is None or _shortness(arrival) < _shortness(before):
+            last[arrival.match] = arrival
     for lane in lanes.values():
-        lane.sort(key=lambda one: (one.end_ps, one.begin_ps, one.number))
-    ends = {key: [one.end_ps for one in lane] for key, lane in lanes.items()}
+        lane.sort(key=lambda arrival: (arrival.end_ps, arrival.begin_ps, arrival.number))
+    ends = {key: [arrival.end_ps for arrival in lane] for key, lane in lanes.items()}
     longest = min(lanes, key=lambda key: (-len(lanes[key]), key[0], lanes[key][0].begin_ps))
     at: Arrival | None = last[lanes[longest][-1].match]
     found: dict[int, int] = {}
@@ -70,5 +70,5 @@ def _of_run(arrivals: Sequence[Arrival]) -> dict[int, int]:
     return found
 
 
-def _shortness(one: Arrival) -> tuple[int, str]:
-    return one.end_ps - one.begin_ps, one.participant
+def _shortness(arrival: Arrival) -> tuple[int, str]:
+    return arrival.end_ps - arrival.begin_ps, arrival.participant

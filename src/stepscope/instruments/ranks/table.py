@@ -8,35 +8,38 @@ from typing import Any, NamedTuple
 
 from stepscope.instruments.ranks import parts as of_trace
 from stepscope.instruments.ranks.clocks import Aligned, End, align
-from stepscope.instruments.ranks.matching import Matched, match
-from stepscope.instruments.ranks.parts import Part, Rank
+from stepscope.instruments.ranks.matching import MatchedPart, match
+from stepscope.instruments.ranks.parts import CollectivePart, Rank
 from stepscope.instruments.ranks.path import Arrival, path
-from stepscope.lake.numbers import first_id
+from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query
 
 Row = dict[str, Any]
 _MOST = 2**63 - 1
 
 
-class Found(NamedTuple):
+class RankRows(NamedTuple):
     """Rows of both tables."""
 
     collective: list[Row]
     clock_offset: list[Row]
 
 
-def rows(query: Query) -> Found:
+def rows(query: Query) -> RankRows:
     """Rows of both tables, by source and time."""
     found, ranks = of_trace.read(query)
     return rows_of(found, ranks)
 
 
-def rows_of(parts: Sequence[Part], ranks: Mapping[int, Rank]) -> Found:
+def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankRows:
     """The same from what was read."""
     matched = match(parts)
     clocks = _clocks(parts, matched, ranks, sure=True)
     if wrong := _impossible(parts, matched, clocks):
-        matched = [one._replace(by="none", match=None) if one.match in wrong else one for one in matched]
+        matched = [
+            matched_part._replace(by="none", match=None) if matched_part.match in wrong else matched_part
+            for matched_part in matched
+        ]
         clocks = _clocks(parts, matched, ranks)
     together = _together(matched)
     waits = {
@@ -95,19 +98,21 @@ def rows_of(parts: Sequence[Part], ranks: Mapping[int, Rank]) -> Found:
     names = [row["id"] for row in rows]
     for row in rows:
         row["match_id"] = None if row["match_id"] is None else names[row["match_id"]]
-    return Found(rows, _clock_rows(parts, clocks))
+    return RankRows(rows, _clock_rows(parts, clocks))
 
 
-def _together(matched: Sequence[Matched]) -> dict[int, list[int]]:
+def _together(matched: Sequence[MatchedPart]) -> dict[int, list[int]]:
     """Places of the parts of each collective, by its number."""
     found: dict[int, list[int]] = defaultdict(list)
-    for one in matched:
-        if one.match is not None:
-            found[one.match].append(one.number)
+    for part in matched:
+        if part.match is not None:
+            found[part.match].append(part.number)
     return found
 
 
-def _impossible(parts: Sequence[Part], matched: Sequence[Matched], clocks: Mapping[str, Aligned]) -> set[int]:
+def _impossible(
+    parts: Sequence[CollectivePart], matched: Sequence[MatchedPart], clocks: Mapping[str, Aligned]
+) -> set[int]:
     """Collectives, matched by their order, that a rank has left before another arrives, by more than clocks
     err: without the names of groups, two groups may look like one."""
     found = set()
@@ -137,19 +142,23 @@ def _number(rows: Sequence[Row]) -> None:
 
 
 def _clocks(
-    parts: Sequence[Part], matched: Sequence[Matched], ranks: Mapping[int, Rank], *, sure: bool = False
+    parts: Sequence[CollectivePart],
+    matched: Sequence[MatchedPart],
+    ranks: Mapping[int, Rank],
+    *,
+    sure: bool = False,
 ) -> dict[str, Aligned]:
     """The clocks of each run. sure: only by ends of collectives whose groups are known; where there are none,
     by those of one kind and size, of which it is the one whose ends agree best: two groups may look like
     one."""
     sources: dict[str, dict[int, None]] = defaultdict(dict)
     ends: dict[str, dict[object, list[End]]] = defaultdict(lambda: defaultdict(list))
-    for part, one in zip(parts, matched, strict=True):
+    for part, matched_part in zip(parts, matched, strict=True):
         sources[part.run_id][part.source_id] = None
-        if one.match is not None and part.ends_together and part.negotiated is None:
-            unnamed = one.by == "order" and part.told.group is None
+        if matched_part.match is not None and part.ends_together and part.negotiated is None:
+            unnamed = matched_part.by == "order" and part.told.group is None
             alike = (part.told.kind, part.told.elements_in) if unnamed else None
-            ends[part.run_id][alike].append(End(one.match, part.source_id, part.end_ps))
+            ends[part.run_id][alike].append(End(matched_part.match, part.source_id, part.end_ps))
     found = {}
     for run, own in sources.items():
         kinds = ends[run]
@@ -177,7 +186,9 @@ def _disagreement(aligned: Aligned) -> tuple[int, int]:
     return len(errors) - len(known), max(known)
 
 
-def _late(parts: Sequence[Part], own: Sequence[int], clocks: Mapping[str, Aligned]) -> dict[int, int]:
+def _late(
+    parts: Sequence[CollectivePart], own: Sequence[int], clocks: Mapping[str, Aligned]
+) -> dict[int, int]:
     """How long after the first of them each part of a collective arrives; empty where clocks do not tell."""
     begins: dict[int, int] = {}
     for at in own:
@@ -191,7 +202,7 @@ def _late(parts: Sequence[Part], own: Sequence[int], clocks: Mapping[str, Aligne
     return {at: begin - first for at, begin in begins.items() if begin - first <= _MOST}
 
 
-def _clock_rows(parts: Sequence[Part], clocks: Mapping[str, Aligned]) -> list[Row]:
+def _clock_rows(parts: Sequence[CollectivePart], clocks: Mapping[str, Aligned]) -> list[Row]:
     hosts = {part.source_id: (part.run_id, part.host_id) for part in parts}
     rows = []
     for aligned in clocks.values():

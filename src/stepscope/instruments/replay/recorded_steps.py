@@ -28,7 +28,7 @@ _OPENS, _CLOSES = "::StartRegion", "::StopRegion"
 """How TensorFlow and XLA mark the begin and the end of work that a thread was handed."""
 
 
-class Kind(NamedTuple):
+class SliceKind(NamedTuple):
     """How slices of a track are called: a row of replay_kinds."""
 
     rollup_id: int
@@ -64,7 +64,7 @@ class RecordedSteps:
     source_id: int
     steps: Sequence[StepSpan]
     """Those that are asked for, in order of time."""
-    kinds: Sequence[Kind]
+    kinds: Sequence[SliceKind]
     core: Replay
 
     @cached_property
@@ -94,7 +94,7 @@ def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[i
     if not chosen:
         return None
     tracks: dict[int, bool] = dict(query(statement("replay_tracks", source_id=source.source_id)).rows())
-    kinds = [Kind(*row) for row in query(statement("replay_kinds", source_id=source.source_id)).rows()]
+    kinds = [SliceKind(*row) for row in query(statement("replay_kinds", source_id=source.source_id)).rows()]
     driving = driver.tracks(query, [source.source_id]).get(source.source_id)
     if driving is None or driving not in tracks:
         return None

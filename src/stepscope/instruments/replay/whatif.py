@@ -9,7 +9,7 @@ from typing import get_args
 
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.replay import recorded_steps
-from stepscope.instruments.replay.recorded_steps import MISSES, WAITS, Kind, RecordedSteps
+from stepscope.instruments.replay.recorded_steps import MISSES, WAITS, RecordedSteps, SliceKind
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
 from stepscope.library.statements import Query, Stream
 
@@ -20,7 +20,7 @@ _WITH_OPS: frozenset[Label] = frozenset({"compute", "communication", "copy", "co
 
 
 @dataclass(frozen=True)
-class Change:
+class DurationChange:
     """What would take another time."""
 
     without: Label | None = None
@@ -28,7 +28,7 @@ class Change:
     ops: Mapping[str, float] = field(default_factory=dict)
     """Parts that are left of the time of ops, by their type or name."""
 
-    def left(self, kind: Kind) -> float:
+    def left(self, kind: SliceKind) -> float:
         """What is left of the time of slices that are called so."""
         if not kind.is_op:
             return 1.0
@@ -36,13 +36,13 @@ class Change:
             return 0.0
         return next((self.ops[name] for name in kind.called if name in self.ops), 1.0)
 
-    def lefts(self, kinds: Sequence[Kind]) -> dict[int, float]:
+    def lefts(self, kinds: Sequence[SliceKind]) -> dict[int, float]:
         """The same by rollup_id, where something changes."""
         return {kind.rollup_id: left for kind in kinds if (left := self.left(kind)) != 1.0}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayedSteps:
     """Steps of a source, as they were and as they would be."""
 
     source_id: int
@@ -74,8 +74,8 @@ class Outcome:
 
 
 def ask(
-    query: Query, stream: Stream, change: Change, hosts: Iterable[Sequence[TimedStep]] | None = None
-) -> list[Outcome]:
+    query: Query, stream: Stream, change: DurationChange, hosts: Iterable[Sequence[TimedStep]] | None = None
+) -> list[ReplayedSteps]:
     """What the steps of each source would take, those with most time in steps first. Sources whose steps
     nothing drives that was recorded are left out. hosts: the steps of each host; None asks all."""
     wanted: dict[int, list[int]] = {}
@@ -89,13 +89,19 @@ def ask(
             read = recorded_steps.read(query, stream, source, wanted[source.source_id])
             if read is not None:
                 found.append(replayed(read, change))
-    return sorted(found, key=lambda one: (-one.steps * one.recorded_ps, one.source_id))
+    return sorted(
+        found,
+        key=lambda replayed_steps: (
+            -replayed_steps.steps * replayed_steps.recorded_ps,
+            replayed_steps.source_id,
+        ),
+    )
 
 
-def replayed(read: RecordedSteps, change: Change) -> Outcome:
+def replayed(read: RecordedSteps, change: DurationChange) -> ReplayedSteps:
     """What the steps would take."""
     known = {name for kind in read.kinds if kind.is_op for name in kind.called}
-    outcome = Outcome(
+    outcome = ReplayedSteps(
         read.source_id,
         len(read.steps),
         round(read.recorded_ps),

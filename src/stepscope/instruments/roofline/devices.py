@@ -112,12 +112,16 @@ def fitting(about: Mapping[str, Any]) -> list[Device]:
         made = (f"{major}.{minor}", about["core_count"])
         is_amd = str(about.get("device_vendor", "")).upper() == "AMD"
         found = [
-            one
-            for one in devices()
-            if (one.capability, one.cores) == made and one.name.startswith("AMD") == is_amd
+            device
+            for device in devices()
+            if (device.capability, device.cores) == made and device.name.startswith("AMD") == is_amd
         ]
     size = _number(about, "totalGlobalMem") or _number(about, "memory_size")
-    near = [one for one in found if size and min(abs(size / of - 1) for of in one.memory_bytes) <= SAME_SIZE]
+    near = [
+        device
+        for device in found
+        if size and min(abs(size / of - 1) for of in device.memory_bytes) <= SAME_SIZE
+    ]
     return near or found
 
 
@@ -126,8 +130,8 @@ def _called(name: set[str]) -> list[Device]:
     have 40 or 80 GB, all of that."""
     sizes: dict[int, int] = {}
     models: dict[int, int] = {}
-    for number, one in enumerate(devices()):
-        for words in one.words:
+    for number, device in enumerate(devices()):
+        for words in device.words:
             if not name & _OTHERS <= set(words):
                 continue
             if set(words) <= name:
@@ -138,27 +142,27 @@ def _called(name: set[str]) -> list[Device]:
     return [devices()[number] for number, size in (sizes or models).items() if size == most]
 
 
-def _told_flops(about: Mapping[str, Any], one: Device | None) -> Mapping[str, float]:
+def _told_flops(about: Mapping[str, Any], device: Device | None) -> Mapping[str, float]:
     if told := _number(about, "peak_teraflops_per_second"):
         # A TPU multiplies 32-bit floats in its one unit for products, in parts of 16 bits.
         own = dict.fromkeys(("f32", "bf16"), told * 1e12)
-        wide = {} if one is None else {key: value for key, value in one.flops.items() if key not in own}
+        wide = {} if device is None else {key: value for key, value in device.flops.items() if key not in own}
         return {**wide, **own}
-    if one is None:
+    if device is None:
         return {}
     cores = _number(about, "core_count") or _number(about, "numSms")
-    part = cores / one.cores if cores and one.cores else 1.0
+    part = cores / device.cores if cores and device.cores else 1.0
     clock = _number(about, "clock_rate")
-    if clock and one.mhz:
-        part *= clock / 1000 / one.mhz
-    return {key: value * part for key, value in one.flops.items()}
+    if clock and device.mhz:
+        part *= clock / 1000 / device.mhz
+    return {key: value * part for key, value in device.flops.items()}
 
 
-def _told_memory(about: Mapping[str, Any], one: Device | None) -> float | None:
+def _told_memory(about: Mapping[str, Any], device: Device | None) -> float | None:
     told = _number(about, "memory_bandwidth")
-    if one is None:
+    if device is None:
         return told
-    return told if told and told >= WRONG_RATE * one.memory else one.memory
+    return told if told and told >= WRONG_RATE * device.memory else device.memory
 
 
 def _number(about: Mapping[str, Any], key: str) -> float | None:

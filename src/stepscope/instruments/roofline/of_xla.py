@@ -99,13 +99,13 @@ def _row(
 
 
 def _lost(
-    groups: Sequence[Sequence[Any]], rows: timed.Timed, hosts: Mapping[int, tuple[str, str]]
+    groups: Sequence[Sequence[Any]], rows: timed.TimedPrograms, hosts: Mapping[int, tuple[str, str]]
 ) -> list[Counted]:
     """Instructions whose program is not known: their time counts, their cost is unknown."""
     gone = {
-        (one.module, one.instruction)
-        for one in rows.lost
-        if one.reason in ("no_program", "no_instruction", "ambiguous")
+        (lost.module, lost.instruction)
+        for lost in rows.lost
+        if lost.reason in ("no_program", "no_instruction", "ambiguous")
     }
     sums: dict[tuple[int, str, str], list[int]] = {}
     for group in (timed.Group(*one) for one in groups):
@@ -215,7 +215,7 @@ def _product(made: Made, own: Mapping[str, Made]) -> tuple[float, float] | None:
         return None
     results = _arrays(made.shape)
     operands = [own.get(name) for name in made.operands[:_MATRIX]]
-    arrays = [one for operand in operands if operand is not None for one in _arrays(operand.shape)[:1]]
+    arrays = [array for operand in operands if operand is not None for array in _arrays(operand.shape)[:1]]
     if not results or len(arrays) != _MATRIX:
         return None
     three = [*arrays, results[0]]

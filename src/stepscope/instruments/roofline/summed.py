@@ -62,7 +62,7 @@ def uses(rows: Iterable[Mapping[str, Any]], query: Query) -> list[Use]:
         key = row["run_id"], row["host_id"], row["source_id"], row["device"]
         groups.setdefault(key, []).append(row)
     found = [_use(key, members, *windows[key[2]]) for key, members in groups.items() if key[2] in windows]
-    return sorted(found, key=lambda one: (-one.computing_ps, one.source_id, one.device))
+    return sorted(found, key=lambda use: (-use.computing_ps, use.source_id, use.device))
 
 
 def _use(
@@ -98,7 +98,7 @@ def grouped(rows: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
     wholes: dict[tuple[int, str], int] = {}
     for (source_id, device, *_), members in groups.items():
         at = source_id, device
-        wholes[at] = wholes.get(at, 0) + sum(one["self_ps"] for one in members)
+        wholes[at] = wholes.get(at, 0) + sum(member["self_ps"] for member in members)
     found = [_sum(members, wholes[key[0], key[1]]) for key, members in groups.items()]
     return sorted(found, key=lambda row: (-row["self_ps"], row["source_id"], row["device"], row["op"]))
 

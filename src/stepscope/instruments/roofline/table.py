@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.instruments.roofline import devices, roofs
-from stepscope.lake.numbers import first_id
+from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, statement
 
 

@@ -102,7 +102,7 @@ def _input(dims: Any, kind: Any, steps: Any) -> Input | None:
     """An input; None where it is no tensor. ValueError for what no profiler writes."""
     if not isinstance(dims, list) or not isinstance(kind, str):
         raise ValueError("no shape")
-    is_list = bool(dims) and all(isinstance(one, list) for one in dims)
+    is_list = bool(dims) and all(isinstance(dim, list) for dim in dims)
     size, dtype = _SIZES.get(kind, (0, ""))
     if kind == "TensorList" or (is_list and not size):
         return None  # Kineto tells no type of their numbers
@@ -110,10 +110,10 @@ def _input(dims: Any, kind: Any, steps: Any) -> Input | None:
         return None
     shapes = dims if is_list else [dims]
     each = steps if is_list and isinstance(steps, list) and len(steps) == len(dims) else [steps] * len(shapes)
-    if not all(type(number) is int and number >= 0 for one in shapes for number in one):
+    if not all(type(number) is int and number >= 0 for shape in shapes for number in shape):
         raise ValueError("no sizes")
     kept = sum(_kept(one, by) for one, by in zip(shapes, each, strict=True))
-    return Input(tuple(tuple(one) for one in shapes), kept, size, dtype)
+    return Input(tuple(tuple(shape) for shape in shapes), kept, size, dtype)
 
 
 def _kept(dims: Sequence[int], steps: Any) -> float:
@@ -128,7 +128,7 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
     """What shapes make together. ValueError where they do not fit."""
     made: list[int] = []
     for at in range(1, max(map(len, shapes), default=0) + 1):
-        sizes = {one[-at] for one in shapes if len(one) >= at} - {1}
+        sizes = {shape[-at] for shape in shapes if len(shape) >= at} - {1}
         if len(sizes) > 1:
             raise ValueError("shapes do not fit")
         made.append(sizes.pop() if sizes else 1)

@@ -98,11 +98,11 @@ def _named(rows: list[tuple[int, int, int]]) -> list[Segment]:
 def joined(found: Iterable[Segment]) -> list[Segment]:
     """The same with neighbours of one label made one."""
     kept: list[Segment] = []
-    for one in found:
-        if kept and kept[-1].label == one.label and kept[-1].to_ps == one.from_ps:
-            kept[-1] = Segment(kept[-1].from_ps, one.to_ps, one.label)
+    for segment in found:
+        if kept and kept[-1].label == segment.label and kept[-1].to_ps == segment.from_ps:
+            kept[-1] = Segment(kept[-1].from_ps, segment.to_ps, segment.label)
         else:
-            kept.append(one)
+            kept.append(segment)
     return kept
 
 
@@ -142,24 +142,24 @@ def launching(stacks: Sequence[Segment], slices: Sequence[Segment]) -> list[Segm
     lines that convert what it takes and gives."""
     found: list[Segment] = []
     number = 0
-    for one in stacks:
-        if one.label != "copy":
-            found.append(one)
+    for stack in stacks:
+        if stack.label != "copy":
+            found.append(stack)
             continue
-        at = one.from_ps
+        at = stack.from_ps
         while number < len(slices) and slices[number].to_ps <= at:
             number += 1
         ahead = number
-        while at < one.to_ps:
+        while at < stack.to_ps:
             before = slices[ahead - 1].to_ps if ahead else None
             after = slices[ahead].from_ps if ahead < len(slices) else None
-            until = one.to_ps if after is None else min(max(after, at), one.to_ps)
+            until = stack.to_ps if after is None else min(max(after, at), stack.to_ps)
             short = before is not None and after is not None and after - before <= SHORT_PS
             if until > at:
                 found.append(Segment(at, until, "dispatch" if short else "copy"))
             if after is None:
                 break
-            at = min(max(slices[ahead].to_ps, until), one.to_ps)
+            at = min(max(slices[ahead].to_ps, until), stack.to_ps)
             if at > until:
                 found.append(Segment(until, at, "copy"))
             ahead += 1

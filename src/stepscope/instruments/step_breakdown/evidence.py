@@ -122,7 +122,7 @@ def evidence_of(
     whole = _around(windows.values())
     kinds = {source.source_id: kinds.get(source.source_id, NOTHING) for source in sources}
     streams = map(stream, _spans_of(kinds, whole))
-    spans = _core.Spans(streams) if any(one.any for one in kinds.values()) else None
+    spans = _core.Spans(streams) if any(kind.any for kind in kinds.values()) else None
     bits = {source_id: [window] for source_id, window in windows.items()}
     if len(sources) == 1:
         (number,) = windows
@@ -224,9 +224,9 @@ def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> lis
 
 def _ran(samples: Sequence[DriverSample]) -> list[ProcessorTime]:
     return [
-        interpreter_lock.processor_time(one.from_ps, one.to_ps, one.active_ps, one.queued_ps)
-        for one in samples
-        if one.active_ps is not None
+        interpreter_lock.processor_time(sample.from_ps, sample.to_ps, sample.active_ps, sample.queued_ps)
+        for sample in samples
+        if sample.active_ps is not None
     ]
 
 
@@ -301,19 +301,19 @@ class _DrivingThreads:
             for source_id, segments in self.doing(bits).items():
                 begin, end = bits[source_id]
                 found.setdefault(source_id, []).extend(
-                    one._replace(from_ps=max(one.from_ps, begin), to_ps=min(one.to_ps, end))
-                    for one in segments
-                    if one.to_ps > begin and one.from_ps < end
+                    segment._replace(from_ps=max(segment.from_ps, begin), to_ps=min(segment.to_ps, end))
+                    for segment in segments
+                    if segment.to_ps > begin and segment.from_ps < end
                 )
         return {source_id: driver.joined(own) for source_id, own in found.items()}
 
 
 def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[Statement]:
     """Statements that find when something executes or waits."""
-    told = {source_id: one for source_id, one in kinds.items() if one.any}
+    told = {source_id: evidence_kinds for source_id, evidence_kinds in kinds.items() if evidence_kinds.any}
     within: dict[str, Value] = {"begin_ps": whole[0], "end_ps": whole[1]}
-    on_devices = [source_id for source_id, one in told.items() if one.on_devices]
-    on_hosts = [source_id for source_id, one in told.items() if not one.on_devices]
+    on_devices = [source_id for source_id, evidence_kinds in told.items() if evidence_kinds.on_devices]
+    on_hosts = [source_id for source_id, evidence_kinds in told.items() if not evidence_kinds.on_devices]
     if on_devices:
         yield statement("step_evidence", sources=on_devices, place="device", **within)
     if several := [source_id for source_id in on_devices if told[source_id].devices > 1]:

@@ -85,15 +85,15 @@ def _share(pieces: Iterable[StepPiece], loading: Sequence[Interval], ran: Sequen
             beside += took if meanwhile and piece.label == "dispatch" else 0
         while at < len(ran) and ran[at].to_ps <= piece.from_ps:
             at += 1
-        for one in _from(ran, at):
-            if one.from_ps >= piece.to_ps:
+        for time in _from(ran, at):
+            if time.from_ps >= piece.to_ps:
                 break
-            shared = min(one.to_ps, piece.to_ps) - max(one.from_ps, piece.from_ps)
-            part = shared / (one.to_ps - one.from_ps)
-            cpu += one.cpu_ps * part
+            shared = min(time.to_ps, piece.to_ps) - max(time.from_ps, piece.from_ps)
+            part = shared / (time.to_ps - time.from_ps)
+            cpu += time.cpu_ps * part
             if piece.label in ACTIVE:
-                queued += one.queued_ps * part
-                seen += shared - one.queued_ps * part
+                queued += time.queued_ps * part
+                seen += shared - time.queued_ps * part
     # Time in the queue for a core says nothing of the lock: the rest stands for it.
     if (
         not seen

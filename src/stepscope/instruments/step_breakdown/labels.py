@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 from stepscope import _core
-from stepscope.capture import built_in
+from stepscope.capture import c_functions
 from stepscope.instruments import python_frame
 from stepscope.step_labels import LABELS as LABELS
 from stepscope.step_labels import Label as Label
@@ -190,10 +190,10 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
     decides."""
     if function in _COLLECTING:
         return NOTHING
-    if file == built_in.FILE:
-        if function in built_in.AWAITING:
+    if file == c_functions.FILE:
+        if function in c_functions.AWAITING:
             return _BUILT_IN_IDLE
-        return _BUILT_IN_COPY if function in built_in.MOVING else _BUILT_IN_WAIT
+        return _BUILT_IN_COPY if function in c_functions.MOVING else _BUILT_IN_WAIT
     if code != "program":
         place = f"{file}:{function}"
         for matches, meaning in _PURPOSES:

@@ -22,7 +22,7 @@ from stepscope.instruments.step_breakdown.evidence import (
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, ON_DEVICES
 from stepscope.instruments.step_breakdown.stack_sums import StackSums
 from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
-from stepscope.lake.numbers import first_id
+from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, Stream, statement
 
 _TAKES_PART = 0.1
@@ -94,8 +94,8 @@ def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
         # A step that one device computes in while others wait is no step in which all compute.
         devices = [told._replace(executing=own) for own in told.devices] or [told]
         totals = totals or [_core.StepSums(spans, len(LABELS)) for _ in devices]
-        for sums, one in zip(totals, devices, strict=True):
-            pieces = sweep(within, one)
+        for sums, span_evidence in zip(totals, devices, strict=True):
+            pieces = sweep(within, span_evidence)
             if loader.python and loader.ran:
                 locked = interpreter_lock.count_lock_waits(pieces_of(pieces), loader.python, loader.ran)
                 pieces = kept(locked)
@@ -105,7 +105,9 @@ def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
             by_stack.add(seen, looks)
     parts = [
         {"step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
-        for step, own in zip(source.steps, means_of_devices([one.finish() for one in totals]), strict=True)
+        for step, own in zip(
+            source.steps, means_of_devices([total.finish() for total in totals]), strict=True
+        )
         for label, dur_ps, hidden_ps in zip(LABELS, own, own[len(LABELS) :], strict=False)
         if dur_ps or hidden_ps
     ]

@@ -117,12 +117,12 @@ def _stretches(
 def _covered(samples: Sequence[DriverSample]) -> Iterator[Interval]:
     """Stretches of time that samples cover without a gap."""
     begin = end = None
-    for one in samples:
-        if end is None or one.from_ps > end:
+    for sample in samples:
+        if end is None or sample.from_ps > end:
             if begin is not None and end is not None:
                 yield begin, end
-            begin = one.from_ps
-        end = one.to_ps
+            begin = sample.from_ps
+        end = sample.to_ps
     if begin is not None and end is not None:
         yield begin, end
 
@@ -130,7 +130,7 @@ def _covered(samples: Sequence[DriverSample]) -> Iterator[Interval]:
 def _cut(begin: int, end: int, doing: Sequence[Segment]) -> Iterator[tuple[int, int, Label | None]]:
     """A stretch of time, cut into segments and what lies between them."""
     at = begin
-    for number in range(bisect_right(doing, begin, key=lambda one: one.to_ps), len(doing)):
+    for number in range(bisect_right(doing, begin, key=lambda segment: segment.to_ps), len(doing)):
         from_ps, to_ps, label = doing[number]
         if from_ps >= end:
             break
@@ -154,16 +154,18 @@ def _near(stretch: Stretch) -> Iterator[Kind]:
 
 def _divided(stretch: Stretch, own: Sequence[DriverSample]) -> Iterator[SampleSpan]:
     """A stretch, divided where the time of one of its samples ends and that of the next begins."""
-    edges = [stretch.from_ps, *(one.from_ps for one in own[1:]), stretch.to_ps]
+    edges = [stretch.from_ps, *(driver_sample.from_ps for driver_sample in own[1:]), stretch.to_ps]
     for sample, (begin, end) in zip(own, pairwise(edges), strict=True):
         yield from spans_of(sample, begin, end)
 
 
 def _around(samples: Sequence[DriverSample], stretch: Stretch) -> Iterator[SampleSpan]:
     """A stretch of a kind that was never seen: the samples before and after it reach into it."""
-    for number in range(bisect_right(samples, stretch.from_ps, key=lambda one: one.to_ps), len(samples)):
-        one = samples[number]
-        if one.from_ps >= stretch.to_ps:
+    for number in range(
+        bisect_right(samples, stretch.from_ps, key=lambda driver_sample: driver_sample.to_ps), len(samples)
+    ):
+        sample = samples[number]
+        if sample.from_ps >= stretch.to_ps:
             break
-        begin, end = max(one.from_ps, stretch.from_ps), min(one.to_ps, stretch.to_ps)
-        yield from spans_of(one, begin, end)
+        begin, end = max(sample.from_ps, stretch.from_ps), min(sample.to_ps, stretch.to_ps)
+        yield from spans_of(sample, begin, end)

@@ -131,7 +131,7 @@ def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozen
     found = frozenset(one for one in (meanings if queued else loaders) if meanings[one].label == "python")
     if not calling:
         return found
-    return found | {one for one in loaders if meanings[one].label in ("dispatch", "copy")}
+    return found | {loader for loader in loaders if meanings[loader].label in ("dispatch", "copy")}
 
 
 def merged(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:
@@ -149,10 +149,10 @@ def disjoint(samples: Sequence[DriverSample]) -> list[DriverSample]:
     """Samples in order, each up to the next at most."""
     ordered = sorted(samples)
     kept = []
-    for number, one in enumerate(ordered):
-        end = one.to_ps if number + 1 == len(ordered) else min(one.to_ps, ordered[number + 1].from_ps)
-        if end > one.from_ps:
-            kept.append(one._replace(to_ps=end, seen_ps=min(max(one.seen_ps, one.from_ps), end - 1)))
+    for number, sample in enumerate(ordered):
+        end = sample.to_ps if number + 1 == len(ordered) else min(sample.to_ps, ordered[number + 1].from_ps)
+        if end > sample.from_ps:
+            kept.append(sample._replace(to_ps=end, seen_ps=min(max(sample.seen_ps, sample.from_ps), end - 1)))
     return kept
 
 
@@ -169,7 +169,7 @@ def spans_of(sample: DriverSample, begin: int, end: int) -> Iterator[SampleSpan]
 
 def segments(looks: Sequence[SampleSpan]) -> list[Segment]:
     """What samples say of the driving thread; where they say nothing there is no stretch."""
-    return joined(Segment(one.from_ps, one.to_ps, one.label) for one in looks if one.label is not None)
+    return joined(Segment(look.from_ps, look.to_ps, look.label) for look in looks if look.label is not None)
 
 
 def shifts(query: Query, sources: Sequence[int]) -> Shifts:

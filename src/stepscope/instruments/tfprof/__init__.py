@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stepscope.instruments.tfprof.evidence import Evidence
 
 
-class File(Protocol):
+class ModelFile(Protocol):
     """A file of a model: see stepscope.formats.models."""
 
     @property
@@ -39,7 +39,7 @@ COMMANDS = (*VIEWS, "advise", "set", "help")
 
 
 @dataclass(frozen=True)
-class Option:
+class TfprofOption:
     """An option: its name without a dash, its default as the list of options shows it, what it does."""
 
     name: str
@@ -48,15 +48,15 @@ class Option:
 
 
 @cache
-def options() -> tuple[Option, ...]:
+def options() -> tuple[TfprofOption, ...]:
     """All options that TensorFlow 2.21 has, in its order. The core lists them."""
-    return tuple(Option(*one) for one in _core.TfprofOptions.meanings())
+    return tuple(TfprofOption(*meaning) for meaning in _core.TfprofOptions.meanings())
 
 
 @cache
 def names() -> tuple[str, ...]:
     """The names of the options."""
-    return tuple(one.name for one in options())
+    return tuple(option.name for option in options())
 
 
 @cache
@@ -72,7 +72,7 @@ def orders() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ViewOutput:
     """What a view brought: text, warnings, and files still to be written (name, content)."""
 
     text: str
@@ -80,7 +80,7 @@ class Answer:
     files: list[tuple[str, bytes]]
 
 
-class Model:
+class TfprofModel:
     """A model and the steps that were recorded of it.
 
     graph: GraphDef, MetaGraphDef or SavedModel, binary or text. run_metadata: one file a step, numbered from
@@ -97,12 +97,12 @@ class Model:
 
     def __init__(
         self,
-        graph: File | None = None,
-        run_metadata: Sequence[File] = (),
-        op_log: File | None = None,
+        graph: ModelFile | None = None,
+        run_metadata: Sequence[ModelFile] = (),
+        op_log: ModelFile | None = None,
         *,
-        checkpoint: File | None = None,
-        profile: File | None = None,
+        checkpoint: ModelFile | None = None,
+        profile: ModelFile | None = None,
         evidence: Evidence | None = None,
         log_first: bool = False,
         own_flops: bool = False,
@@ -146,10 +146,10 @@ class Model:
         """Share of the graph's nodes that some step ran."""
         return self._core.coverage()
 
-    def show(self, view: str, options: TfprofOptions) -> Answer:
+    def show(self, view: str, options: TfprofOptions) -> ViewOutput:
         """A view: scope, graph, op or code."""
         try:
-            answer = Answer(*self._engine(view).show(view, options))
+            answer = ViewOutput(*self._engine(view).show(view, options))
             answer.warnings.extend(self._missing(view, options))
             return answer
         except _core.CoreError as error:
@@ -169,7 +169,7 @@ class Model:
         except _core.CoreError as error:
             _refuse(error, None)
 
-    def advise(self) -> Answer:
+    def advise(self) -> ViewOutput:
         """What TensorFlow's three checkers say. UsageError for a trace, whose slices they cannot judge."""
         if self.of_trace:
             raise UsageError(
@@ -178,7 +178,7 @@ class Model:
                 todo="stepscope PATH says what the trace shows and what to do",
             )
         try:
-            return Answer(*self._core.advise(), [])
+            return ViewOutput(*self._core.advise(), [])
         except _core.CoreError as error:
             _refuse(error, None)
 
@@ -200,7 +200,11 @@ class Model:
         return data
 
     def _take(
-        self, evidence: Evidence, graph: File | None, op_log: File | None, checkpoint: File | None
+        self,
+        evidence: Evidence,
+        graph: ModelFile | None,
+        op_log: ModelFile | None,
+        checkpoint: ModelFile | None,
     ) -> None:
         """Adds what ran. The code view has nodes of its own, since an op may be called by many lines."""
         try:
@@ -247,14 +251,14 @@ class Model:
             self._codeless = False
         return told
 
-    def _add_checkpoint(self, file: File) -> None:
+    def _add_checkpoint(self, file: ModelFile) -> None:
         self._checkpoint = file  # its values are read when they are asked for
         try:
             self._core.add_checkpoint(file.path)
         except _core.CoreError as error:
             _refuse(error, file.shown)
 
-    def _read(self, what: str, file: File, step: int = 0) -> None:
+    def _read(self, what: str, file: ModelFile, step: int = 0) -> None:
         try:
             if what == "graph":
                 self._core.add_graph(file.input())
@@ -312,7 +316,7 @@ def show_all(options: TfprofOptions) -> None:
 _LEAST = -(2**63)
 
 
-def report(options: TfprofOptions, answer: Answer) -> str:
+def report(options: TfprofOptions, answer: ViewOutput) -> str:
     """The answer as TensorFlow's Python interface prints it: options above, an end below. Only text that goes
     to stdout is framed."""
     if options.output != "stdout":

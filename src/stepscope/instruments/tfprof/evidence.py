@@ -24,7 +24,7 @@ from typing import Any
 
 from stepscope import strict_json, units
 from stepscope.instruments.python_frame import Frame
-from stepscope.instruments.tfprof.nesting import Query, Sample, device_name, walk, whole
+from stepscope.instruments.tfprof.nesting import OpExecutions, Query, device_name, walk, whole
 from stepscope.library.statements import statement
 
 OUTSIDE = -1
@@ -34,7 +34,7 @@ DURING = 0
 
 
 @dataclass
-class Ran:
+class ExecutedNode:
     """A node: what it is, and what it did in each step."""
 
     op: str
@@ -63,7 +63,7 @@ class Ran:
         devices = (self.device, self.accelerator)
         return (name, self.op, devices, sorted(self.types), flops, self.stack, self.inputs, steps)
 
-    def count(self, sample: Sample) -> None:
+    def count(self, sample: OpExecutions) -> None:
         """Adds executions."""
         if sample.device:
             if sample.on_device:
@@ -87,9 +87,9 @@ class Ran:
 class Evidence:
     """What a trace tells."""
 
-    nodes: dict[str, Ran]
+    nodes: dict[str, ExecutedNode]
     """Nodes by name."""
-    calls: dict[str, Ran]
+    calls: dict[str, ExecutedNode]
     """Nodes by name and call stack, for the code view: an op that several lines call is several nodes there.
     Empty without stacks."""
     steps: tuple[int, ...]
@@ -127,44 +127,47 @@ def read(query: Query) -> Evidence:
     nested = walk(query)
     notes: list[str] = []
     samples = _in_steps([*_named(query, nested.tracks, notes), *nested.samples])
-    steps = sorted({one.step for one in samples if one.step is not None and one.step >= 0})
-    outside = [one for one in samples if one.step == OUTSIDE]
+    steps = sorted({sample.step for sample in samples if sample.step is not None and sample.step >= 0})
+    outside = [sample for sample in samples if sample.step == OUTSIDE]
     if outside:
-        runs, time_ps = sum(one.runs for one in outside), sum(one.self_ps for one in outside)
+        runs, time_ps = (
+            sum(executions.runs for executions in outside),
+            sum(executions.self_ps for executions in outside),
+        )
         notes.append(f"{runs} executions ({time_ps / 1e9:.3f} ms) lie outside of all steps and count in none")
-    nodes: dict[str, Ran] = {}
-    for one in samples:
-        nodes.setdefault(one.name, Ran(one.op)).count(one)
+    nodes: dict[str, ExecutedNode] = {}
+    for sample in samples:
+        nodes.setdefault(sample.name, ExecutedNode(sample.op)).count(sample)
     for name, inputs in _inputs(query).items():
         if name in nodes:
             nodes[name].inputs = inputs
-    calls = _by_stack(samples) if any(one.stack for one in samples) else {}
+    calls = _by_stack(samples) if any(sample.stack for sample in samples) else {}
     return Evidence(nodes, calls, tuple(steps), [*notes, *_together(query), *nested.notes])
 
 
-def _in_steps(samples: Sequence[Sample]) -> list[Sample]:
+def _in_steps(samples: Sequence[OpExecutions]) -> list[OpExecutions]:
     """The samples with numbers for what lies in no step."""
-    nowhere = OUTSIDE if any(one.step is not None for one in samples) else DURING
-    return [one.placed(nowhere) if one.step is None else one for one in samples]
+    nowhere = OUTSIDE if any(sample.step is not None for sample in samples) else DURING
+    return [sample.placed(nowhere) if sample.step is None else sample for sample in samples]
 
 
-def _by_stack(samples: Iterable[Sample]) -> dict[str, Ran]:
+def _by_stack(samples: Iterable[OpExecutions]) -> dict[str, ExecutedNode]:
     """Nodes by name and stack; names that several stacks have get numbers, as TensorFlow gives to ops."""
     names: dict[tuple[str, tuple[Frame, ...]], str] = {}
     counts: dict[str, int] = {}
-    found: dict[str, Ran] = {}
-    taken = {one.name for one in samples}
-    for one in samples:
-        key = (one.name, one.stack)
+    found: dict[str, ExecutedNode] = {}
+    taken = {sample.name for sample in samples}
+    for sample in samples:
+        key = (sample.name, sample.stack)
         name = names.get(key)
         if name is None:
-            name = one.name
-            while name in found or (name != one.name and name in taken):
-                counts[one.name] = counts.get(one.name, 0) + 1
-                name = f"{one.name}_{counts[one.name]}"
+            name = sample.name
+            while name in found or (name != sample.name and name in taken):
+                counts[sample.name] = counts.get(sample.name, 0) + 1
+                name = f"{sample.name}_{counts[sample.name]}"
             names[key] = name
-            found[name] = Ran(one.op)
-        found[name].count(one)
+            found[name] = ExecutedNode(sample.op)
+        found[name].count(sample)
     return found
 
 
@@ -179,7 +182,7 @@ class _Described:
     bytes: int = 0
 
 
-def _named(query: Query, walked: Sequence[int], notes: list[str]) -> list[Sample]:
+def _named(query: Query, walked: Sequence[int], notes: list[str]) -> list[OpExecutions]:
     """Executions of ops that tell their names, added up. Instructions of XLA lie in the scope of the op that
     they were made of, where the recording keeps their program, else in that of their module."""
     described = _descriptions(query)
@@ -196,7 +199,7 @@ def _named(query: Query, walked: Sequence[int], notes: list[str]) -> list[Sample
             about = replace(about, op=about.op or f"{scope or module}/{op}", stack=stack or about.stack)
         name = (about.op or op).strip("/")
         samples.append(
-            Sample(
+            OpExecutions(
                 name or op or event,
                 about.kind or kind or op,
                 place == "device",

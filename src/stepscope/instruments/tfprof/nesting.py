@@ -15,7 +15,7 @@ from stepscope.instruments.python_frame import Frame
 from stepscope.library.statements import statement
 
 
-class Rows(Protocol):
+class BatchedRows(Protocol):
     """The rows of a query."""
 
     def rows(self) -> list[tuple[Any, ...]]:
@@ -25,7 +25,7 @@ class Rows(Protocol):
         """All of them, some at a time."""
 
 
-Query = Callable[[Statement], Rows]
+Query = Callable[[Statement], BatchedRows]
 """Asks for rows: Trace.query or an engine's, which know the library's base views."""
 
 MOST_LEVELS = 200
@@ -37,7 +37,7 @@ SLASH = "\N{DIVISION SLASH}"
 
 
 @dataclass(frozen=True)
-class Sample:
+class OpExecutions:
     """Executions of an op in a step, on the host or on an accelerator."""
 
     name: str
@@ -54,7 +54,7 @@ class Sample:
     bytes: int = 0
     """Bytes of all of them."""
 
-    def placed(self, step: int) -> Sample:
+    def placed(self, step: int) -> OpExecutions:
         """The same in a step."""
         return replace(self, step=step)
 
@@ -63,7 +63,7 @@ class Sample:
 class Nested:
     """The executions on threads where nesting tells something, and of the kernels that they launched."""
 
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[OpExecutions] = field(default_factory=list)
     tracks: list[int] = field(default_factory=list)
     """Threads that were looked at: nobody else should count their ops."""
     notes: list[str] = field(default_factory=list)
@@ -149,7 +149,7 @@ class _Numbers:
 
 
 @dataclass
-class _Open:
+class _OpenOps:
     """Numbers of what is open, and what was summed up so far."""
 
     frames: _Numbers = field(default_factory=_Numbers)
@@ -174,7 +174,7 @@ class _Open:
 def walk(query: Query) -> Nested:
     """What ran on threads where slices do not name their op, or where Python calls lie around them."""
     tracks = [int(one) for (one,) in query(statement("tfprof_nested_tracks")).rows()]
-    state = _Open()
+    state = _OpenOps()
     if tracks:
         told = query(statement("tfprof_nested_kinds", tracks=tracks)).rows()
         kinds = {row[0]: _Kind(row, state.frames) for row in told}
@@ -222,7 +222,7 @@ class _Kind:
             self.frame = None if place is None else frames.of(place)
 
 
-def _threads(rows: Rows, kinds: Mapping[int, _Kind], state: _Open) -> None:
+def _threads(rows: BatchedRows, kinds: Mapping[int, _Kind], state: _OpenOps) -> None:
     paths, stacks = state.paths, state.stacks
     below, on_stack = paths.below, stacks.below
     named: dict[tuple[str, str | None], int] = {}
@@ -278,7 +278,7 @@ def _from_root(paths: _Trie, named: dict[tuple[str, str | None], int], op: str, 
     return path
 
 
-def _accelerators(rows: Rows, state: _Open) -> int:
+def _accelerators(rows: BatchedRows, state: _OpenOps) -> int:
     """Kernels and copies, counted where they were launched; returns how many of them do not tell where."""
     unknown = 0
     for batch in rows.batches():
@@ -294,7 +294,7 @@ def _accelerators(rows: Rows, state: _Open) -> int:
     return unknown
 
 
-def _samples(state: _Open) -> list[Sample]:
+def _samples(state: _OpenOps) -> list[OpExecutions]:
     names: dict[int, str] = {}
     stacks: dict[int, tuple[Frame, ...]] = {}
     taken = 0
@@ -312,7 +312,7 @@ def _samples(state: _Open) -> list[Sample]:
         if stack not in stacks:
             stacks[stack] = tuple(state.frames.every[frame] for frame in state.stacks.parts(stack))
         samples.append(
-            Sample(
+            OpExecutions(
                 names[path],
                 state.kinds.get(path) or names[path].rsplit("/", 1)[-1],
                 on_device,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from stepscope import _core
 from stepscope.engines import Arrow, Part, Stream
 from stepscope.errors import UnreadableSource
-from stepscope.instruments.tfprof import VIEWS, File, Model, show_all
+from stepscope.instruments.tfprof import VIEWS, ModelFile, TfprofModel, show_all
 from stepscope.instruments.tfprof.evidence import read
 from stepscope.instruments.tfprof.nesting import Query
-from stepscope.lake.numbers import first_id
 from stepscope.lake.relation import quoted
+from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _FIGURES = (
 _MOST_PS = 2**63 - 1
 
 
-def parts(query: Query, files: Mapping[str, Sequence[File]]) -> list[Part]:
+def parts(query: Query, files: Mapping[str, Sequence[ModelFile]]) -> list[Part]:
     """The rows of tfprof_node, one part for each view that has rows.
 
     query: asks the tables. files: RunMetadata and graphs by the option of tfprof that takes them; where there
@@ -61,7 +61,7 @@ def _stream(store: Store, view: str, columns: Sequence[str] | None, mapped: bool
     return store.stream(view, mapped=mapped, columns=columns)
 
 
-def _tabulated(model: Model, view: str, options: TfprofOptions, store: object) -> bool:
+def _tabulated(model: TfprofModel, view: str, options: TfprofOptions, store: object) -> bool:
     """Whether the model has the view; the code view needs lines of code."""
     try:
         model.tabulate(view, options, store)  # type: ignore[arg-type]
@@ -72,15 +72,15 @@ def _tabulated(model: Model, view: str, options: TfprofOptions, store: object) -
     return True
 
 
-def _model(query: Query, files: Mapping[str, Sequence[File]]) -> Model | None:
-    def one(option: str) -> File | None:
+def _model(query: Query, files: Mapping[str, Sequence[ModelFile]]) -> TfprofModel | None:
+    def one(option: str) -> ModelFile | None:
         return files[option][0] if option in files else None
 
     steps, graph = files.get("run_meta_path", ()), one("graph_path")
     evidence = None if steps else read(query)
     if not steps and graph is None and not (evidence and evidence.nodes):
         return None
-    return Model(
+    return TfprofModel(
         graph,
         steps,
         one("op_log_path"),

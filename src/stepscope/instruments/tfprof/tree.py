@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import _core, units
 from stepscope.errors import UsageError
-from stepscope.instruments.tfprof import Model, columns, names, orders, set_option, show_all
+from stepscope.instruments.tfprof import TfprofModel, columns, names, orders, set_option, show_all
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
@@ -72,7 +72,7 @@ FIGURES: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 
 @dataclass
-class Node:
+class ViewNode:
     """A line of a view, with the lines below it."""
 
     name: str
@@ -93,11 +93,11 @@ class Node:
     """The graph's nodes that it stands for; empty for a scope that is none."""
     level: int = 0
     """Levels below the root."""
-    children: list[Node] = field(default_factory=list)
+    children: list[ViewNode] = field(default_factory=list)
     select: tuple[str, ...] = ()
     """What is shown of it."""
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[ViewNode]:
         """It and all below it, in the order of the view's lines."""
         stack = [self]
         while stack:
@@ -105,7 +105,7 @@ class Node:
             yield node
             stack.extend(reversed(node.children))
 
-    def find(self, name: str) -> Node:
+    def find(self, name: str) -> ViewNode:
         """The first one of that name. KeyError when there is none."""
         for node in self.walk():
             if node.name == name:
@@ -142,7 +142,7 @@ class Node:
         return f'<div style="font-family:monospace">{_html(self)}</div>'
 
 
-def _told(node: Node) -> list[str]:
+def _told(node: ViewNode) -> list[str]:
     told = []
     for word in node.select:
         if word in FIGURES:
@@ -156,13 +156,13 @@ def _told(node: Node) -> list[str]:
     return told
 
 
-def _line(node: Node) -> str:
+def _line(node: ViewNode) -> str:
     shape = f" {'x'.join(map(str, node.shape))}" if node.shape else ""
     told = ", ".join(_told(node))
     return f"{node.name}{shape}" + (f" ({told})" if told else "")
 
 
-def _html(root: Node) -> str:
+def _html(root: ViewNode) -> str:
     """Lists nested as the tree is; without recursion, for graphs are thousands of levels deep."""
     out: list[str] = []
     level = -1
@@ -178,10 +178,10 @@ def _html(root: Node) -> str:
     return "".join(out)
 
 
-class Profile:
+class TfprofProfile:
     """A model and its recorded steps, to be asked for views."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: TfprofModel) -> None:
         self._model = model
 
     @property
@@ -189,26 +189,26 @@ class Profile:
         """What to know about the files."""
         return self._model.notes
 
-    def scope(self, **options: Any) -> Node:
+    def scope(self, **options: Any) -> ViewNode:
         """By name scope. Options are tfprof's: max_depth=4, min_params=100, order_by="params",
         account_type_regexes=["_trainable_variables"], select=["params", "micros"], step=1, …
         There are no minimums but those given, so that negative figures are shown, which tfprof hides.
         UsageError for an unknown one."""
         return self._view("scope", options)
 
-    def graph(self, **options: Any) -> Node:
+    def graph(self, **options: Any) -> ViewNode:
         """From outputs to inputs, each node where it is met first. Options as in scope()."""
         return self._view("graph", options)
 
-    def op(self, **options: Any) -> Node:
+    def op(self, **options: Any) -> ViewNode:
         """By op type, below one root. Options as in scope()."""
         return self._view("op", options)
 
-    def code(self, **options: Any) -> Node:
+    def code(self, **options: Any) -> ViewNode:
         """By line of Python. UnreadableSource when no op log has any. Options as in scope()."""
         return self._view("code", options)
 
-    def _view(self, view: View, options: dict[str, Any]) -> Node:
+    def _view(self, view: View, options: dict[str, Any]) -> ViewNode:
         chosen = _core.TfprofOptions()
         show_all(chosen)
         select = _words(options.get("select", ("micros", "params", "bytes")))
@@ -251,11 +251,11 @@ def _figures(values: Sequence[int], ticks: int) -> Figures:
     return Figures(*values[:2], *times, *values[5:])
 
 
-def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 1) -> Node:
+def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 1) -> ViewNode:
     """The lines of a view (see `Model.outline`) as a tree. ticks: units of time in a microsecond."""
-    open_: list[Node] = []
+    open_: list[ViewNode] = []
     for level, name, counts, own, total, (types, devices, shape, nodes) in rows:
-        node = Node(
+        node = ViewNode(
             name,
             counts,
             _figures(own, ticks),
@@ -274,7 +274,7 @@ def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 
     return open_[0]
 
 
-def servers(profile: Profile) -> dict[str, int]:
+def servers(profile: TfprofProfile) -> dict[str, int]:
     """Parameters by device: how well variables are balanced over parameter servers."""
     sums: dict[str, int] = {}
     for node in profile.scope().walk():
@@ -284,4 +284,4 @@ def servers(profile: Profile) -> dict[str, int]:
     return sums
 
 
-__all__ = ["FIGURES", "Figures", "Node", "Profile", "servers", "tree"]
+__all__ = ["FIGURES", "Figures", "TfprofProfile", "ViewNode", "servers", "tree"]

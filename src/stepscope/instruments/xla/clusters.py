@@ -214,10 +214,10 @@ def rows(graphs: Iterable[Graph]) -> list[Row]:
     """Clusters, then nodes outside, of each graph. A log that names no node gives a row for each op."""
     found: list[Row] = []
     for graph in graphs:
-        for name, one in graph.clusters.items():
+        for name, cluster in graph.clusters.items():
             found.append(
-                _row("cluster", graph, name, None, one.nodes)
-                | {"ops": _counts(one.ops), "inputs": one.inputs, "outputs": one.outputs}
+                _row("cluster", graph, name, None, cluster.nodes)
+                | {"ops": _counts(cluster.ops), "inputs": cluster.inputs, "outputs": cluster.outputs}
             )
         named: Counter[str] = Counter()
         for name, op in graph.seen.items():

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.xla.known_programs import Program
+from stepscope.instruments.xla.known_programs import KnownProgram
 from stepscope.instruments.xla.timed import NEVER, statements
 
 BY = "module, time and thread"
@@ -34,7 +34,7 @@ class _Slice(NamedTuple):
     device: str | None
 
 
-def unclear(groups: Sequence[Sequence[Any]], programs: Sequence[Program]) -> set[str]:
+def unclear(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> set[str]:
     """Modules of which there are several programs, and slices that do not say which."""
     counts: dict[str, int] = defaultdict(int)
     for program in programs:
@@ -45,7 +45,7 @@ def unclear(groups: Sequence[Sequence[Any]], programs: Sequence[Program]) -> set
 
 
 def apart(
-    groups: Sequence[Sequence[Any]], slices: Sequence[Sequence[Any]], programs: Sequence[Program]
+    groups: Sequence[Sequence[Any]], slices: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]
 ) -> list[Sequence[Any]]:
     """The groups (rows of the statement instruction_slices), those of unclear modules by execution: with the
     program that fits, or as they are where none or several do. slices: rows of slices_of_modules."""
@@ -57,9 +57,9 @@ def apart(
     told: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
     for sure, members in _executions(rows):
         by_module: dict[str, list[_Slice]] = defaultdict(list)
-        for one in members:
-            if one.module in modules and one.place == "host":
-                by_module[one.module].append(one)
+        for member in members:
+            if member.module in modules and member.place == "host":
+                by_module[member.module].append(member)
         for module, found in by_module.items():
             program = _fits({one.op for one in found if one.op}, module, found[0].source, programs, sure)
             for one in found:
@@ -113,24 +113,28 @@ def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
 
 
 def _fits(
-    names: set[str], module: str, source: int, programs: Sequence[Program], sure: bool
-) -> Program | None:
+    names: set[str], module: str, source: int, programs: Sequence[KnownProgram], sure: bool
+) -> KnownProgram | None:
     """The one program that has all these instructions and, where they are surely all, shows all its work;
     None for several."""
     known = [program for program in programs if program.module == module]
     known = [program for program in known if program.source == source] or known
-    having = [program for program in known if names <= {one.name for one in program.instructions}]
+    having = [
+        program for program in known if names <= {instruction.name for instruction in program.instructions}
+    ]
     if len(having) > 1 and sure:
         having = [program for program in having if _work(program) <= names]
     return having[0] if len(having) == 1 else None
 
 
-def _work(program: Program) -> set[str]:
+def _work(program: KnownProgram) -> set[str]:
     """What is timed in each execution of a program: what its entry does."""
     if program.entry not in statements(program):
         return set()
     return {
-        one.name
-        for one in program.instructions
-        if one.computation == program.entry and one.opcode not in NEVER and not one.called
+        instruction.name
+        for instruction in program.instructions
+        if instruction.computation == program.entry
+        and instruction.opcode not in NEVER
+        and not instruction.called
     }

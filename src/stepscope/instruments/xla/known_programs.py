@@ -12,7 +12,7 @@ from stepscope import code_lines, strict_json
 from stepscope.escapes import printable
 
 
-class Instruction(NamedTuple):
+class HloInstruction(NamedTuple):
     """An instruction of a program. computation: its index. fused: index of the computation that it fuses.
     called: indexes of computations that run in its place, the body of a loop before its condition. flops,
     transcendentals, bytes: of one execution as it really runs; None if unknown. trips: how often a
@@ -32,7 +32,7 @@ class Instruction(NamedTuple):
     line: int | None
 
 
-class Program(NamedTuple):
+class KnownProgram(NamedTuple):
     """A program. source: the number of the source that keeps it; None for one of a dump folder. id: as slices
     have it in program_id. entry: index of the computation that begins."""
 
@@ -40,12 +40,12 @@ class Program(NamedTuple):
     module: str
     id: str | None
     entry: int | None
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[HloInstruction, ...]
     computations: tuple[str, ...]
     file: str
 
 
-class _Row(NamedTuple):
+class _InstructionRow(NamedTuple):
     """A row of the statement instructions_of_programs."""
 
     run: str
@@ -70,13 +70,13 @@ class _Row(NamedTuple):
     on_line: int | None
 
 
-def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[Program]:
+def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[KnownProgram]:
     """The programs of rows of the statement instructions_of_programs, which is what a lake keeps. runs: the
     run of each source. Dumps tell the recordings of their own run, where these do not keep the program
     themselves; others may have a program of the same name."""
-    found: list[Program] = []
-    dumped: list[tuple[str, Program]] = []
-    for _, members in groupby(map(_Row._make, rows), key=lambda row: (row.source, row.module_id)):
+    found: list[KnownProgram] = []
+    dumped: list[tuple[str, KnownProgram]] = []
+    for _, members in groupby(map(_InstructionRow._make, rows), key=lambda row: (row.source, row.module_id)):
         several = list(members)
         program = _of_rows(several)
         if several[0].recorded:
@@ -90,7 +90,7 @@ def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[Pr
     return found
 
 
-def _of_rows(rows: Sequence[_Row]) -> Program:
+def _of_rows(rows: Sequence[_InstructionRow]) -> KnownProgram:
     numbers = {name: at for at, name in enumerate(dict.fromkeys(row.computation for row in rows))}
     instructions = []
     for row in rows:
@@ -98,7 +98,7 @@ def _of_rows(rows: Sequence[_Row]) -> Program:
         if row.opcode in (*_CALLS, "fusion"):
             called = tuple(numbers[name] for name in strict_json.elements(row.calls) if name in numbers)
         instructions.append(
-            Instruction(
+            HloInstruction(
                 row.name,
                 row.opcode,
                 numbers[row.computation],
@@ -115,7 +115,7 @@ def _of_rows(rows: Sequence[_Row]) -> Program:
         )
     first = rows[0]
     entry = next((numbers[row.computation] for row in rows if row.is_entry), None)
-    return Program(
+    return KnownProgram(
         first.source,
         first.module,
         first.program or None,
@@ -129,9 +129,9 @@ def _of_rows(rows: Sequence[_Row]) -> Program:
 _CALLS = ("while", "call", "conditional", "async-start")
 
 
-def of_module(module: Mapping[str, Any], source: int | None, number: str | None, file: str) -> Program:
+def of_module(module: Mapping[str, Any], source: int | None, number: str | None, file: str) -> KnownProgram:
     """The program of what _core.hlo_module() gives."""
-    return Program(
+    return KnownProgram(
         source,
         printable(module["name"]),
         number if number is not None else None if module["id"] is None else str(module["id"]),
@@ -142,13 +142,13 @@ def of_module(module: Mapping[str, Any], source: int | None, number: str | None,
     )
 
 
-def _instruction(row: Mapping[str, Any], frames: Sequence[Any]) -> Instruction:
+def _instruction(row: Mapping[str, Any], frames: Sequence[Any]) -> HloInstruction:
     unknown = row["run_custom_calls"] > 0 or row["run_open_loops"] > 0
     flops, transcendentals, moved = (
         None if unknown else row[key] for key in ("run_flops", "run_transcendentals", "run_bytes")
     )
     opcode = row["opcode"]
-    return Instruction(
+    return HloInstruction(
         printable(row["name"]),
         printable(opcode),
         row["computation"],

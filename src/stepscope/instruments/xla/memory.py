@@ -15,7 +15,7 @@ CLASSES = ("parameter", "output", "constant", "thread_local", "temp")
 """What memory is for, in the order of the statement program_memory."""
 
 
-class Holder(NamedTuple):
+class ProgramHolder(NamedTuple):
     """Memory that is held at the peak. of: one of CLASSES."""
 
     of: str
@@ -38,7 +38,7 @@ class Heap(NamedTuple):
     allocation: int
 
 
-class Program(NamedTuple):
+class ProgramMemory(NamedTuple):
     """The memory of a program. classes: bytes of each class, and alias. peak_bytes: all that a run takes."""
 
     module: str
@@ -47,7 +47,7 @@ class Program(NamedTuple):
     classes: dict[str, int]
     peak_bytes: int
     heaps: tuple[Heap, ...]
-    holders: tuple[Holder, ...]
+    holders: tuple[ProgramHolder, ...]
 
     @property
     def jax_peak_bytes(self) -> int:
@@ -55,21 +55,21 @@ class Program(NamedTuple):
         return sum(self.classes[name] for name in ("parameter", "output", "constant"))
 
 
-def find(query: Query) -> tuple[list[Program], int]:
+def find(query: Query) -> tuple[list[ProgramMemory], int]:
     """The programs that say what memory they take, the largest first, and how many there are."""
     rows = query(statement("program_memory")).rows()
     modules = [row[0] for row in rows[:MOST_PROGRAMS]]
     heaps = _by_module(query(statement("program_heaps", modules=modules)).rows()) if modules else {}
     holders = _by_module(query(statement("program_holders", modules=modules)).rows()) if modules else {}
     found = [
-        Program(
+        ProgramMemory(
             module,
             program_id,
             file,
             dict(zip((*CLASSES, "alias"), sizes, strict=True)),
             allocated,
             tuple(Heap(*heap) for heap in heaps.get(number, ())),
-            tuple(Holder(*holder) for holder in holders.get(number, ())),
+            tuple(ProgramHolder(*holder) for holder in holders.get(number, ())),
         )
         for number, module, program_id, file, *sizes, allocated in rows[:MOST_PROGRAMS]
     ]
@@ -83,13 +83,13 @@ def _by_module(rows: Sequence[Sequence[Any]]) -> dict[int, list[Sequence[Any]]]:
     return found
 
 
-def by(holders: Sequence[Holder], what: str) -> list[tuple[str, int, int]]:
+def by(holders: Sequence[ProgramHolder], what: str) -> list[tuple[str, int, int]]:
     """Holders put together by "op" or "line": name, bytes and how many, the largest first."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for one in holders:
-        line = f"{one.file}:{one.line}" if one.file else "unknown"
-        name = line if what == "line" else one.op_name or one.opcode or "unknown"
-        sums[name][0] += one.bytes
+    for holder in holders:
+        line = f"{holder.file}:{holder.line}" if holder.file else "unknown"
+        name = line if what == "line" else holder.op_name or holder.opcode or "unknown"
+        sums[name][0] += holder.bytes
         sums[name][1] += 1
     found = [(name, size, count) for name, (size, count) in sums.items()]
     return sorted(found, key=lambda one: (-one[1], one[0]))

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.xla.known_programs import Instruction, Program
+from stepscope.instruments.xla.known_programs import HloInstruction, KnownProgram
 
 COLUMNS = (
     *("module", "program_id", "instruction", "opcode", "place", "device", "slices", "executions", "runs"),
@@ -51,7 +51,7 @@ class Lost(NamedTuple):
     self_ps: int
 
 
-class Timed(NamedTuple):
+class TimedPrograms(NamedTuple):
     """What a recording says of compiled programs. rows: with COLUMNS, one for each instruction and place, the
     longest self time first. untimed: instructions that no slice names, as (module, program id, why, opcode,
     number); why: no_work, inside_fusion, not_run, function, or untold. seen: slices of instructions."""
@@ -81,14 +81,16 @@ class Group(NamedTuple):
     by: str = ""
 
 
-def join(groups: Sequence[Sequence[Any]], programs: Sequence[Program]) -> Timed:
+def join(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> TimedPrograms:
     """Joins rows of the statement instruction_slices with the programs."""
-    met: dict[tuple[Any, ...], list[tuple[Group, Instruction]]] = defaultdict(list)
+    met: dict[tuple[Any, ...], list[tuple[Group, HloInstruction]]] = defaultdict(list)
     lost: list[Lost] = []
-    index = _Index(programs)
-    devices = {(one.source, one.module) for one in (Group(*one) for one in groups) if one.place == "device"}
+    index = _ProgramIndex(programs)
+    devices = {
+        (group.source, group.module) for group in (Group(*one) for one in groups) if group.place == "device"
+    }
     seen = 0
-    for one in (Group(*one) for one in groups):
+    for one in (Group(*group) for group in groups):
         seen += one.slices
         reason = None
         if one.place == "none":
@@ -111,7 +113,7 @@ def join(groups: Sequence[Sequence[Any]], programs: Sequence[Program]) -> Timed:
             reason = reason or "no_instruction"
         lost.append(Lost(reason, one.module or "", one.op, one.slices, one.self_ps))
     rows = _rows(met, index)
-    return Timed(
+    return TimedPrograms(
         rows,
         sorted(lost, key=lambda one: (-one.slices, one)),
         _untimed(index, met),
@@ -120,95 +122,97 @@ def join(groups: Sequence[Sequence[Any]], programs: Sequence[Program]) -> Timed:
     )
 
 
-class _Index:
+class _ProgramIndex:
     """Programs by what slices say of them."""
 
-    def __init__(self, programs: Sequence[Program]) -> None:
-        self.by_module: dict[str, list[Program]] = defaultdict(list)
-        self.by_id: dict[str, list[Program]] = defaultdict(list)
-        self.used: dict[tuple[int, ...], list[Program]] = {}
+    def __init__(self, programs: Sequence[KnownProgram]) -> None:
+        self.by_module: dict[str, list[KnownProgram]] = defaultdict(list)
+        self.by_id: dict[str, list[KnownProgram]] = defaultdict(list)
+        self.used: dict[tuple[int, ...], list[KnownProgram]] = {}
         self.launched: dict[tuple[int, str | None], Counter[str]] = defaultdict(Counter)
-        self._names: dict[int, dict[str, Instruction]] = {}
-        self._by_name: dict[str, list[Program]] = defaultdict(list)
+        self._names: dict[int, dict[str, HloInstruction]] = {}
+        self._by_name: dict[str, list[KnownProgram]] = defaultdict(list)
         for program in programs:
             self.by_module[program.module].append(program)
             if program.id is not None:
                 self.by_id[program.id].append(program)
-            names: dict[str, Instruction] = {}
-            for one in program.instructions:
-                names.setdefault(one.name, one)
+            names: dict[str, HloInstruction] = {}
+            for instruction in program.instructions:
+                names.setdefault(instruction.name, instruction)
             self._names[id(program)] = names
             for name in names:
                 self._by_name[name].append(program)
 
-    def candidates(self, one: Group) -> tuple[str | None, list[Program], str]:
+    def candidates(self, group: Group) -> tuple[str | None, list[KnownProgram], str]:
         """Programs that a slice may be of, and what that rests on; a reason where there is none."""
-        if one.module is not None:
-            return self._of_module(one, self.by_module.get(one.module, []))
-        if one.program is not None and one.program in self.by_id:
-            return None, _own(self.by_id[one.program], one.source)[:1], "id"
-        named = [program for name in _names_of(one) for program in self._by_name.get(name, [])]
-        named = _own(list({id(program): program for program in named}.values()), one.source)
+        if group.module is not None:
+            return self._of_module(group, self.by_module.get(group.module, []))
+        if group.program is not None and group.program in self.by_id:
+            return None, _own(self.by_id[group.program], group.source)[:1], "id"
+        named = [program for name in _names_of(group) for program in self._by_name.get(name, [])]
+        named = _own(list({id(program): program for program in named}.values()), group.source)
         if len(named) == 1:
             return None, named, "name"
         return ("ambiguous" if named else "no_program"), [], ""
 
-    def _of_module(self, one: Group, known: Sequence[Program]) -> tuple[str | None, list[Program], str]:
+    def _of_module(
+        self, group: Group, known: Sequence[KnownProgram]
+    ) -> tuple[str | None, list[KnownProgram], str]:
         """The same of a slice that names its module. known: programs of that name."""
-        sure = one.numbered or one.place == "device"
+        sure = group.numbered or group.place == "device"
         if not known:
-            if one.program in self.by_id and sure:
-                return None, _own(self.by_id[one.program], one.source)[:1], "id"
+            if group.program in self.by_id and sure:
+                return None, _own(self.by_id[group.program], group.source)[:1], "id"
             return "no_program", [], ""
-        exact = [program for program in known if program.id == one.program]
+        exact = [program for program in known if program.id == group.program]
         if exact and sure:
-            return None, _own(exact, one.source)[:1], one.by or "module and id"
-        found = _own(known, one.source)
+            return None, _own(exact, group.source)[:1], group.by or "module and id"
+        found = _own(known, group.source)
         return None, found, "module and id" if len(found) == 1 and found == exact else "module"
 
-    def instruction(self, program: Program, one: Group) -> Instruction | None:
+    def instruction(self, program: KnownProgram, group: Group) -> HloInstruction | None:
         """The instruction that a slice names; on a TPU the slice's name may be its whole text."""
         names = self._names[id(program)]
-        return next((names[name] for name in _names_of(one) if name in names), None)
+        return next((names[name] for name in _names_of(group) if name in names), None)
 
 
-def _names_of(one: Group) -> list[str]:
-    text = _FIRST_NAME.match(one.name)
-    return [one.op, *([text[1]] if text else []), one.name]
+def _names_of(group: Group) -> list[str]:
+    text = _FIRST_NAME.match(group.name)
+    return [group.op, *([text[1]] if text else []), group.name]
 
 
-def _own(programs: Sequence[Program], source: int) -> list[Program]:
+def _own(programs: Sequence[KnownProgram], source: int) -> list[KnownProgram]:
     """Those that the recording keeps itself, where it keeps some; of equal ones from a dump, one."""
     own = [program for program in programs if program.source == source]
     if own:
         return own
     others = [program for program in programs if program.source is None] or list(programs)
-    distinct: dict[Any, Program] = {}
+    distinct: dict[Any, KnownProgram] = {}
     for program in others:
         distinct.setdefault((program.module, program.id, program.instructions), program)
     return list(distinct.values())
 
 
-def _agreed(found: Sequence[Instruction]) -> Instruction:
+def _agreed(found: Sequence[HloInstruction]) -> HloInstruction:
     """What several programs say of an instruction in common."""
     first = found[0]
     if len(found) == 1:
         return first
     same: dict[str, Any] = {
         key: getattr(first, key)
-        if all(getattr(one, key) == getattr(first, key) for one in found)
+        if all(getattr(instruction, key) == getattr(first, key) for instruction in found)
         else ("" if key in ("name", "opcode") else None)
         for key in ("opcode", "flops", "transcendentals", "bytes", "trips", "op_name", "file", "line")
     }
     return first._replace(**same)
 
 
-Met = Mapping[tuple[Any, ...], Sequence[tuple[Group, Instruction]]]
+Met = Mapping[tuple[Any, ...], Sequence[tuple[Group, HloInstruction]]]
 
 
-def _rows(met: Met, index: _Index) -> list[dict[str, Any]]:
+def _rows(met: Met, index: _ProgramIndex) -> list[dict[str, Any]]:
     """A row for each instruction and place, with measured trips, the longest self time first."""
-    by_program: dict[tuple[Any, ...], dict[str, list[tuple[Group, Instruction]]]] = defaultdict(dict)
+    by_program: dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]] = defaultdict(dict)
     devices: dict[tuple[int, str], set[str]] = defaultdict(set)
     for key, members in met.items():
         by_program[key[:-1]][key[-1]] = list(members)
@@ -222,26 +226,26 @@ def _rows(met: Met, index: _Index) -> list[dict[str, Any]]:
             program, {name: _launches(members) for name, members in timed.items()}, place, launched
         )
         for name, members in timed.items():
-            one = members[0][1]
+            instruction = members[0][1]
             row: dict[str, Any] = dict.fromkeys(COLUMNS)
             row.update(
                 module=program.module,
                 program_id=program.id if len(index.used[used]) == 1 else None,
                 instruction=name,
-                opcode=one.opcode,
+                opcode=instruction.opcode,
                 place=place,
                 device=device,
                 slices=sum(group.slices for group, _ in members),
-                executions=often.executions(one),
+                executions=often.executions(instruction),
                 runs=often.runs,
-                trips=often.trips(one),
-                known_trips=one.trips,
+                trips=often.trips(instruction),
+                known_trips=instruction.trips,
                 total_ps=sum(group.total_ps for group, _ in members),
                 self_ps=sum(group.self_ps for group, _ in members),
-                op_name=one.op_name,
-                file=one.file,
-                line=one.line,
-                computation=program.computations[one.computation] or None,
+                op_name=instruction.op_name,
+                file=instruction.file,
+                line=instruction.line,
+                computation=program.computations[instruction.computation] or None,
                 timed=True,
                 joined_by=by,
                 instructions=1,
@@ -249,15 +253,19 @@ def _rows(met: Met, index: _Index) -> list[dict[str, Any]]:
             )
             row["per_run"] = row["executions"] / often.runs if often.runs else None
             # What lies in a loop or a call is counted there, unless nothing there is timed.
-            if not (one.called and often.inside(one)):
-                row.update(flops=one.flops, transcendentals=one.transcendentals, bytes=one.bytes)
+            if not (instruction.called and often.inside(instruction)):
+                row.update(
+                    flops=instruction.flops,
+                    transcendentals=instruction.transcendentals,
+                    bytes=instruction.bytes,
+                )
             for cost in ("flops", "bytes"):
                 row[f"total_{cost}"] = None if row[cost] is None else row[cost] * row["executions"]
             rows.append(row)
     return finished(rows)
 
 
-def _launches(members: Iterable[tuple[Group, Instruction]]) -> int:
+def _launches(members: Iterable[tuple[Group, HloInstruction]]) -> int:
     """How often an instruction ran: one execution may launch several kernels, the rarest of them once."""
     kernels: Counter[str] = Counter()
     for group, _ in members:
@@ -270,15 +278,15 @@ class _Often:
     host launched each on a device, which alone shows how often a loop ran there."""
 
     def __init__(
-        self, program: Program, timed: Mapping[str, int], place: str, launched: Mapping[str, float]
+        self, program: KnownProgram, timed: Mapping[str, int], place: str, launched: Mapping[str, float]
     ) -> None:
         self._timed, self._place = timed, place
         counts: dict[int, Counter[int]] = defaultdict(Counter)
         self._where: dict[str, int] = {}
-        for one in program.instructions:
-            if one.name in timed and one.name not in self._where:
-                self._where[one.name] = one.computation
-                counts[one.computation][timed[one.name]] += 1
+        for instruction in program.instructions:
+            if instruction.name in timed and instruction.name not in self._where:
+                self._where[instruction.name] = instruction.computation
+                counts[instruction.computation][timed[instruction.name]] += 1
         # Most instructions of a computation run as often as it; a recording that is cut has some less often.
         self._runs = {
             computation: max(numbers, key=lambda number: (numbers[number], number))
@@ -286,29 +294,29 @@ class _Often:
         }
         entry = program.entry
         begun = [
-            int(launched[one.name])
-            for one in program.instructions
-            if one.computation == entry and one.name in launched
+            int(launched[instruction.name])
+            for instruction in program.instructions
+            if instruction.computation == entry and instruction.name in launched
         ]
         if entry is not None and entry not in self._runs and begun and min(begun) > 0:
             self._runs[entry] = max(set(begun), key=lambda number: (begun.count(number), number))
         self.runs = self._runs.get(entry) if entry is not None else None
 
-    def executions(self, one: Instruction) -> int:
+    def executions(self, instruction: HloInstruction) -> int:
         """How often an instruction ran."""
-        seen, runs = self._timed[one.name], self._runs.get(self._where[one.name])
+        seen, runs = self._timed[instruction.name], self._runs.get(self._where[instruction.name])
         # On a device, one execution may launch a kernel several times.
         return runs if self._place == "device" and runs and seen % runs == 0 else seen
 
-    def trips(self, one: Instruction) -> float | None:
+    def trips(self, instruction: HloInstruction) -> float | None:
         """How often the body of a loop ran for each execution of the loop."""
-        if one.opcode != "while" or not one.called or one.called[0] not in self._runs:
+        if instruction.opcode != "while" or not instruction.called or instruction.called[0] not in self._runs:
             return None
-        return self._runs[one.called[0]] / self._timed[one.name]
+        return self._runs[instruction.called[0]] / self._timed[instruction.name]
 
-    def inside(self, one: Instruction) -> bool:
+    def inside(self, instruction: HloInstruction) -> bool:
         """Whether something that an instruction calls is timed itself."""
-        return any(called in self._runs for called in one.called)
+        return any(called in self._runs for called in instruction.called)
 
 
 def finished(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -324,41 +332,41 @@ def finished(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-row["self_ps"], row["module"] or "", row["instruction"] or ""))
 
 
-def _untimed(index: _Index, met: Met) -> list[tuple[str, str | None, str, str, int]]:
+def _untimed(index: _ProgramIndex, met: Met) -> list[tuple[str, str | None, str, str, int]]:
     """Instructions of the programs that ran which no slice names, counted by why and opcode."""
     timed: dict[int, set[str]] = defaultdict(set)
     for key in met:
         for program in index.used[key[1]]:
             timed[id(program)].add(key[-1])
     counts: Counter[tuple[str, str | None, str, str]] = Counter()
-    for program in {id(one): one for members in index.used.values() for one in members}.values():
+    for program in {id(member): member for members in index.used.values() for member in members}.values():
         reached = statements(program)
-        fused = {one.fused for one in program.instructions if one.fused is not None}
-        for one in program.instructions:
-            if one.name in timed[id(program)]:
+        fused = {instruction.fused for instruction in program.instructions if instruction.fused is not None}
+        for instruction in program.instructions:
+            if instruction.name in timed[id(program)]:
                 continue
             if program.entry is None:
                 why = "untold"
-            elif one.computation in fused:
+            elif instruction.computation in fused:
                 why = "inside_fusion"
-            elif one.computation not in reached:
+            elif instruction.computation not in reached:
                 why = "function"
-            elif one.opcode in NEVER:
+            elif instruction.opcode in NEVER:
                 why = "no_work"
             else:
                 why = "not_run"
-            counts[program.module, program.id, why, one.opcode] += 1
+            counts[program.module, program.id, why, instruction.opcode] += 1
     found = [(*kind, number) for kind, number in counts.items()]
     return sorted(found, key=lambda one: (one[0], one[1] or "", *one[2:]))
 
 
-def statements(program: Program) -> set[int]:
+def statements(program: KnownProgram) -> set[int]:
     """Computations that run as statements: the entry, and what loops, calls and branches of such run."""
     if program.entry is None:
         return set()
     called: dict[int, list[int]] = defaultdict(list)
-    for one in program.instructions:
-        called[one.computation] += one.called
+    for instruction in program.instructions:
+        called[instruction.computation] += instruction.called
     found, open_ = {program.entry}, [program.entry]
     while open_:
         for other in called[open_.pop()]:

@@ -10,7 +10,7 @@ from typing import Any
 from stepscope.code_lines import is_framework
 from stepscope.instruments.roofline import roofs
 from stepscope.instruments.xla.costs import scope
-from stepscope.instruments.xla.known_programs import Instruction, Program
+from stepscope.instruments.xla.known_programs import HloInstruction, KnownProgram
 from stepscope.instruments.xla.timed import COLUMNS, NEVER, finished
 
 BY = ("instruction", "op", "scope", "line", "opcode", "module")
@@ -66,16 +66,16 @@ def _key(row: Mapping[str, Any], by: str) -> str:
     return str(name or "unknown")
 
 
-def opened(rows: Sequence[dict[str, Any]], programs: Sequence[Program]) -> list[dict[str, Any]]:
+def opened(rows: Sequence[dict[str, Any]], programs: Sequence[KnownProgram]) -> list[dict[str, Any]]:
     """The rows, and below each fusion the instructions in it, which have costs but no time of their own."""
     known = {(program.module, program.id): program for program in reversed(programs)}
-    names: dict[int, dict[str, Instruction]] = {}
-    parts: dict[int, dict[int, list[Instruction]]] = {}
+    names: dict[int, dict[str, HloInstruction]] = {}
+    parts: dict[int, dict[int, list[HloInstruction]]] = {}
     for program in known.values():
-        names[id(program)] = {one.name: one for one in reversed(program.instructions)}
-        inside: dict[int, list[Instruction]] = defaultdict(list)
-        for one in program.instructions:
-            inside[one.computation].append(one)
+        names[id(program)] = {instruction.name: instruction for instruction in reversed(program.instructions)}
+        inside: dict[int, list[HloInstruction]] = defaultdict(list)
+        for instruction in program.instructions:
+            inside[instruction.computation].append(instruction)
         parts[id(program)] = inside
     found: list[dict[str, Any]] = []
     for row in rows:

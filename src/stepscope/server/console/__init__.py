@@ -55,14 +55,14 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Rows:
+class JsonRows:
     """Some rows: JSON arrays in `body`, what is known of them in `header`."""
 
     header: dict[str, Any]
     body: bytes
 
 
-class Console:
+class StatementProcesses:
     """Runs statements, as many at a time as there are processes; others wait. Belongs to one event loop."""
 
     def __init__(self, settings: Settings) -> None:
@@ -72,7 +72,7 @@ class Console:
         self._every: set[_Process] = set()
         self._stale: set[_Process] = set()
 
-    async def run(self, sql: str, form: str | None = None) -> Rows:
+    async def run(self, sql: str, form: str | None = None) -> JsonRows:
         """Runs one SELECT. form: csv or json gives all rows as a file, parquet what parquet.py
         makes one of, None those that a page shows.
 
@@ -157,7 +157,7 @@ class _Process:
         if "error" in header:
             raise _error(header["error"])
 
-    async def ask(self, message: dict[str, Any]) -> Rows:
+    async def ask(self, message: dict[str, Any]) -> JsonRows:
         """Runs a statement. Cancelled or out of time, it is stopped, or the process ends."""
         given = self._settings
         self._send(message)
@@ -178,7 +178,7 @@ class _Process:
             raise
         if "error" in header:
             raise _error(header["error"])
-        return Rows(header, body)
+        return JsonRows(header, body)
 
     async def end(self) -> None:
         """Ends the process."""

@@ -21,8 +21,8 @@ from stepscope.server.console import confine, frames
 from stepscope.session import trace
 
 if TYPE_CHECKING:
-    from stepscope.engines import Result
-    from stepscope.session.trace import Trace
+    from stepscope.engines import QueryResult
+    from stepscope.session.trace import OpenTrace
 
 
 class Worker:
@@ -31,7 +31,7 @@ class Worker:
     def __init__(self, settings: dict[str, Any], out: BinaryIO) -> None:
         self._settings, self._out = settings, out
         self._asked: SimpleQueue[dict[str, Any]] = SimpleQueue()
-        self.trace: Trace | None = None
+        self.trace: OpenTrace | None = None
         self.running = threading.Event()
         threading.Thread(target=self._work, daemon=True).start()
 
@@ -115,7 +115,7 @@ class _Bounded(io.StringIO):
         return super().write(text)
 
 
-def _download(result: Result, form: str, most: int) -> bytes:
+def _download(result: QueryResult, form: str, most: int) -> bytes:
     """All rows as CSV or JSON, or as the JSON that parquet.py reads. LimitReached when there are too many:
     nothing is cut."""
     out = _Bounded(most)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepscope.presenters.rows import json_value
 
 if TYPE_CHECKING:
-    from stepscope.engines import Result
+    from stepscope.engines import QueryResult
 
 _BATCH = 256
 _EXACT = 1 << 53
@@ -23,7 +23,7 @@ class Fitted(NamedTuple):
     cut: bool
 
 
-def fit(result: Result, most_rows: int, most_bytes: int) -> Fitted:
+def fit(result: QueryResult, most_rows: int, most_bytes: int) -> Fitted:
     """Fetches rows until there are `most_rows`, or as many as `most_bytes` of JSON hold."""
     rows: list[str] = []
     size = 0

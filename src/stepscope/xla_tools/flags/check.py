@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from stepscope.xla_tools.flags import catalogue, installed, variables
 from stepscope.xla_tools.flags.installed import Library
-from stepscope.xla_tools.flags.line import Flag, Line
+from stepscope.xla_tools.flags.line import Flag, FlagLine
 
 CONTROL = "xla_stepscope_control_that_no_library_has"
 COLUMNS = ("flag", "value", "verdict", "nearest", "library", "evidence")
@@ -42,7 +42,7 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
     found: dict[Flag, Verdict] = {}
     while left:
         said = installed.ask(
-            library, variable, " ".join([*(one.word for one in left), f"--{CONTROL}"]), python
+            library, variable, " ".join([*(flag.word for flag in left), f"--{CONTROL}"]), python
         )
         unknown = _UNKNOWN.search(said.text)
         if unknown is not None and CONTROL in unknown[1]:
@@ -80,42 +80,44 @@ def _named(text: str, flags: Sequence[Flag]) -> tuple[Flag, str] | None:
         if match is None:
             continue
         name = match[match.re.groups]
-        for one in flags:
-            if one.name == name and (match.re is _ILLEGAL or one.value is None or one.value == match[1]):
-                return one, match[0].strip()
+        for flag in flags:
+            if flag.name == name and (match.re is _ILLEGAL or flag.value is None or flag.value == match[1]):
+                return flag, match[0].strip()
     return None
 
 
 def check(
-    line: Line, library: Library | None, python: str | None, names: Iterable[str] = ()
+    line: FlagLine, library: Library | None, python: str | None, names: Iterable[str] = ()
 ) -> list[dict[str, str | None]]:
     """A row for each flag of a line. names: flags that the library has, to look for near ones. Without a
     library, the catalogue answers."""
     known = catalogue.load()
     near = sorted({*names} or (known.tf if line.variable == "TF_XLA_FLAGS" else _current(known)))
-    dashed = [one for one in line.flags if one.word.startswith("--")]
+    dashed = [flag for flag in line.flags if flag.word.startswith("--")]
     if library is None:
-        verdicts = {one: _by_catalogue(one, line.variable, known) for one in dashed}
+        verdicts = {flag: _by_catalogue(flag, line.variable, known) for flag in dashed}
     else:
         verdicts = ask(library, line.variable, dashed, python)
     rows = []
     seen: set[str] = set()
-    for one in line.flags:
-        verdict = verdicts.get(one) or Verdict("no_dashes", f"--{one.name}", "a flag begins with two dashes")
+    for flag in line.flags:
+        verdict = verdicts.get(flag) or Verdict(
+            "no_dashes", f"--{flag.name}", "a flag begins with two dashes"
+        )
         if verdict.kind == "unknown":
-            verdict = _explained(one, line.variable, verdict, known, near)
-        elif verdict.kind == "ok" and one.name in seen:
+            verdict = _explained(flag, line.variable, verdict, known, near)
+        elif verdict.kind == "ok" and flag.name in seen:
             verdict = Verdict("repeated", None, "the last value counts")
-        elif verdict.kind == "ok" and one.name in variables.IDLE and not _is_old(library):
-            verdict = Verdict("idle", None, variables.IDLE[one.name])
+        elif verdict.kind == "ok" and flag.name in variables.IDLE and not _is_old(library):
+            verdict = Verdict("idle", None, variables.IDLE[flag.name])
         elif verdict.kind == "bad_value":
-            values = known.flags.get(one.name, {}).get("values") or ()
-            match = difflib.get_close_matches((one.value or "").upper(), values, 1)
-            nearest = f"--{one.name}={match[0]}" if match else None
+            values = known.flags.get(flag.name, {}).get("values") or ()
+            match = difflib.get_close_matches((flag.value or "").upper(), values, 1)
+            nearest = f"--{flag.name}={match[0]}" if match else None
             verdict = verdict._replace(nearest=nearest)
-        seen.add(one.name)
+        seen.add(flag.name)
         title = library.title if library is not None else "the catalogue"
-        cells = (one.name, one.value, verdict.kind, verdict.nearest, title, verdict.evidence)
+        cells = (flag.name, flag.value, verdict.kind, verdict.nearest, title, verdict.evidence)
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
     return rows
 
@@ -130,21 +132,21 @@ def _current(known: catalogue.Catalogue) -> list[str]:
 
 
 def _explained(
-    one: Flag, variable: str, verdict: Verdict, known: catalogue.Catalogue, near: Sequence[str]
+    flag: Flag, variable: str, verdict: Verdict, known: catalogue.Catalogue, near: Sequence[str]
 ) -> Verdict:
     """Why a name is unknown: it belongs to the other variable, was removed, names no flag, or is a typo."""
-    if (one.name in known.tf) != (variable == "TF_XLA_FLAGS") and (
-        one.name in known.tf or one.name in known.flags
+    if (flag.name in known.tf) != (variable == "TF_XLA_FLAGS") and (
+        flag.name in known.tf or flag.name in known.flags
     ):
         other = "TF_XLA_FLAGS" if variable == "XLA_FLAGS" else "XLA_FLAGS"
-        return verdict._replace(kind="other_variable", nearest=f"{other}=--{one.name}")
-    if one.name in known.no_flags:
+        return verdict._replace(kind="other_variable", nearest=f"{other}=--{flag.name}")
+    if flag.name in known.no_flags:
         return verdict._replace(kind="no_flag")
-    if gone := _gone(one.name, verdict, known):
+    if gone := _gone(flag.name, verdict, known):
         return gone
-    matches = difflib.get_close_matches(one.name, [name for name in near if name != one.name], 1, 0.75)
+    matches = difflib.get_close_matches(flag.name, [name for name in near if name != flag.name], 1, 0.75)
     nearest = f"--{matches[0]}" if matches else None
-    until = known.span(one.name)[1]
+    until = known.span(flag.name)[1]
     if until is not None:
         return Verdict("removed", nearest, f"{verdict.evidence}; {_last(f'jaxlib {until}')}")
     return verdict._replace(nearest=nearest)
@@ -164,22 +166,22 @@ def _gone(name: str, verdict: Verdict, known: catalogue.Catalogue) -> Verdict | 
     return Verdict("removed", None, f"{evidence}. {variables.LOST.get(name, '')}".rstrip())
 
 
-def _by_catalogue(one: Flag, variable: str, known: catalogue.Catalogue) -> Verdict:
+def _by_catalogue(flag: Flag, variable: str, known: catalogue.Catalogue) -> Verdict:
     if variable == "TF_XLA_FLAGS":
-        kind = known.tf.get(one.name, [""])[0]
+        kind = known.tf.get(flag.name, [""])[0]
         source = next((title for title in known.sources if title.startswith("tensorflow")), "")
         values: Sequence[str] = ()
     else:
-        entry = known.flags.get(one.name, {})
+        entry = known.flags.get(flag.name, {})
         kind, values = entry.get("type", ""), entry.get("values", ())
         source = known.sources[entry["in"][-1]] if entry else ", ".join(known.sources[-2:])
-        if known.span(one.name)[1] is not None or one.name in known.no_flags:
+        if known.span(flag.name)[1] is not None or flag.name in known.no_flags:
             return Verdict("unknown", None, f"catalogue of {', '.join(known.sources[-2:])}")
-    if variable == "XLA_FLAGS" and one.name in known.no_fields:
+    if variable == "XLA_FLAGS" and flag.name in known.no_fields:
         return Verdict("ok", None, f"catalogue of {known.sources[-2]}")
     if not kind:
         return Verdict("unknown", None, f"catalogue of {', '.join(known.sources[-2:])}")
-    if not _fits(kind, one.value, values):
+    if not _fits(kind, flag.value, values):
         return Verdict("bad_value", None, f"{source}: a value of type {kind}")
     return Verdict("ok", None, f"catalogue of {source}")
 

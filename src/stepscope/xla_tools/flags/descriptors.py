@@ -28,7 +28,7 @@ TYPES = {
 
 
 @dataclass(frozen=True)
-class Field:
+class MessageField:
     """A field of a message. of: the full name of its enum or message, else empty. optional: whether an
     absent value differs from zero."""
 
@@ -41,25 +41,25 @@ class Field:
 
 
 @dataclass
-class Message:
+class ProtoMessage:
     """A message: its fields, and the names that once were fields."""
 
     name: str
-    fields: list[Field] = field(default_factory=list)
+    fields: list[MessageField] = field(default_factory=list)
     reserved: list[str] = field(default_factory=list)
 
 
 @dataclass
-class File:
+class ProtoFile:
     """A .proto file: its messages and enums by full name. An enum is its values by number."""
 
     name: str = ""
     package: str = ""
-    messages: dict[str, Message] = field(default_factory=dict)
+    messages: dict[str, ProtoMessage] = field(default_factory=dict)
     enums: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
-def find(library: Path, proto: str) -> File | None:
+def find(library: Path, proto: str) -> ProtoFile | None:
     """The description of a .proto file, such as xla/xla.proto, in a library; None when it has none.
 
     A library of an older build may keep it in another folder (tensorflow/compiler/xla/xla.proto).
@@ -110,8 +110,8 @@ def _cut(data: bytes) -> memoryview:
     return view[:at]
 
 
-def _file(data: bytes) -> File | None:
-    found = File()
+def _file(data: bytes) -> ProtoFile | None:
+    found = ProtoFile()
     messages, enums = [], []
     for number, _, body, cut in fields(memoryview(data)):
         if cut or number == 0:
@@ -132,10 +132,10 @@ def _file(data: bytes) -> File | None:
     return found
 
 
-def _message(found: File, data: memoryview, scope: str, depth: int) -> None:
+def _message(found: ProtoFile, data: memoryview, scope: str, depth: int) -> None:
     parts = [(number, body) for number, _, body, cut in fields(data) if number and not cut]
     name = scope + "." + next((protobuf.text(body) for number, body in parts if number == 1), "")
-    made = found.messages[name] = Message(name)
+    made = found.messages[name] = ProtoMessage(name)
     for number, body in parts:
         if number == 2:
             made.fields.append(_field(body))
@@ -147,7 +147,7 @@ def _message(found: File, data: memoryview, scope: str, depth: int) -> None:
             made.reserved.append(protobuf.text(body))
 
 
-def _field(data: memoryview) -> Field:
+def _field(data: memoryview) -> MessageField:
     name = of = ""
     numbers: dict[int, int] = {}
     for number, wire, body, _ in fields(data):
@@ -157,7 +157,7 @@ def _field(data: memoryview) -> Field:
             of = protobuf.text(body)
         elif wire == 0:
             numbers[number] = protobuf.number(body)
-    return Field(
+    return MessageField(
         name,
         numbers.get(3, 0),
         TYPES.get(numbers.get(5, 0), "unknown"),
@@ -167,7 +167,7 @@ def _field(data: memoryview) -> Field:
     )
 
 
-def _enum(found: File, data: memoryview, scope: str) -> None:
+def _enum(found: ProtoFile, data: memoryview, scope: str) -> None:
     name, values = "", {}
     for number, _, body, _ in fields(data):
         if number == 1:

@@ -75,7 +75,7 @@ class Library(NamedTuple):
         return f"{self.name} {self.version}".rstrip()
 
 
-class Said(NamedTuple):
+class ChildOutput(NamedTuple):
     """What a child said: its exit code, whether it loaded the library, and both its outputs."""
 
     code: int
@@ -122,7 +122,9 @@ def shared_objects(library: Library) -> list[Path]:
     return [path for _, _, path in sorted(found)]
 
 
-def ask(library: Library, variable: str, value: str, python: str | None = None, code: str = "") -> Said:
+def ask(
+    library: Library, variable: str, value: str, python: str | None = None, code: str = ""
+) -> ChildOutput:
     """Starts a child with a variable set, lets it read the variable, then runs `code`."""
     return _run(
         python,
@@ -131,12 +133,12 @@ def ask(library: Library, variable: str, value: str, python: str | None = None, 
     )
 
 
-def run_code(code: str, python: str | None = None) -> Said:
+def run_code(code: str, python: str | None = None) -> ChildOutput:
     """Runs code in a child that reads no flags."""
     return _run(python, _QUIET + code, {})
 
 
-def _run(python: str | None, code: str, extra: dict[str, str]) -> Said:
+def _run(python: str | None, code: str, extra: dict[str, str]) -> ChildOutput:
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("TF_", "XLA_"))}
     ours |= {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", **extra}
     program = python or sys.executable
@@ -159,4 +161,4 @@ def _run(python: str | None, code: str, extra: dict[str, str]) -> Said:
             path=program,
         ) from error
     text = done.stderr.decode("utf-8", "replace")
-    return Said(done.returncode, b"loaded" in done.stdout, text, done.stdout)
+    return ChildOutput(done.returncode, b"loaded" in done.stdout, text, done.stdout)

@@ -17,14 +17,14 @@ class Flag(NamedTuple):
     value: str | None
 
 
-class Line(NamedTuple):
+class FlagLine(NamedTuple):
     """The variable that a line is for, and its flags."""
 
     variable: str
     flags: list[Flag]
 
 
-def parse(text: str, variable: str | None = None) -> Line:
+def parse(text: str, variable: str | None = None) -> FlagLine:
     """Takes `[export] XLA_FLAGS="…"`, or the value alone; then most flags decide the variable."""
     named = _VARIABLE.match(text)
     if named is not None:
@@ -38,7 +38,7 @@ def parse(text: str, variable: str | None = None) -> Line:
     if variable is None:
         of_tf = sum(flag.name.startswith("tf_") for flag in flags)
         variable = "TF_XLA_FLAGS" if of_tf * 2 > len(flags) else "XLA_FLAGS"
-    return Line(variable, flags)
+    return FlagLine(variable, flags)
 
 
 def _bare(value: str | None) -> str | None:

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from stepscope import protobuf
-from stepscope.xla_tools import kept
+from stepscope.xla_tools import library_answers
 from stepscope.xla_tools.flags import catalogue, installed, variables
-from stepscope.xla_tools.flags.descriptors import File, Message, find
+from stepscope.xla_tools.flags.descriptors import ProtoFile, ProtoMessage, find
 from stepscope.xla_tools.flags.installed import Library
 
 COLUMNS = (*("name", "variable", "library", "type", "default", "values", "status", "since", "until", "doc"),)
@@ -25,12 +25,12 @@ _OPTIONS = "xla/pjrt/proto/compile_options.proto"
 Row = dict[str, Any]
 
 
-def debug_options(file: File) -> Message | None:
+def debug_options(file: ProtoFile) -> ProtoMessage | None:
     """The message that has XLA's flags as its fields."""
-    return next((one for name, one in file.messages.items() if name.endswith(".DebugOptions")), None)
+    return next((message for name, message in file.messages.items() if name.endswith(".DebugOptions")), None)
 
 
-def read(library: Library) -> File | None:
+def read(library: Library) -> ProtoFile | None:
     """The description of xla.proto in a library; None when no file of it has one."""
     for path in installed.shared_objects(library):
         file = find(path, "xla/xla.proto")
@@ -39,7 +39,7 @@ def read(library: Library) -> File | None:
     return None
 
 
-class Told(NamedTuple):
+class FlagFacts(NamedTuple):
     """What a library tells of its flags, as JSON has it. fields: name, type and values of each. reserved:
     names that once were fields. defaults: by name. helps: default, type and text by variable and name."""
 
@@ -67,20 +67,20 @@ def rows(libraries: list[Library], python: str | None, *, asking: bool = True) -
     return [*found, *variables.rows()]
 
 
-def _told(libraries: list[Library], python: str | None, *, asking: bool) -> list[Told]:
+def _told(libraries: list[Library], python: str | None, *, asking: bool) -> list[FlagFacts]:
     """What each library tells, from the cache where it is there."""
     found = [_recalled(library) for library in libraries]
     new = [library for library, told in zip(libraries, found, strict=True) if told is None]
     answers = _answers(new, python) if asking else {}
     made = [
-        one if one is not None else _made(library, answers)
-        for library, one in zip(libraries, found, strict=True)
+        flag_facts if flag_facts is not None else _made(library, answers)
+        for library, flag_facts in zip(libraries, found, strict=True)
     ]
     for library, told in zip(libraries, made, strict=True):
         wanted = {variable for name, variable in installed.TRIGGERS if name == library.name}
         whole = all(told.helps.get(variable) for variable in wanted)
         if library in new and whole and (told.defaults or library.name != "jaxlib"):
-            kept.remember(_key(library), installed.shared_objects(library), told._asdict())
+            library_answers.remember(_key(library), installed.shared_objects(library), told._asdict())
     return made
 
 
@@ -88,27 +88,27 @@ def _key(library: Library) -> str:
     return f"flags of {library.title} in {library.folder}"
 
 
-def _recalled(library: Library) -> Told | None:
-    found = kept.recall(_key(library))
-    return Told(**found) if found is not None else None
+def _recalled(library: Library) -> FlagFacts | None:
+    found = library_answers.recall(_key(library))
+    return FlagFacts(**found) if found is not None else None
 
 
-def _made(library: Library, answers: Mapping[tuple[str, str], Any]) -> Told:
+def _made(library: Library, answers: Mapping[tuple[str, str], Any]) -> FlagFacts:
     file = read(library)
     message = debug_options(file) if file is not None else None
     fields: list[list[Any]] = []
     if file is not None and message is not None:
-        for one in sorted(message.fields, key=lambda one: one.name):
-            values = file.enums.get(one.of)
-            kind = one.type + (" list" if one.repeated else "")
-            fields.append([one.name, kind, " ".join(values.values()) if values else None])
+        for field in sorted(message.fields, key=lambda message_field: message_field.name):
+            values = file.enums.get(field.of)
+            kind = field.type + (" list" if field.repeated else "")
+            fields.append([field.name, kind, " ".join(values.values()) if values else None])
     helps = {
         variable: {key: list(cells) for key, cells in answers.get((name, variable), {}).items()}
         for name, variable in installed.TRIGGERS
         if name == library.name
     }
     defaults = answers.get((library.name, "defaults"), {})
-    return Told(fields, sorted(message.reserved) if message is not None else [], dict(defaults), helps)
+    return FlagFacts(fields, sorted(message.reserved) if message is not None else [], dict(defaults), helps)
 
 
 def _row(name: str, variable: str, library: str, kind: str, default: object = None, **more: Any) -> Row:
@@ -117,7 +117,7 @@ def _row(name: str, variable: str, library: str, kind: str, default: object = No
     return row | {"status": "flag"} | more
 
 
-def _fields(library: Library, told: Told, known: catalogue.Catalogue) -> list[Row]:
+def _fields(library: Library, told: FlagFacts, known: catalogue.Catalogue) -> list[Row]:
     found = []
     helps = told.helps.get("XLA_FLAGS", {})
     for name, kind, values in told.fields:
@@ -180,9 +180,9 @@ def _defaults(library: Library, python: str | None) -> dict[str, Any]:
     return {} if body is None else values_of(body, file, message)
 
 
-def _inner(data: memoryview, file: File, name: str, depth: int) -> memoryview | None:
+def _inner(data: memoryview, file: ProtoFile, name: str, depth: int) -> memoryview | None:
     """The DebugOptions inside a message."""
-    inside = {one.number: one.of for one in file.messages[name].fields if one.type == "message"}
+    inside = {field.number: field.of for field in file.messages[name].fields if field.type == "message"}
     for number, wire, body, cut in protobuf.fields(data):
         if wire != 2 or cut or number not in inside:
             continue
@@ -195,16 +195,22 @@ def _inner(data: memoryview, file: File, name: str, depth: int) -> memoryview | 
     return None
 
 
-def values_of(data: memoryview, file: File, message: Message) -> dict[str, Any]:
+def values_of(data: memoryview, file: ProtoFile, message: ProtoMessage) -> dict[str, Any]:
     """The values of a serialised DebugOptions. A field that is absent has its zero, unless it is optional,
     a list or a message: then nothing is known."""
     zero = {"bool": "false", "string": "", "float": "0", "double": "0"}
     found: dict[str, Any] = {}
-    for one in message.fields:
-        if not (one.optional or one.repeated or one.type in ("message", "bytes")):
-            enum = file.enums.get(one.of)
-            found[one.name] = enum.get(0, "0") if one.type == "enum" and enum else zero.get(one.type, "0")
-    by_number = {one.number: one for one in message.fields}
+    for message_field in message.fields:
+        if not (
+            message_field.optional or message_field.repeated or message_field.type in ("message", "bytes")
+        ):
+            enum = file.enums.get(message_field.of)
+            found[message_field.name] = (
+                enum.get(0, "0")
+                if message_field.type == "enum" and enum
+                else zero.get(message_field.type, "0")
+            )
+    by_number = {message_field.number: message_field for message_field in message.fields}
     lists: dict[str, list[str]] = {}
     for number, wire, body, cut in protobuf.fields(data):
         field = by_number.get(number)

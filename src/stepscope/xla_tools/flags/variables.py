@@ -163,8 +163,8 @@ def rows() -> list[dict[str, Any]]:
     return [
         {
             **dict.fromkeys(("values", "since", "until")),
-            **{"name": one.name, "variable": "environment", "library": "", "type": one.type},
-            **{"default": one.default, "status": one.status, "doc": one.doc},
+            **{"name": variable.name, "variable": "environment", "library": "", "type": variable.type},
+            **{"default": variable.default, "status": variable.status, "doc": variable.doc},
         }
-        for one in ALL
+        for variable in ALL
     ]

@@ -51,7 +51,7 @@ def run(spec: Told) -> Told:
     except Exception as error:  # noqa: BLE001 - as above
         return {"refused": "run", "said": str(error)[:2000]}
     if spec["out"]:
-        arrays = [np.asarray(one) for one in results]
+        arrays = [np.asarray(result) for result in results]
         names = [f"{at:06}_{one.dtype.name}" for at, one in enumerate(arrays)]
         np.savez(spec["out"], **{name: _storable(np, one) for name, one in zip(names, arrays)})  # noqa: B905
     device = jax.devices()[0]
@@ -84,7 +84,7 @@ def _compiled(xla_client: Any, client: Any, device: Any, text: bytes) -> Any:
 def _executed(program: Any, buffers: Any) -> Any:
     if hasattr(program, "execute_sharded"):
         found = program.execute_sharded(buffers)
-        return [one[0] for one in found.disassemble_into_single_device_arrays()]
+        return [array[0] for array in found.disassemble_into_single_device_arrays()]
     return program.execute(buffers)
 
 

@@ -18,7 +18,7 @@ from stepscope.xla_tools.replay import shapes, wire
 from stepscope.xla_tools.replay.lowering import cannot, lower
 from stepscope.xla_tools.replay.parts import (
     Computation,
-    Instruction,
+    ReplayInstruction,
     instructions_of,
     made,
     needed_of,
@@ -26,7 +26,7 @@ from stepscope.xla_tools.replay.parts import (
     read_computation,
     read_instruction,
 )
-from stepscope.xla_tools.replay.wire import Field
+from stepscope.xla_tools.replay.wire import WireField
 
 _ALONG = ("constant", "iota", "after-all")
 _ALONG_WITH = (
@@ -52,13 +52,13 @@ _LOCAL = (1 << 32) - 1
 """The part of an id that counts within a computation; newer ones have that of the computation above."""
 
 
-class Program(NamedTuple):
+class ReplayProgram(NamedTuple):
     """A program to run. proto: HloModuleProto. parameters: in order. part: the instruction or computation
     that it was made of, or None for the whole module. calls_unknown: custom calls, which only run where
     somebody registers them. is_random: whether it draws numbers of its own."""
 
     proto: bytes
-    parameters: list[shapes.Array]
+    parameters: list[shapes.ArrayShape]
     part: str | None
     custom_calls: tuple[str, ...]
     is_random: bool
@@ -78,16 +78,16 @@ def module_of(data: bytes) -> tuple[bytes, bytes | None]:
     return data, None
 
 
-def _message(data: bytes) -> list[Field] | None:
+def _message(data: bytes) -> list[WireField] | None:
     try:
         return wire.read(data)
     except UnreadableSource:
         return None
 
 
-def _is_module(message: Sequence[Field]) -> bool:
+def _is_module(message: Sequence[WireField]) -> bool:
     computation = _message(wire.first(message, 3))
-    return bool(computation) and any(one.number == 2 and one.wire == 2 for one in computation or ())
+    return bool(computation) and any(field.number == 2 and field.wire == 2 for field in computation or ())
 
 
 class Module:
@@ -103,18 +103,18 @@ class Module:
             )
         self.name = printable(wire.name(self._fields))
         self.computations: dict[int, Computation] = {}
-        for one in self._fields:
-            if one.number == 3 and one.wire == 2:
-                computation = read_computation(wire.read(one.body))
+        for field in self._fields:
+            if field.number == 3 and field.wire == 2:
+                computation = read_computation(wire.read(field.body))
                 self.computations[computation.id] = computation
-        self._read: dict[int, list[Instruction]] = {}
+        self._read: dict[int, list[ReplayInstruction]] = {}
         entry = wire.numbers(self._fields, 6)
         named = wire.name(self._fields, 2)
         self.entry = next(
             (it.id for it in self.computations.values() if it.id in entry[-1:] or it.name == named), None
         )
 
-    def instructions(self, computation: int) -> list[Instruction]:
+    def instructions(self, computation: int) -> list[ReplayInstruction]:
         """The instructions of a computation, operands first."""
         if computation not in self._read:
             fields = self.computations[computation].fields
@@ -123,24 +123,24 @@ class Module:
             ]
         return self._read[computation]
 
-    def whole(self) -> Program:
+    def whole(self) -> ReplayProgram:
         """The module from its entry on."""
         if self.entry is None:
             raise UnreadableSource("The module has no entry", seen=self.name, todo="dump it again")
         return self._of_computation(self.entry, None)
 
-    def part(self, name: str) -> Program:
+    def part(self, name: str) -> ReplayProgram:
         """The instruction or the computation of this name. NothingFound where there is none, or where it
         does nothing."""
         wanted = name.removeprefix("%")
         for computation in self.computations:
-            for one in self.instructions(computation):
-                if one.name == wanted:
-                    return self._of_instruction(computation, one)
+            for instruction in self.instructions(computation):
+                if instruction.name == wanted:
+                    return self._of_instruction(computation, instruction)
         for it in self.computations.values():
             if it.name == wanted:
                 return self._of_computation(it.id, it.name)
-        known = [one.name for it in self.computations for one in self.instructions(it)]
+        known = [instruction.name for it in self.computations for instruction in self.instructions(it)]
         known += [it.name for it in self.computations.values()]
         near = difflib.get_close_matches(wanted, known[:50_000], 3)
         raise NothingFound(
@@ -149,24 +149,24 @@ class Module:
             todo="`stepscope xla cost FILE --format csv` lists the instructions",
         )
 
-    def _of_computation(self, number: int, part: str | None) -> Program:
+    def _of_computation(self, number: int, part: str | None) -> ReplayProgram:
         called = self.computations[number]
         return self._wrapped(called, [], part)
 
-    def _of_instruction(self, computation: int, one: Instruction) -> Program:
+    def _of_instruction(self, computation: int, instruction: ReplayInstruction) -> ReplayProgram:
         """A computation with the instruction, what comes along, and parameters for the rest."""
-        if one.opcode in ("parameter", "constant", "tuple", "get-tuple-element", "after-all"):
+        if instruction.opcode in ("parameter", "constant", "tuple", "get-tuple-element", "after-all"):
             raise NothingFound(
-                f"{printable(one.name)} does nothing that could be run",
-                seen=f"a {one.opcode}",
+                f"{printable(instruction.name)} does nothing that could be run",
+                seen=f"a {instruction.opcode}",
                 todo="choose an instruction that computes something",
             )
         every = {it.id: it for it in self.instructions(computation)}
-        along = _along(every, one)
+        along = _along(every, instruction)
         fresh = 1 + max(it.id & _LOCAL for it in every.values())
-        parameters: dict[int, Field] = {}
+        parameters: dict[int, WireField] = {}
         taken: list[bytes] = []
-        for needed in (*along.values(), one):
+        for needed in (*along.values(), instruction):
             for operand in needed.operands:
                 if operand in along or operand in parameters:
                     continue
@@ -177,39 +177,41 @@ class Module:
         ids = {operand: wire.numbers(wire.read(field.body), 35)[0] for operand, field in parameters.items()}
         kept = [
             *parameters.values(),
-            *(_instruction(_with_operands(it, ids)) for it in (*along.values(), one)),
+            *(_instruction(_with_operands(it, ids)) for it in (*along.values(), instruction)),
         ]
         number = max(self.computations) + 1
         body = Computation(
             [
                 wire.text(1, "replayed-part"),
                 *kept,
-                wire.text(4, shapes.program(taken, one.shape)),
+                wire.text(4, shapes.program(taken, instruction.shape)),
                 wire.number(5, number),
-                wire.number(6, one.id),
+                wire.number(6, instruction.id),
             ],
             number,
             "replayed-part",
-            one.id,
+            instruction.id,
             taken,
-            one.shape,
+            instruction.shape,
         )
-        return self._wrapped(body, [body], one.name)
+        return self._wrapped(body, [body], instruction.name)
 
-    def _wrapped(self, called: Computation, added: list[Computation], part: str | None) -> Program:
+    def _wrapped(self, called: Computation, added: list[Computation], part: str | None) -> ReplayProgram:
         """A module whose entry takes arrays, calls a computation, and gives arrays."""
         reached = self._reached(called, {one.id: one for one in added})
         opcodes: set[str] = set()
         custom: set[str] = set()
         computations = []
-        fresh = 1 + max((one.id & _LOCAL for it in reached for one in instructions_of(it)), default=0)
+        fresh = 1 + max(
+            (instruction.id & _LOCAL for it in reached for instruction in instructions_of(it)), default=0
+        )
         for it in reached:
             lowered, fresh = lower(it, fresh, opcodes, custom)
             computations.append(lowered)
         _refuse(opcodes, custom)
         entry = max(*(it.id for it in reached), *self.computations) + 1
         fields, leaves, result = _entry(called, fresh)
-        head = [one for one in self._fields if one.number in _KEPT_OF_MODULE]
+        head = [field for field in self._fields if field.number in _KEPT_OF_MODULE]
         computation = wire.write(
             [
                 wire.text(1, "replayed"),
@@ -227,7 +229,7 @@ class Module:
             wire.text(4, shapes.program(leaves, result)),
             wire.number(6, entry),
         ]
-        return Program(
+        return ReplayProgram(
             wire.write(proto),
             [shapes.array(leaf) for leaf in leaves],
             part,
@@ -253,13 +255,13 @@ class Module:
                 )
             open_.add(it.id)
             left.append((it, True))
-            for one in instructions_of(it):
-                for number in one.called:
+            for instruction in instructions_of(it):
+                for number in instruction.called:
                     called = added.get(number) or self.computations.get(number)
                     if called is None:
                         raise UnreadableSource(
                             "A computation is missing",
-                            seen=f"what {printable(one.name)} calls",
+                            seen=f"what {printable(instruction.name)} calls",
                             todo="dump the module again",
                         )
                     if called.id not in done:
@@ -267,46 +269,48 @@ class Module:
         return list(done.values())
 
 
-def _along(every: dict[int, Instruction], start: Instruction) -> dict[int, Instruction]:
+def _along(every: dict[int, ReplayInstruction], start: ReplayInstruction) -> dict[int, ReplayInstruction]:
     """What an instruction takes and constants alone make, operands first."""
     near: set[int] = set()
     left = list(start.operands)
     while left and len(near) < _MOST_OPERANDS_ALONG:
-        one = needed_of(every, left.pop())
-        if one.id not in near and one.opcode in (*_ALONG, *_ALONG_WITH):
-            near.add(one.id)
-            left += one.operands
+        instruction = needed_of(every, left.pop())
+        if instruction.id not in near and instruction.opcode in (*_ALONG, *_ALONG_WITH):
+            near.add(instruction.id)
+            left += instruction.operands
     in_order = [number for number in every if number in near]  # a file has operands before what takes them
     fixed: dict[int, bool] = {}
     for number in in_order:
-        one = every[number]
-        fixed[number] = one.opcode in _ALONG or all(fixed.get(it, False) for it in one.operands)
+        instruction = every[number]
+        fixed[number] = instruction.opcode in _ALONG or all(
+            fixed.get(it, False) for it in instruction.operands
+        )
     # A tuple comes along even if only some of its elements are fixed: the counter of a loop is one of many.
     wanted = set(start.operands)
-    found: dict[int, Instruction] = {}
+    found: dict[int, ReplayInstruction] = {}
     for number in reversed(in_order):
-        one = every[number]
-        if number in wanted and (fixed[number] or one.opcode == "tuple"):
-            found[number] = one
-            wanted.update(one.operands)
+        instruction = every[number]
+        if number in wanted and (fixed[number] or instruction.opcode == "tuple"):
+            found[number] = instruction
+            wanted.update(instruction.operands)
     return dict(reversed(found.items()))
 
 
-def _with_operands(one: Instruction, ids: dict[int, int]) -> Instruction:
+def _with_operands(instruction: ReplayInstruction, ids: dict[int, int]) -> ReplayInstruction:
     """An instruction with other operands, and no order that was only for its old place."""
-    kept = [it for it in one.fields if it.number not in (36, 37)]
-    operands = [ids.get(number, number) for number in one.operands]
-    return one._replace(fields=[*kept, wire.packed(36, operands)], operands=operands)
+    kept = [it for it in instruction.fields if it.number not in (36, 37)]
+    operands = [ids.get(number, number) for number in instruction.operands]
+    return instruction._replace(fields=[*kept, wire.packed(36, operands)], operands=operands)
 
 
-def _instruction(one: Instruction) -> Field:
-    return wire.text(2, wire.write(one.fields))
+def _instruction(instruction: ReplayInstruction) -> WireField:
+    return wire.text(2, wire.write(instruction.fields))
 
 
-def _entry(called: Computation, fresh: int) -> tuple[list[Field], list[bytes], bytes]:
+def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes], bytes]:
     """The instructions of an entry that calls a computation, the root last; the shapes of its parameters,
     and of its result."""
-    fields: list[Field] = []
+    fields: list[WireField] = []
     leaves: list[bytes] = []
     numbers = iter(range(fresh, 1 << 62))
 

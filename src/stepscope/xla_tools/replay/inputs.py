@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stepscope.errors import UnreadableSource
 from stepscope.protobuf import varint
 from stepscope.xla_tools.replay import cut, shapes, wire
-from stepscope.xla_tools.replay.wire import Field
+from stepscope.xla_tools.replay.wire import WireField
 
 _IN_BYTES = {2: 15, 6: 3, 10: 11, 16: 13, 7: 16, 3: 17, 19: 19, 20: 20, 23: 23, 24: 24, 25: 25}
 """Fields of a LiteralProto that hold an element type as its bytes."""
@@ -20,37 +20,39 @@ _AS_FLOATS = {11: 8, 12: 9, 15: 12, 18: 18}
 class Argument(NamedTuple):
     """An array. data: its bytes, in the order of the layout of `array`."""
 
-    array: shapes.Array
+    array: shapes.ArrayShape
     data: bytes
 
 
-class Snapshot(NamedTuple):
+class ReplaySnapshot(NamedTuple):
     """A module, and the arguments of its execution; none where the file keeps none."""
 
     module: bytes
     arguments: list[Argument]
 
 
-def read(data: bytes) -> Snapshot:
+def read(data: bytes) -> ReplaySnapshot:
     """The module of a file and the arguments, if it is a snapshot. UnreadableSource when it is damaged."""
     size, at = varint(memoryview(data), 0)
     if size is not None and 0 < size <= len(data) - at and data[at : at + 1] == b"\n" and data[:1] != b"\n":
         message = wire.read(data[at : at + size])
         sizes = [
-            (wire.numbers(wire.read(one.body), 2) or [0])[-1]
+            (wire.numbers(wire.read(field.body), 2) or [0])[-1]
             for partition in message
             if partition.number == 2
-            for one in wire.read(partition.body)
-            if one.number == 2
+            for field in wire.read(partition.body)
+            if field.number == 2
         ]
-        return Snapshot(wire.first(message, 1), _behind(data, at + size, sizes))
+        return ReplaySnapshot(wire.first(message, 1), _behind(data, at + size, sizes))
     module, snapshot = cut.module_of(data)
     if snapshot is not None:
-        literals = [one.body for one in wire.read(snapshot) if one.number == 2]
-        return Snapshot(module, [leaf for one in literals for leaf in _leaves(wire.read(one))])
-    partitions = [one.body for one in wire.read(data) if one.number == 2] if module is not data else []
-    literals = [one.body for partition in partitions[:1] for one in wire.read(partition) if one.number == 1]
-    return Snapshot(module, [leaf for one in literals for leaf in _leaves(wire.read(one))])
+        literals = [field.body for field in wire.read(snapshot) if field.number == 2]
+        return ReplaySnapshot(module, [leaf for literal in literals for leaf in _leaves(wire.read(literal))])
+    partitions = [field.body for field in wire.read(data) if field.number == 2] if module is not data else []
+    literals = [
+        field.body for partition in partitions[:1] for field in wire.read(partition) if field.number == 1
+    ]
+    return ReplaySnapshot(module, [leaf for literal in literals for leaf in _leaves(wire.read(literal))])
 
 
 def _behind(data: bytes, at: int, sizes: list[int]) -> list[Argument]:
@@ -68,10 +70,10 @@ def _behind(data: bytes, at: int, sizes: list[int]) -> list[Argument]:
     return found
 
 
-def _argument(array: shapes.Array, data: bytes) -> Argument:
+def _argument(array: shapes.ArrayShape, data: bytes) -> Argument:
     count = 1
-    for one in array.dimensions:
-        count *= one
+    for dimension in array.dimensions:
+        count *= dimension
     bits = shapes.BITS.get(array.type)
     # numpy has no type below a byte: such elements lie in one byte each.
     if bits is None or len(data) != count * max(bits // 8, 1):
@@ -79,7 +81,7 @@ def _argument(array: shapes.Array, data: bytes) -> Argument:
     return Argument(array, data)
 
 
-def _leaves(literal: list[Field]) -> list[Argument]:
+def _leaves(literal: list[WireField]) -> list[Argument]:
     """The arrays of a LiteralProto."""
     found: list[Argument] = []
     left = [(literal, 0)]
@@ -93,7 +95,7 @@ def _leaves(literal: list[Field]) -> list[Argument]:
     return found
 
 
-def _elements(literal: list[Field], kind: int) -> bytes:
+def _elements(literal: list[WireField], kind: int) -> bytes:
     if kind in _IN_BYTES:
         return wire.first(literal, _IN_BYTES[kind])
     if kind in _AS_VARINTS:
@@ -102,7 +104,7 @@ def _elements(literal: list[Field], kind: int) -> bytes:
         values = [value & (1 << bits) - 1 for value in wire.numbers(literal, field)]
         return struct.pack(f"<{len(values)}{letter.upper()}", *values)
     if kind in _AS_FLOATS:
-        return b"".join(one.body for one in literal if one.number == _AS_FLOATS[kind])
+        return b"".join(wire_field.body for wire_field in literal if wire_field.number == _AS_FLOATS[kind])
     raise _damaged(f"element type {kind}")
 
 

@@ -8,58 +8,60 @@ from stepscope.escapes import printable
 from stepscope.xla_tools.replay import shapes, wire
 from stepscope.xla_tools.replay.parts import (
     Computation,
-    Instruction,
+    ReplayInstruction,
     instructions_of,
     made,
     needed_of,
     read_instruction,
 )
-from stepscope.xla_tools.replay.wire import Field
+from stepscope.xla_tools.replay.wire import WireField
 
 
 def lower(it: Computation, fresh: int, opcodes: set[str], custom: set[str]) -> tuple[bytes, int]:
     """A computation whose fusions are calls, whose bitcasts are what they do, and which says nothing of how
     it was compiled; its opcodes and custom calls are added to the sets."""
-    fields: list[Field] = []
-    every = {one.id: one for one in instructions_of(it)}
+    fields: list[WireField] = []
+    every = {instruction.id: instruction for instruction in instructions_of(it)}
     for field in it.fields:
         if field.number == 7:  # is_fusion_computation
             continue
         if field.number != 2:
             fields.append(field)
             continue
-        one = read_instruction(wire.read(field.body))
-        opcodes.add(one.opcode)
-        if one.opcode == "custom-call":
-            custom.add(wire.name(one.fields, 28))
+        replay_instruction = read_instruction(wire.read(field.body))
+        opcodes.add(replay_instruction.opcode)
+        if replay_instruction.opcode == "custom-call":
+            custom.add(wire.name(replay_instruction.fields, 28))
             fields.append(field)
-        elif one.opcode == "bitcast":
-            made, fresh = _as_transposes(every, one, fresh)
+        elif replay_instruction.opcode == "bitcast":
+            made, fresh = _as_transposes(every, replay_instruction, fresh)
             fields += made
         else:
-            fields.append(_plain(one))
+            fields.append(_plain(replay_instruction))
     return wire.write(fields), fresh
 
 
-def _plain(one: Instruction) -> Field:
+def _plain(instruction: ReplayInstruction) -> WireField:
     """An instruction without backend_config, sharding and control dependencies; a fusion as a call."""
-    kept = [it for it in one.fields if it.number not in (37, 40, 43)]
-    if one.opcode == "fusion":
+    kept = [it for it in instruction.fields if it.number not in (37, 40, 43)]
+    if instruction.opcode == "fusion":
         kept = [wire.text(2, "call") if it.number == 2 else it for it in kept if it.number != 11]
     return wire.text(2, wire.write(kept))
 
 
-def _as_transposes(every: dict[int, Instruction], one: Instruction, fresh: int) -> tuple[list[Field], int]:
+def _as_transposes(
+    every: dict[int, ReplayInstruction], instruction: ReplayInstruction, fresh: int
+) -> tuple[list[WireField], int]:
     """A bitcast as what it does to the elements: into the order of the bytes, other dimensions, and back."""
-    operand = needed_of(every, one.operands[0] if one.operands else -1)
-    a, b = shapes.array(operand.shape), shapes.array(one.shape)
+    operand = needed_of(every, instruction.operands[0] if instruction.operands else -1)
+    a, b = shapes.array(operand.shape), shapes.array(instruction.shape)
     if (
         a.has_tiles
         or b.has_tiles
         or (a.type != b.type and shapes.BITS.get(a.type) != shapes.BITS.get(b.type))
     ):
-        raise cannot(f"{printable(one.name)} reads bytes in a way that no other instruction does")
-    steps: list[tuple[str, bytes, tuple[Field, ...]]] = []
+        raise cannot(f"{printable(instruction.name)} reads bytes in a way that no other instruction does")
+    steps: list[tuple[str, bytes, tuple[WireField, ...]]] = []
     if not a.is_plain:
         moved = shapes.made(a.type, [a.dimensions[at] for at in a.physical])
         steps.append(("transpose", moved, (wire.packed(14, a.physical),)))
@@ -70,15 +72,15 @@ def _as_transposes(every: dict[int, Instruction], one: Instruction, fresh: int) 
     steps.append(("reshape", shapes.made(b.type, between), ()))
     if not b.is_plain:
         back = sorted(range(len(between)), key=lambda at: b.physical[at])
-        steps.append(("transpose", one.shape, (wire.packed(14, back),)))
+        steps.append(("transpose", instruction.shape, (wire.packed(14, back),)))
     fields, source = [], operand.id
     for opcode, shape, more in steps[:-1]:
         fields.append(made(fresh, opcode, shape, [source], *more))
         source, fresh = fresh, fresh + 1
     opcode, shape, more = steps[-1]
-    named = [wire.text(1, one.name), wire.text(2, opcode), wire.text(3, one.shape), *more]
-    kept = [field for field in one.fields if field.number == 7]
-    last = [*named, *kept, wire.number(35, one.id), wire.packed(36, [source])]
+    named = [wire.text(1, instruction.name), wire.text(2, opcode), wire.text(3, instruction.shape), *more]
+    kept = [field for field in instruction.fields if field.number == 7]
+    last = [*named, *kept, wire.number(35, instruction.id), wire.packed(36, [source])]
     return [*fields, wire.text(2, wire.write(last))], fresh
 
 

@@ -36,7 +36,7 @@ PLAIN = (
 _CHILD = Path(__file__).with_name("child.py")
 
 
-class Ran(NamedTuple):
+class ReplayRun(NamedTuple):
     """What a run gave. first_ns: with what is done once. spent_ns: of each run after it. results: file with
     what came out, or None."""
 
@@ -49,7 +49,7 @@ class Ran(NamedTuple):
     results: Path | None
 
 
-class Failed(NamedTuple):
+class ReplayFailure(NamedTuple):
     """Why there is no result. at: compile, run or process."""
 
     at: str
@@ -76,17 +76,17 @@ class Runner:
         self._given = None if inputs is None or isinstance(inputs, str) else list(inputs)
         if self._given is not None:
             self._inputs = []
-            for number, one in enumerate(self._given):
+            for number, argument in enumerate(self._given):
                 path = folder / f"argument{number}"
-                path.write_bytes(one.data)
-                self._inputs.append({"path": str(path), "order": one.array.order})
+                path.write_bytes(argument.data)
+                self._inputs.append({"path": str(path), "order": argument.array.order})
         self._number = 0
 
     def proto_of_text(self, path: str) -> bytes:
         """The HloModuleProto of a text dump, as jaxlib reads it."""
         out = self._folder / "module.pb"
         told = self._ask("parse", {"path": str(Path(path).absolute()), "out": str(out)}, ())
-        if isinstance(told, Failed):
+        if isinstance(told, ReplayFailure):
             raise StepscopeError(
                 "jaxlib could not read the text",
                 seen=told.said,
@@ -96,26 +96,28 @@ class Runner:
             )
         return out.read_bytes()
 
-    def run(self, program: cut.Program, flags: Sequence[str], *, keep: bool) -> Ran | Failed:
+    def run(
+        self, program: cut.ReplayProgram, flags: Sequence[str], *, keep: bool
+    ) -> ReplayRun | ReplayFailure:
         """Compiles and runs a program. keep: whether its results are compared later."""
         self._number += 1
         proto = self._folder / f"{self._number}.pb"
         proto.write_bytes(program.proto)
         out = self._folder / f"{self._number}.npz" if keep else None
-        unknown = [one.type for one in program.parameters if one.type not in shapes.DTYPES]
+        unknown = [parameter.type for parameter in program.parameters if parameter.type not in shapes.DTYPES]
         if unknown:
-            return Failed(
+            return ReplayFailure(
                 "compile", f"it takes a parameter of element type {unknown[0]}, which numpy has not"
             )
         if (wrong := self._unfit(program)) is not None:
-            return Failed("run", wrong)
+            return ReplayFailure("run", wrong)
         told = self._ask(
             "run",
             {
                 "proto": str(proto),
                 "parameters": [
-                    {"type": shapes.DTYPES[one.type], "dimensions": one.dimensions}
-                    for one in program.parameters
+                    {"type": shapes.DTYPES[parameter.type], "dimensions": parameter.dimensions}
+                    for parameter in program.parameters
                 ],
                 "runs": self._runs,
                 "seed": self._seed,
@@ -124,14 +126,14 @@ class Runner:
             },
             flags,
         )
-        return told if isinstance(told, Failed) else Ran(**told, results=out)
+        return told if isinstance(told, ReplayFailure) else ReplayRun(**told, results=out)
 
-    def _unfit(self, program: cut.Program) -> str | None:
+    def _unfit(self, program: cut.ReplayProgram) -> str | None:
         """Why arguments of a snapshot are not those of a program."""
         if self._given is None:
             return None
-        have = [(one.array.type, one.array.dimensions) for one in self._given]
-        want = [(one.type, one.dimensions) for one in program.parameters]
+        have = [(argument.array.type, argument.array.dimensions) for argument in self._given]
+        want = [(parameter.type, parameter.dimensions) for parameter in program.parameters]
         if have == want:
             return None
         return f"the snapshot has {len(have)} arrays that are not the {len(want)} parameters of this program"
@@ -139,7 +141,7 @@ class Runner:
     def compare(self, a: Path, b: Path, tolerance: float | None) -> dict[str, Any]:
         """How far results differ, as child.compare() says."""
         told = self._ask("compare", {"a": str(a), "b": str(b), "tolerance": tolerance}, ())
-        return {"other": told.said} if isinstance(told, Failed) else told
+        return {"other": told.said} if isinstance(told, ReplayFailure) else told
 
     def _ask(self, what: str, spec: Mapping[str, Any], flags: Sequence[str]) -> Any:
         path = self._folder / "spec.json"
@@ -155,7 +157,9 @@ class Runner:
                 cwd=self._folder,
             )
         except subprocess.TimeoutExpired:
-            return Failed("process", f"it had not ended after {self._seconds:g} s; --timeout allows more")
+            return ReplayFailure(
+                "process", f"it had not ended after {self._seconds:g} s; --timeout allows more"
+            )
         except (OSError, ValueError) as error:
             raise UsageError(
                 "The Python could not be started",
@@ -166,7 +170,7 @@ class Runner:
         errors = done.stderr.decode("utf-8", "replace")
         told = strict_json.told(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
         if not isinstance(told, dict):
-            return Failed("process", _last_words(done.returncode, errors))
+            return ReplayFailure("process", _last_words(done.returncode, errors))
         if "missing" in told:
             raise StepscopeError(
                 "Replaying needs jax",
@@ -176,7 +180,7 @@ class Runner:
                 path=program,
             )
         if "refused" in told:
-            return Failed(told["refused"], printable(" ".join(told["said"].split()))[:600])
+            return ReplayFailure(told["refused"], printable(" ".join(told["said"].split()))[:600])
         return told
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource
 from stepscope.xla_tools.replay import wire
-from stepscope.xla_tools.replay.wire import Field
+from stepscope.xla_tools.replay.wire import WireField
 
 TUPLE = 13
 _MOST_DEPTH = 60
@@ -24,7 +24,7 @@ BITS = {
 }
 
 
-class Array(NamedTuple):
+class ArrayShape(NamedTuple):
     """An array. order: dimensions from the one that changes fastest, as a layout has them."""
 
     type: int
@@ -43,7 +43,7 @@ class Array(NamedTuple):
         return self.physical == tuple(range(len(self.dimensions)))
 
 
-def array(shape: bytes) -> Array:
+def array(shape: bytes) -> ArrayShape:
     """The array that a ShapeProto describes."""
     message = wire.read(shape)
     dimensions = tuple(wire.numbers(message, 3))
@@ -52,7 +52,7 @@ def array(shape: bytes) -> Array:
     if sorted(order) != list(range(len(dimensions))):
         order = tuple(reversed(range(len(dimensions))))
     kind = wire.numbers(message, 2)
-    return Array(kind[-1] if kind else 0, dimensions, order, any(one.number == 6 for one in layout))
+    return ArrayShape(kind[-1] if kind else 0, dimensions, order, any(field.number == 6 for field in layout))
 
 
 def parts(shape: bytes, depth: int = 0) -> list[bytes] | None:
@@ -64,13 +64,13 @@ def parts(shape: bytes, depth: int = 0) -> list[bytes] | None:
         raise UnreadableSource(
             "A tuple is too deep", seen=f"more than {_MOST_DEPTH} in each other", todo="dump the module again"
         )
-    return [one.body for one in message if one.number == 4]
+    return [field.body for field in message if field.number == 4]
 
 
 def made(kind: int, dimensions: Sequence[int]) -> bytes:
     """A ShapeProto with the plain layout."""
     layout = wire.write([wire.packed(1, reversed(range(len(dimensions))))] if dimensions else [])
-    fields: list[Field] = [wire.number(2, kind)]
+    fields: list[WireField] = [wire.number(2, kind)]
     if dimensions:
         fields += [wire.packed(3, dimensions)]
     return wire.write([*fields, wire.text(5, layout)])
@@ -78,10 +78,10 @@ def made(kind: int, dimensions: Sequence[int]) -> bytes:
 
 def tuple_of(shapes: Sequence[bytes]) -> bytes:
     """The ShapeProto of a tuple."""
-    return wire.write([wire.number(2, TUPLE), *(wire.text(4, one) for one in shapes)])
+    return wire.write([wire.number(2, TUPLE), *(wire.text(4, shape) for shape in shapes)])
 
 
 def program(parameters: Sequence[bytes], result: bytes) -> bytes:
     """A ProgramShapeProto."""
     names = [wire.text(3, f"p{number}") for number in range(len(parameters))]
-    return wire.write([*(wire.text(1, one) for one in parameters), wire.text(2, result), *names])
+    return wire.write([*(wire.text(1, parameter) for parameter in parameters), wire.text(2, result), *names])

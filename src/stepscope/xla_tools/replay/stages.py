@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from stepscope.errors import StepscopeError, UnreadableSource
 from stepscope.formats.xla.compiles import Stage
 from stepscope.xla_tools.replay import cut, inputs
-from stepscope.xla_tools.replay.running import PLAIN, Failed, Ran, Runner
+from stepscope.xla_tools.replay.running import PLAIN, ReplayFailure, ReplayRun, Runner
 
 COLUMNS = (
     *("module", "id", "stage", "pass", "part", "flags", "runs", "median_ps", "least_ps", "first_ps"),
@@ -29,14 +29,14 @@ why it failed."""
 _PS = 1000
 
 
-class Asked(NamedTuple):
+class RequestedStage(NamedTuple):
     """A stage with flags."""
 
     stage: Stage
     flags: tuple[str, ...]
 
 
-def program(path: str, part: str | None, runner: Runner) -> cut.Program:
+def program(path: str, part: str | None, runner: Runner) -> cut.ReplayProgram:
     """What a file says, or a part of it, as a program. UnreadableSource when it is damaged."""
     try:
         data = Path(path).read_bytes()
@@ -55,7 +55,7 @@ def is_text(data: bytes) -> bool:
 
 
 def rows(
-    asked: Sequence[Asked],
+    asked: Sequence[RequestedStage],
     part: str | None,
     runner: Runner,
     tolerance: float | None,
@@ -64,25 +64,25 @@ def rows(
     """Rows with COLUMNS, as soon as each is known. A stage whose program equals that before it gives none.
     say: is given the stage that is run now."""
     compared = len(asked) > 1
-    before: tuple[str, Ran] | None = None
+    before: tuple[str, ReplayRun] | None = None
     last: tuple[bytes, tuple[str, ...]] | None = None
-    for one in asked:
-        title = name(one, asked)
-        row = _row(one, part)
+    for stage in asked:
+        title = name(stage, asked)
+        row = _row(stage, part)
         try:
-            made = program(one.stage.path, part, runner)
+            made = program(stage.stage.path, part, runner)
         except StepscopeError as error:
             if not compared:
                 raise
             yield {**row, "verdict": "failed", "problem": f"{error.happened}: {error.seen}"}
             continue
-        if last == (made.proto, one.flags):
+        if last == (made.proto, stage.flags):
             continue
-        last = made.proto, one.flags
+        last = made.proto, stage.flags
         say(title)
         row["custom_calls"] = ", ".join(made.custom_calls) or None
-        ran = runner.run(made, one.flags, keep=compared)
-        if isinstance(ran, Failed):
+        ran = runner.run(made, stage.flags, keep=compared)
+        if isinstance(ran, ReplayFailure):
             yield {**row, "verdict": "failed", "problem": f"{ran.at}: {ran.said}"}
             continue
         row.update(_times(ran))
@@ -93,23 +93,23 @@ def rows(
         yield row
 
 
-def name(one: Asked, asked: Sequence[Asked]) -> str:
+def name(stage: RequestedStage, asked: Sequence[RequestedStage]) -> str:
     """What tells a stage, or flags, from the others."""
     if len({other.stage.path for other in asked}) > 1 or len(asked) == 1:
-        number = one.stage.row["pass_number"]
-        return one.stage.name if number is None else f"{number} {one.stage.name}"
-    return " ".join(one.flags) or "no flags"
+        number = stage.stage.row["pass_number"]
+        return stage.stage.name if number is None else f"{number} {stage.stage.name}"
+    return " ".join(stage.flags) or "no flags"
 
 
-def _row(one: Asked, part: str | None) -> dict[str, Any]:
+def _row(stage: RequestedStage, part: str | None) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
-    row.update({key: one.stage.row[key] for key in ("module", "id", "stage", "pass", "file")})
-    own = one.flags[len(PLAIN) :] if one.flags[: len(PLAIN)] == PLAIN else one.flags
+    row.update({key: stage.stage.row[key] for key in ("module", "id", "stage", "pass", "file")})
+    own = stage.flags[len(PLAIN) :] if stage.flags[: len(PLAIN)] == PLAIN else stage.flags
     row.update({"part": part, "flags": " ".join(own) or None})
     return row
 
 
-def _times(ran: Ran) -> dict[str, Any]:
+def _times(ran: ReplayRun) -> dict[str, Any]:
     return {
         "runs": len(ran.spent_ns),
         "median_ps": round(statistics.median(ran.spent_ns) * _PS),
@@ -123,7 +123,11 @@ def _times(ran: Ran) -> dict[str, Any]:
 
 
 def _compared(
-    before: tuple[str, Ran] | None, ran: Ran, made: cut.Program, runner: Runner, tolerance: float | None
+    before: tuple[str, ReplayRun] | None,
+    ran: ReplayRun,
+    made: cut.ReplayProgram,
+    runner: Runner,
+    tolerance: float | None,
 ) -> dict[str, Any]:
     if made.is_random:
         return {"verdict": "random", "problem": "it draws random numbers, others in each run"}

@@ -14,7 +14,7 @@ HELD = "[held]"
 _FITS = 2**62
 
 
-class Read(NamedTuple):
+class HeldRows(NamedTuple):
     """Instants without ids. odd: lines that could not be used; cut: looks that did not come to an end."""
 
     rows: list[dict[str, Any]]
@@ -22,7 +22,7 @@ class Read(NamedTuple):
     cut: int
 
 
-class _Look(NamedTuple):
+class _HeldMoment(NamedTuple):
     """A look at all variables: what all of them hold is not the sum of those that are told."""
 
     ts_ps: int
@@ -31,10 +31,10 @@ class _Look(NamedTuple):
     available_bytes: int | None
 
 
-def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> Read:
+def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> HeldRows:
     """Reads the lines in order. time: picoseconds from the capture's origin, of Unix nanoseconds."""
     rows: list[dict[str, Any]] = []
-    looks: dict[int, _Look] = {}
+    looks: dict[int, _HeldMoment] = {}
     odd = cut = 0
     for line in lines:
         number, size = _count(line, "look"), _count(line, "bytes")
@@ -45,16 +45,18 @@ def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | 
             if ts_ps is None or steps is None:
                 odd += 1
                 continue
-            looks[number] = _Look(ts_ps, steps, size, _count(line, "available_bytes"))
+            looks[number] = _HeldMoment(ts_ps, steps, size, _count(line, "available_bytes"))
             cut += line.get("cut") is True
         elif number not in looks or not string(line, "holder"):
             odd += 1
         else:
             rows.append(_row(line, number, looks[number], looks.get(number - 1)))
-    return Read(rows, odd, cut)
+    return HeldRows(rows, odd, cut)
 
 
-def _row(line: Mapping[str, Any], number: int, look: _Look, before: _Look | None) -> dict[str, Any]:
+def _row(
+    line: Mapping[str, Any], number: int, look: _HeldMoment, before: _HeldMoment | None
+) -> dict[str, Any]:
     told = {
         "Look": number,
         "Steps": look.steps,

@@ -17,8 +17,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.calls import Call
-    from stepscope.instruments.pipeline.stages import Stage
+    from stepscope.instruments.pipeline.calls import StageCall
+    from stepscope.instruments.pipeline.stages import PipelineStage
 
 _INSTANCE = re.compile(r"\[\d+\]$")
 _SLACK_PS = 10**6
@@ -40,10 +40,10 @@ def consumer(name: str) -> str | None:
     return None if above == "Iterator" or not above else _INSTANCE.sub("", above)
 
 
-def nest(calls: Iterable[Call]) -> None:
+def nest(calls: Iterable[StageCall]) -> None:
     """Sets what each call of an iterator is inside of: a call of its consumer, or at the root the op that
     takes the batch. One of a stage that works ahead is inside of nothing."""
-    around: defaultdict[str | None, list[Call]] = defaultdict(list)
+    around: defaultdict[str | None, list[StageCall]] = defaultdict(list)
     ordered = sorted(calls, key=lambda call: (call.ts_ps, -call.end_ps, len(call.name)))
     for call in ordered:
         if call.kind == "next":
@@ -60,7 +60,7 @@ def nest(calls: Iterable[Call]) -> None:
             above.inside.append((call.ts_ps, call.end_ps))
 
 
-def _within(call: Call, others: Sequence[Call]) -> Call | None:
+def _within(call: StageCall, others: Sequence[StageCall]) -> StageCall | None:
     """The one of the calls, which are in order of time, that holds a call."""
     at = bisect_right(others, call.ts_ps, key=_begin) - 1
     if at < 0:
@@ -72,14 +72,14 @@ def _within(call: Call, others: Sequence[Call]) -> Call | None:
     return others[at]
 
 
-def name(stages: Sequence[Stage]) -> None:
+def name(stages: Sequence[PipelineStage]) -> None:
     """Names the user's transformations by what ran, with their places from the source on; those inside of
     functions come after all others, as in recordings that tell. stages: consumers first."""
-    nested: set[Stage] = set()
+    nested: set[PipelineStage] = set()
     for stage in stages:
         if stage.above is not None and (stage.above in nested or _MADE_BY.search(stage.calls[0].name)):
             nested.add(stage)
-    height: dict[Stage, int] = {}
+    height: dict[PipelineStage, int] = {}
     for stage in reversed(stages):
         own = height.setdefault(stage, 0)
         if stage.above is not None and (stage in nested) == (stage.above in nested):

@@ -14,7 +14,7 @@ from statistics import fmean
 from stepscope.instruments.causes.judgement import CauseName, Judgement
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.replay import recorded_steps
-from stepscope.instruments.replay.whatif import CAUSES, Change, ask
+from stepscope.instruments.replay.whatif import CAUSES, DurationChange, ask
 from stepscope.instruments.step_breakdown.labels import LABELS
 from stepscope.library.statements import Query, Stream, statement
 
@@ -28,7 +28,7 @@ waiting for input has its own model."""
 def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Judgement]:
     """The judgements, with what is left where the replay knows it better: of ops on devices, and where hidden
     work limits it. Nothing is replayed where no more is hidden than is left anyway."""
-    hiding = [one for one in judged if one.cause in _HIDING and not one.whole_capture]
+    hiding = [judgement for judgement in judged if judgement.cause in _HIDING and not judgement.whole_capture]
     if not hiding:
         return list(judged)
     hidden: dict[tuple[str, str], int] = {}
@@ -37,43 +37,49 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
         hidden[host] = max(hidden.get(host, 0), (work_ps or 0) // max(steps, 1))
     hosts = steps_by_host(query)
     found = []
-    for one in judged:
-        host = one.run_id, one.host_id
-        if one in hiding and one.on_device and one.cause == "compute":
-            found.append(_without_op(query, stream, one, hosts[host]))
+    for judgement in judged:
+        host = judgement.run_id, judgement.host_id
+        if judgement in hiding and judgement.on_device and judgement.cause == "compute":
+            found.append(_without_op(query, stream, judgement, hosts[host]))
             continue
-        enough = hidden.get(host, 0) > RAISES * one.left_ps
-        needs_ps = _needs(query, stream, one, hosts[host]) if one in hiding and enough else None
-        found.append(one if needs_ps is None or needs_ps <= RAISES * one.left_ps else _with(one, needs_ps))
+        enough = hidden.get(host, 0) > RAISES * judgement.left_ps
+        needs_ps = _needs(query, stream, judgement, hosts[host]) if judgement in hiding and enough else None
+        found.append(
+            judgement
+            if needs_ps is None or needs_ps <= RAISES * judgement.left_ps
+            else _with(judgement, needs_ps)
+        )
     return found
 
 
-def _without_op(query: Query, stream: Stream, one: Judgement, steps: Sequence[TimedStep]) -> Judgement:
+def _without_op(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[TimedStep]) -> Judgement:
     """Without the type of op that stands out. On a device it runs beside the thread that launches it: what is
     left is the longest of both. A layer is no type of op; of it the parts of the step tell."""
-    if one.op_type is None or one.layer_share is not None:
-        return one
-    own = ask(query, stream, Change(ops={one.op_type: 0.0}), [steps])
+    if judgement.op_type is None or judgement.layer_share is not None:
+        return judgement
+    own = ask(query, stream, DurationChange(ops={judgement.op_type: 0.0}), [steps])
     if len(own) != 1 or own[0].then_ps is None or own[0].unknown:
-        return one
-    left_ps = min(own[0].then_ps, one.mean_ps)
-    low_ps, high_ps = min(one.low_ps, left_ps), min(max(one.high_ps, left_ps), one.mean_ps)
-    return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
+        return judgement
+    left_ps = min(own[0].then_ps, judgement.mean_ps)
+    low_ps, high_ps = min(judgement.low_ps, left_ps), min(max(judgement.high_ps, left_ps), judgement.mean_ps)
+    return replace(judgement, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
 
 
-def _with(one: Judgement, needs_ps: int) -> Judgement:
+def _with(judgement: Judgement, needs_ps: int) -> Judgement:
     """As much is left as hidden work needs. What shared the cores with the cause may need less without it."""
-    left_ps = min(needs_ps, one.mean_ps)
-    cores = 1.0 if one.contention is None else one.contention.had_cores
-    low_ps = min(max(one.low_ps, round(left_ps * cores)), left_ps)
-    return replace(one, left_ps=left_ps, low_ps=low_ps, high_ps=max(one.high_ps, left_ps), corrected=())
+    left_ps = min(needs_ps, judgement.mean_ps)
+    cores = 1.0 if judgement.contention is None else judgement.contention.had_cores
+    low_ps = min(max(judgement.low_ps, round(left_ps * cores)), left_ps)
+    return replace(
+        judgement, left_ps=left_ps, low_ps=low_ps, high_ps=max(judgement.high_ps, left_ps), corrected=()
+    )
 
 
-def _needs(query: Query, stream: Stream, one: Judgement, steps: Sequence[TimedStep]) -> int | None:
+def _needs(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[TimedStep]) -> int | None:
     """What others need for a mean step while the driving thread itself takes no time. None where the replay
     misses the recorded steps."""
     wanted = {step.id for step in judged_steps(steps)}
-    change = _gone(query, one)
+    change = _gone(query, judgement)
     durations: list[int] = []
     for source in recorded_steps.sources(query):
         if any(step.id in wanted for step in source.steps):
@@ -84,10 +90,10 @@ def _needs(query: Query, stream: Stream, one: Judgement, steps: Sequence[TimedSt
     return round(fmean(durations)) if durations else None
 
 
-def _gone(query: Query, one: Judgement) -> Change:
+def _gone(query: Query, judgement: Judgement) -> DurationChange:
     """What others do not have to wait for. Ops of the model that stay count with the rest of what is left."""
-    if one.cause == "compute":
+    if judgement.cause == "compute":
         rows = query(statement("computing_ops")).rows()
-        own = [row[4:6] for row in rows if row[:2] == (one.run_id, one.host_id)]
-        return Change(ops=dict.fromkeys((op or name for op, name in own), 0.0))
-    return Change(without=one.cause if one.cause in CAUSES else None)
+        own = [row[4:6] for row in rows if row[:2] == (judgement.run_id, judgement.host_id)]
+        return DurationChange(ops=dict.fromkeys((op or name for op, name in own), 0.0))
+    return DurationChange(without=judgement.cause if judgement.cause in CAUSES else None)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from stepscope.background import Stopped, stoppable
 from stepscope.server import threads
-from stepscope.server.doing import WAITING, Doing, waits_for
+from stepscope.server.activity import WAITING, Doing, waits_for
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 T = TypeVar("T")
 
@@ -26,32 +26,32 @@ PATIENCE_SECONDS = 1.0
 """How long a question waits for a desk that is open: it need not compute again what it did for others."""
 
 
-class Asked(Protocol):
+class TraceWorkers(Protocol):
     """One desk or several."""
 
-    async def ask(self, work: Callable[[Trace], T]) -> T:
+    async def ask(self, work: Callable[[OpenTrace], T]) -> T:
         """What `work` makes of a trace. Cancelled, it stops the work and returns when that has ended."""
 
     def close(self) -> None:
         """Stops what runs and closes the traces."""
 
 
-class Desk:
+class TraceWorker:
     """A trace that answers questions. Belongs to one event loop."""
 
-    def __init__(self, open_trace: Callable[[], Trace], *, gives_way: bool = False) -> None:
+    def __init__(self, open_trace: Callable[[], OpenTrace], *, gives_way: bool = False) -> None:
         """open_trace: called in the thread, at the first question, and again when it raised. gives_way: with
         the priority that timelines which move go first; threads of an engine have that of the one which
         opened it."""
         self._open = open_trace
-        self._trace: Trace | None = None
+        self._trace: OpenTrace | None = None
         self._thread = ThreadPoolExecutor(1, "stepscope-desk", threads.give_way if gives_way else None)
         self._free = asyncio.Lock()
         self._doing = Doing()
         self._stop = threading.Event()
         self._closed = False
 
-    async def ask(self, work: Callable[[Trace], T]) -> T:
+    async def ask(self, work: Callable[[OpenTrace], T]) -> T:
         """Runs `work` on the trace. Cancelled, it stops what runs (see background.go_on) and returns when the
         thread is free."""
         with waits_for(WAITING):
@@ -73,7 +73,7 @@ class Desk:
         finally:
             self._free.release()
 
-    def _do(self, work: Callable[[Trace], T], stop: threading.Event) -> T:
+    def _do(self, work: Callable[[OpenTrace], T], stop: threading.Event) -> T:
         try:
             with stoppable(stop):
                 if self._trace is None:
@@ -106,19 +106,19 @@ class Desk:
             self._trace = None
 
 
-class Desks:
+class TraceWorkerPool:
     """Several desks for answers that take long, so that none waits for all others. One is open as long as
     possible; more are opened for questions that wait in vain, and closed when they are done."""
 
-    def __init__(self, open_trace: Callable[[], Trace]) -> None:
+    def __init__(self, open_trace: Callable[[], OpenTrace]) -> None:
         """open_trace: see Desk."""
         self._open = open_trace
-        self._every: set[Desk] = set()
-        self._idle: list[Desk] = []
-        self._waiting: list[asyncio.Future[Desk]] = []
+        self._every: set[TraceWorker] = set()
+        self._idle: list[TraceWorker] = []
+        self._waiting: list[asyncio.Future[TraceWorker]] = []
         self._closing: set[asyncio.Future[None]] = set()
 
-    async def ask(self, work: Callable[[Trace], T]) -> T:
+    async def ask(self, work: Callable[[OpenTrace], T]) -> T:
         """Runs `work` on one of the traces; see Desk."""
         desk = await self._seat()
         try:
@@ -126,13 +126,13 @@ class Desks:
         finally:
             self._leave(desk)
 
-    async def _seat(self) -> Desk:
+    async def _seat(self) -> TraceWorker:
         if self._idle:
             return self._idle.pop()
         if not self._every:
             return self._another()
         loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[Desk] = loop.create_future()
+        waiting: asyncio.Future[TraceWorker] = loop.create_future()
         self._waiting.append(waiting)
         late = loop.call_later(PATIENCE_SECONDS, self._late, waiting)
         try:
@@ -147,16 +147,16 @@ class Desks:
             if waiting in self._waiting:
                 self._waiting.remove(waiting)
 
-    def _late(self, waiting: asyncio.Future[Desk]) -> None:
+    def _late(self, waiting: asyncio.Future[TraceWorker]) -> None:
         if not waiting.done() and len(self._every) < MOST_DESKS:
             waiting.set_result(self._another())
 
-    def _another(self) -> Desk:
-        desk = Desk(self._open, gives_way=True)
+    def _another(self) -> TraceWorker:
+        desk = TraceWorker(self._open, gives_way=True)
         self._every.add(desk)
         return desk
 
-    def _leave(self, desk: Desk) -> None:
+    def _leave(self, desk: TraceWorker) -> None:
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(desk)

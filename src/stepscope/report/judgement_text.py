@@ -12,7 +12,7 @@ from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report import remains
-from stepscope.report.parts import Column, Finding, Note, Section, Table
+from stepscope.report.parts import Column, Note, ReportFinding, Section, Table
 from stepscope.report.sentences import host_of, shortened
 from stepscope.step_labels import LOOKS
 
@@ -101,7 +101,7 @@ def sentences(
     weighed by itself."""
     if not judged:
         return []
-    runs = len({one.run_id for one in judged})
+    runs = len({judgement.run_id for judgement in judged})
     if runs == 1 and not unrelated:
         hosts = len(judged) > 1
         concluded = (
@@ -121,7 +121,7 @@ def sentences(
     number = f"{runs} runs" if runs == len(judged) else f"{len(judged)} hosts of {runs} runs"
     said = [f"{number}, each judged by itself: {_counted(judged)}."]
     if len(judged) <= _MOST_SENTENCES:
-        said += [_sentence(one, True, runs < len(judged)) for one in judged]
+        said += [_sentence(judgement, True, runs < len(judged)) for judgement in judged]
     return said
 
 
@@ -140,25 +140,25 @@ def _programs(programs: Sequence[tuple[str, Weighed]]) -> list[str]:
     return said
 
 
-def _rival(one: Judgement) -> list[str]:
+def _rival(judgement: Judgement) -> list[str]:
     """What takes as much as the cause, or nearly so: to remove one of both is worth half of what it seems."""
-    if one.cause == "unknown":
-        return _known(one)
-    own = "compute" if one.cause == "none" else one.cause
-    rest = [part for part in one.parts if part.label not in (own, "unknown")]
-    rest = [part for part in rest if _EQUAL * one.share <= part.share <= one.share / _EQUAL]
+    if judgement.cause == "unknown":
+        return _known(judgement)
+    own = "compute" if judgement.cause == "none" else judgement.cause
+    rest = [part for part in judgement.parts if part.label not in (own, "unknown")]
+    rest = [part for part in rest if _EQUAL * judgement.share <= part.share <= judgement.share / _EQUAL]
     if not rest or rest[0].share < _MENTIONED:
         return []
     share = units.show(rest[0].share, "ratio")
     return [f"Nearly as much goes to {_GOES_TO.get(rest[0].label, _WORDS[rest[0].label])}: {share}."]
 
 
-def _known(one: Judgement) -> list[str]:
+def _known(judgement: Judgement) -> list[str]:
     """What takes most of the time that the recording does tell, where that is a good part of a step."""
-    known = [part for part in one.parts if part.label != "unknown"]
+    known = [part for part in judgement.parts if part.label != "unknown"]
     if not known or known[0].share < _MENTIONED:
         return []
-    whole = "the recording" if one.whole_capture else f"a {_unit(one)}"
+    whole = "the recording" if judgement.whole_capture else f"a {_unit(judgement)}"
     part = f"{units.show(known[0].share, 'ratio')} of {whole}"
     return [f"Of what it does show, {_TAKES[known[0].label].format(part=part)}."]
 
@@ -167,16 +167,16 @@ def _lawless(judged: Sequence[Judgement]) -> list[str]:
     """The laws that recordings break: what weakens the sentences around. One sentence for each law, of the
     first host that breaks it."""
     said: dict[str, str] = {}
-    for one in judged:
-        for law in one.broken:
-            where = f" on {host_of(one.host_id)}" if len(judged) > 1 else ""
+    for judgement in judged:
+        for law in judgement.broken:
+            where = f" on {host_of(judgement.host_id)}" if len(judged) > 1 else ""
             said.setdefault(law.law, f"{law.said[0].upper()}{law.said[1:]}{where}.")
     return list(said.values())
 
 
-def _others(one: Judgement) -> list[str]:
+def _others(judgement: Judgement) -> list[str]:
     """What the steps do that compile nothing, after what all of them do."""
-    found = one.others
+    found = judgement.others
     if found is None or found.cause == "unknown" or not found.parts:
         return []
     most = found.parts[0]
@@ -188,9 +188,9 @@ def _others(one: Judgement) -> list[str]:
     return [f"In the {which} averaged, {_TAKES[most.label].format(part=part)}."]
 
 
-def _busy(one: Judgement) -> list[str]:
+def _busy(judgement: Judgement) -> list[str]:
     """Whether other programs had the cores, which makes all of the rest less sure."""
-    found = one.contention
+    found = judgement.contention
     if found is None or not found.busy:
         return []
     waiting, running = f"{found.waiting:.1f}", f"{found.running:.1f}"
@@ -200,14 +200,14 @@ def _busy(one: Judgement) -> list[str]:
 
 def _counted(judged: Sequence[Judgement]) -> str:
     """How many of them each cause limits, the most frequent first."""
-    number = Counter(one.cause for one in judged)
+    number = Counter(judgement.cause for judgement in judged)
     ordered = sorted(number, key=lambda cause: (-number[cause], list(_LIMITS).index(cause)))
     return ", ".join(_LIMITS[cause].format(f"{number[cause]:,}") for cause in ordered)
 
 
 def _hosts(judged: Sequence[Judgement]) -> list[str]:
     """What is said of the other hosts of a run, after the one with most time in steps."""
-    same = sum(one.cause == judged[0].cause for one in judged)
+    same = sum(judgement.cause == judged[0].cause for judgement in judged)
     if same == len(judged):
         both = "both hosts" if same == 2 else f"all {same:,} hosts"
         return [f"{_same(judged)} on {both}{_shares(judged)}."]
@@ -220,7 +220,7 @@ def _same(judged: Sequence[Judgement]) -> str:
 
 def _shares(judged: Sequence[Judgement]) -> str:
     """How much it is on each, where that differs: the sentence before names the share of one host."""
-    shares = [one.share for one in judged]
+    shares = [judgement.share for judgement in judged]
     if judged[0].cause == "unknown" or max(shares) - min(shares) < _ALIKE:
         return ""
     least, most = units.show(min(shares), "ratio"), units.show(max(shares), "ratio")
@@ -233,20 +233,20 @@ def answers(judged: Sequence[Judgement]) -> Section | None:
         return None
     rows = tuple(
         (
-            one.run_id,
-            one.host_id,
-            one.cause,
-            one.share,
-            None if one.whole_capture else one.steps,
-            one.mean_ps,
-            one.spoken
-            or one.stage
-            or one.written_op
-            or one.op_type
-            or (None if one.place is None else _at(one.place)),
-            one.confidence,
+            judgement.run_id,
+            judgement.host_id,
+            judgement.cause,
+            judgement.share,
+            None if judgement.whole_capture else judgement.steps,
+            judgement.mean_ps,
+            judgement.spoken
+            or judgement.stage
+            or judgement.written_op
+            or judgement.op_type
+            or (None if judgement.place is None else _at(judgement.place)),
+            judgement.confidence,
         )
-        for one in judged
+        for judgement in judged
     )
     return Section(
         "answers",
@@ -268,118 +268,129 @@ _ANSWERS = (
 )
 
 
-def _sentence(one: Judgement, run: bool, host: bool) -> str:
+def _sentence(judgement: Judgement, run: bool, host: bool) -> str:
     """What limits a host. run, host: name them, because there are others."""
-    whose = f" of {one.run_id}" if run else ""
-    whose += f" on {host_of(one.host_id)}" if host else ""
-    share = _bounded(one) + units.show(one.share, "ratio")
-    if one.whole_capture:
-        mean = f"{units.show(one.mean_ps, 'ps')} recorded{whose}"
+    whose = f" of {judgement.run_id}" if run else ""
+    whose += f" on {host_of(judgement.host_id)}" if host else ""
+    share = _bounded(judgement) + units.show(judgement.share, "ratio")
+    if judgement.whole_capture:
+        mean = f"{units.show(judgement.mean_ps, 'ps')} recorded{whose}"
         part = f"{share} of the {mean}"
     else:
-        step = f"the only {_unit(one)}" if one.steps == 1 else f"a {_unit(one)}"
-        mean = f"{units.show(one.ps_per_step, 'ps')} of {units.show(one.mean_ps, 'ps')}"
-        if one.others is not None:  # a mean of steps that compile and steps that do not is no step
-            step, many = "the recorded steps", one.steps
-            mean = f"{units.show(many * one.ps_per_step, 'ps')} of {units.show(many * one.mean_ps, 'ps')}"
+        step = f"the only {_unit(judgement)}" if judgement.steps == 1 else f"a {_unit(judgement)}"
+        mean = f"{units.show(judgement.ps_per_step, 'ps')} of {units.show(judgement.mean_ps, 'ps')}"
+        if judgement.others is not None:  # a mean of steps that compile and steps that do not is no step
+            step, many = "the recorded steps", judgement.steps
+            of_all = units.show(many * judgement.mean_ps, "ps")
+            mean = f"{units.show(many * judgement.ps_per_step, 'ps')} of {of_all}"
         part = f"{share} of {step}{whose} ({mean})"
-    said = _TAKES[one.cause]
-    if one.cause == "python" and one.op_type is not None:
+    said = _TAKES[judgement.cause]
+    if judgement.cause == "python" and judgement.op_type is not None:
         said = _CALLED_BACK
-    elif one.cause in ("compute", "none") and not one.of_ops:
+    elif judgement.cause in ("compute", "none") and not judgement.of_ops:
         said = _DRAWN
-    elif one.cause == "communication" and not one.share_of("compute"):
+    elif judgement.cause == "communication" and not judgement.share_of("compute"):
         said = _ALONE
-    elif one.cause == "copy" and one.awaits_copies is not None:
-        said = _AWAITING[one.awaits_copies]
-    elif one.cause == "setup" and _allocating(one) is not None:
+    elif judgement.cause == "copy" and judgement.awaits_copies is not None:
+        said = _AWAITING[judgement.awaits_copies]
+    elif judgement.cause == "setup" and _allocating(judgement) is not None:
         said = _ALLOCATING
     said = said.format(part=part)
-    said += _more(one)
+    said += _more(judgement)
     return said[0].upper() + said[1:] + "."
 
 
-def _says_nothing(one: Judgement) -> bool:
+def _says_nothing(judgement: Judgement) -> bool:
     """Whether a law is broken without which nothing is known of what takes a step, not even a bound."""
-    return any("share" in laws.weakens(law.law) and not laws.bound([law.law]) for law in one.broken)
+    return any("share" in laws.weakens(law.law) and not laws.bound([law.law]) for law in judgement.broken)
 
 
-def _bounded(one: Judgement) -> str:
+def _bounded(judgement: Judgement) -> str:
     """What stands before the share of a cause where a law says that work of the device is missing."""
-    if not any("share" in laws.weakens(law.law) for law in one.broken) or one.cause == "unknown":
+    if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
         return ""
-    return "at least " if one.cause in (*ON_DEVICES, "none") else "at most "
+    return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "
 
 
-def _more(one: Judgement) -> str:
-    if one.cause in ("compute", "none"):
-        if one.op_type is None or one.op_share is None or one.op_share < _LITTLE:
+def _more(judgement: Judgement) -> str:
+    if judgement.cause in ("compute", "none"):
+        if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
             return ""
-        place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
-        op_type = shortened(one.written_op or one.op_type)
-        return f", {op_type} for {units.show(one.op_share, 'ratio')} of that time{place}"
-    if one.cause == "input" and one.stage is not None:
-        return f"; {_holding_up(one)}"
-    if one.cause == "compile":
-        return _compiles(one)
-    if one.cause == "dispatch":
+        place = (
+            f", made in {_at(judgement.place)}"
+            if judgement.place is not None and judgement.cause == "compute"
+            else ""
+        )
+        op_type = shortened(judgement.written_op or judgement.op_type)
+        return f", {op_type} for {units.show(judgement.op_share, 'ratio')} of that time{place}"
+    if judgement.cause == "input" and judgement.stage is not None:
+        return f"; {_holding_up(judgement)}"
+    if judgement.cause == "compile":
+        return _compiles(judgement)
+    if judgement.cause == "dispatch":
         # A few calls launch many ops from within compiled functions: their number explains nothing.
-        many = one.calls is not None and one.calls >= _MANY_CALLS
-        calls = f": {_calls(one)} {_each(one)}" if many else ""
-        return calls + (f", in {_at(one.place)}" if one.place else "")
-    if one.cause == "setup":
-        found = _allocating(one)
+        many = judgement.calls is not None and judgement.calls >= _MANY_CALLS
+        calls = f": {_calls(judgement)} {_each(judgement)}" if many else ""
+        return calls + (f", in {_at(judgement.place)}" if judgement.place else "")
+    if judgement.cause == "setup":
+        found = _allocating(judgement)
         if found is not None:
-            return _allocates(one, found)
-        at = f", in {_at(one.place)}" if one.place else ""
+            return _allocates(judgement, found)
+        at = f", in {_at(judgement.place)}" if judgement.place else ""
         return f"{at}: it is used for the first time, or code and memory are brought to it"
-    if one.cause == "unknown":
+    if judgement.cause == "unknown":
         return ". `stepscope record` samples what its threads do, and would tell"
-    called = f", most of it in {_at(one.spent_in)}" if one.spent_in is not None else ""
-    if one.cause == "python" and one.op_type is not None:
-        by = f"{shortened(one.op_type)} calls"
-        return f": {by} it" if one.place is None else f": {by} {_at(one.place)}"
-    if one.place is None:
-        return "" if one.mark is None else f", within `{shortened(one.mark)}`"
-    return f", in {_at(one.place)}{called}"
+    called = f", most of it in {_at(judgement.spent_in)}" if judgement.spent_in is not None else ""
+    if judgement.cause == "python" and judgement.op_type is not None:
+        by = f"{shortened(judgement.op_type)} calls"
+        return f": {by} it" if judgement.place is None else f": {by} {_at(judgement.place)}"
+    if judgement.place is None:
+        return "" if judgement.mark is None else f", within `{shortened(judgement.mark)}`"
+    return f", in {_at(judgement.place)}{called}"
 
 
 _BLOCKS = ("Free",)
 """What frees memory of a device waits until the device is done with all that was launched."""
 
 
-def _allocating(one: Judgement) -> Allocating | None:
+def _allocating(judgement: Judgement) -> Allocating | None:
     """The calls that allocate, where they are most of what sets up the device."""
-    found = one.allocating
-    return found if found is not None and 2 * found.all_ps >= one.ps_per_step * one.steps else None
+    found = judgement.allocating
+    return (
+        found if found is not None and 2 * found.all_ps >= judgement.ps_per_step * judgement.steps else None
+    )
 
 
-def _allocates(one: Judgement, found: Allocating) -> str:
+def _allocates(judgement: Judgement, found: Allocating) -> str:
     """Which calls allocate, and what it means that they are many."""
     calls = f": {units.count(found.calls, 'call')} of {found.name}, {units.show(found.took_ps, 'ps')} in all"
-    calls += f", in {_at(one.place)}" if one.place else ""
+    calls += f", in {_at(judgement.place)}" if judgement.place else ""
     if any(word in found.name for word in _BLOCKS) and found.calls > _MANY_CALLS:
         calls += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
         calls += " allocator is off or full"
     return calls
 
 
-def _calls(one: Judgement) -> str:
+def _calls(judgement: Judgement) -> str:
     """How many calls launch."""
-    return units.count(one.calls or 0, "call") + (" of Session.run" if one.of_session else "")
+    return units.count(judgement.calls or 0, "call") + (" of Session.run" if judgement.of_session else "")
 
 
-def _holding_up(one: Judgement) -> str:
+def _holding_up(judgement: Judgement) -> str:
     """Which stage holds the input up: what the user wrote, with the line."""
-    stage = one.spoken or one.stage
-    if one.place is None:
+    stage = judgement.spoken or judgement.stage
+    if judgement.place is None:
         return f"{stage} holds it up"
-    function, by = (one.place, one.called_from) if one.in_python else (one.given, one.place)
+    function, by = (
+        (judgement.place, judgement.called_from)
+        if judgement.in_python
+        else (judgement.given, judgement.place)
+    )
     if function is None or function.function is None:
         return (
-            f"{stage} in {_at(one.place)} holds it up"
-            if not one.in_python
-            else f"{_at(one.place)} holds it up"
+            f"{stage} in {_at(judgement.place)} holds it up"
+            if not judgement.in_python
+            else f"{_at(judgement.place)} holds it up"
         )
     called = "" if by is None else f", called by {stage} in {_line(by)}"
     return f"`{_plain(function.function)}` in {_line(function)} holds it up{called}"
@@ -390,26 +401,26 @@ def _line(place: CodeLine) -> str:
     return name if place.line is None else f"{name}:{place.line}"
 
 
-def _each(one: Judgement) -> str:
+def _each(judgement: Judgement) -> str:
     """What a number of calls is counted over."""
-    return "in all" if one.whole_capture else f"a {_unit(one)}"
+    return "in all" if judgement.whole_capture else f"a {_unit(judgement)}"
 
 
-def _unit(one: Judgement) -> str:
+def _unit(judgement: Judgement) -> str:
     """What its steps are called."""
-    return "batch" if one.serves else "step"
+    return "batch" if judgement.serves else "step"
 
 
-def _compiles(one: Judgement) -> str:
+def _compiles(judgement: Judgement) -> str:
     """Which function compiles, how often, from where and why."""
-    what = [f"`{one.function}` compiles"] if one.function else []
-    if one.compiling and one.steps > 1:
-        what.append(f"in {one.compiling:,} of {units.count(one.steps, 'step')}")
+    what = [f"`{judgement.function}` compiles"] if judgement.function else []
+    if judgement.compiling and judgement.steps > 1:
+        what.append(f"in {judgement.compiling:,} of {units.count(judgement.steps, 'step')}")
     said = " ".join(what)
-    if one.place is not None:
-        said += f"{', ' if said else ''}called in {_at(one.place)}"
-    if one.retrace is not None:
-        said += f"{'; ' if said else ''}{_new(one.retrace)}"
+    if judgement.place is not None:
+        said += f"{', ' if said else ''}called in {_at(judgement.place)}"
+    if judgement.retrace is not None:
+        said += f"{'; ' if said else ''}{_new(judgement.retrace)}"
     return f": {said}" if said else ""
 
 
@@ -427,17 +438,17 @@ _NEW = {
 }
 
 
-def _new(one: Retrace) -> str:
+def _new(retrace: Retrace) -> str:
     """What was new about the calls that compiled: `rate` has another value each time (0.1, then 0.09)."""
-    argument = f"argument `{one.argument}`" if one.argument is not None else "an argument"
-    said = _NEW.get(one.change, _NEW["unknown"]).format(argument=argument)
-    if one.was is None or one.became is None or one.change in ("function", "object", "unknown"):
+    argument = f"argument `{retrace.argument}`" if retrace.argument is not None else "an argument"
+    said = _NEW.get(retrace.change, _NEW["unknown"]).format(argument=argument)
+    if retrace.was is None or retrace.became is None or retrace.change in ("function", "object", "unknown"):
         return said
-    if one.change == "graph":
-        return f"{said} ({one.was}, then {one.became} of them)"
-    if one.change == "new_function":
-        return f"{said} and holds another `{one.argument}` ({one.was}, then {one.became})"
-    return f"{said} ({one.was}, then {one.became})"
+    if retrace.change == "graph":
+        return f"{said} ({retrace.was}, then {retrace.became} of them)"
+    if retrace.change == "new_function":
+        return f"{said} and holds another `{retrace.argument}` ({retrace.was}, then {retrace.became})"
+    return f"{said} ({retrace.was}, then {retrace.became})"
 
 
 def _at(place: CodeLine) -> str:
@@ -452,65 +463,68 @@ def _plain(function: str) -> str:
 def document(judged: Sequence[Judgement], notes: Sequence[Note], unrelated: bool = False) -> dict[str, Any]:
     """`answer` and `causes` of the summary's JSON, and `answers` with those of each run and host; times in
     picoseconds, shares from 0 to 1. Several runs, or unrelated recordings, have no answer in common."""
-    told = [_answer(one, notes) for one in judged]
-    alone = len({one.run_id for one in judged}) == 1 and not unrelated
+    told = [_answer(judgement, notes) for judgement in judged]
+    alone = len({judgement.run_id for judgement in judged}) == 1 and not unrelated
     return {
         "answer": told[0] if alone else None,
         "causes": _causes(judged[0]) if alone else [],
-        "answers": [{**answer, "causes": _causes(one)} for answer, one in zip(told, judged, strict=True)],
+        "answers": [
+            {**answer, "causes": _causes(judgement)} for answer, judgement in zip(told, judged, strict=True)
+        ],
     }
 
 
-def _causes(one: Judgement) -> list[dict[str, Any]]:
+def _causes(judgement: Judgement) -> list[dict[str, Any]]:
     return [
-        {"cause": part.label, "share": part.share, "ps_per_step": part.ps_per_step} for part in one.causes
+        {"cause": part.label, "share": part.share, "ps_per_step": part.ps_per_step}
+        for part in judgement.causes
     ]
 
 
-def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
-    left = remains.remains(one)
+def _answer(judgement: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
+    left = remains.remains(judgement)
     weak = [
         note.slug
         for note in notes
         if note.effect in ("lost", "capped", "missing") or note.slug == "truncated"
     ]
     return {
-        "cause": one.cause,
-        "share": one.share,
-        "ps_per_step": one.ps_per_step,
-        "place": _place(one.place),
-        "called_from": _place(one.called_from),
-        "spent_in": _place(one.spent_in),
-        "op": one.op,
-        "op_type": one.op_type,
-        "stage": one.stage,
-        "function": one.function,
-        "mark": one.mark,
-        "retraced": _retraced(one.retrace),
-        "confidence": one.confidence,
-        "because": _because(one),
-        "weakened_by": list(dict.fromkeys([*one.weak, *(law.law for law in one.broken), *weak])),
-        "step_ps": one.mean_ps,
+        "cause": judgement.cause,
+        "share": judgement.share,
+        "ps_per_step": judgement.ps_per_step,
+        "place": _place(judgement.place),
+        "called_from": _place(judgement.called_from),
+        "spent_in": _place(judgement.spent_in),
+        "op": judgement.op,
+        "op_type": judgement.op_type,
+        "stage": judgement.stage,
+        "function": judgement.function,
+        "mark": judgement.mark,
+        "retraced": _retraced(judgement.retrace),
+        "confidence": judgement.confidence,
+        "because": _because(judgement),
+        "weakened_by": list(dict.fromkeys([*judgement.weak, *(law.law for law in judgement.broken), *weak])),
+        "step_ps": judgement.mean_ps,
         "step_if_removed_ps": left.ps,
         "low": left.low_ps,
         "high": left.high_ps,
-        "run": one.run_id,
-        "host": one.host_id,
+        "run": judgement.run_id,
+        "host": judgement.host_id,
     }
 
 
-def _retraced(one: Retrace | None) -> dict[str, Any] | None:
-    if one is None:
+def _retraced(retrace: Retrace | None) -> dict[str, Any] | None:
+    if retrace is None:
         return None
     return {
-        "function": one.function,
-        "called": _place(one.called),
-        "change": one.change,
-        "argument": one.argument,
-        "was": one.was,
-        "became": one.became,
-        "times": one.times,
-        "steps": one.steps,
+        "function": retrace.function,
+        "called": _place(retrace.called),
+        "change": retrace.change,
+        "argument": retrace.argument,
+        "was": retrace.was,
+        "became": retrace.became,
+        "times": retrace.times,
+        "steps": retrace.steps,
     }
 
 
@@ -521,30 +535,36 @@ def _place(place: CodeLine | None) -> dict[str, Any] | None:
     return {"file": place.file, "line": place.line, "function": function}
 
 
-def _because(one: Judgement) -> list[str]:
+def _because(judgement: Judgement) -> list[str]:
     whole = (
         "the recording"
-        if one.whole_capture
-        else units.count(one.steps, _unit(one), "batches" if one.serves else None)
+        if judgement.whole_capture
+        else units.count(judgement.steps, _unit(judgement), "batches" if judgement.serves else None)
     )
-    told = [f"{_WORDS[part.label]}: {units.show(part.share, 'ratio')} of {whole}" for part in one.causes]
-    if one.stage is not None:
-        told.append(f"{one.spoken or one.stage} is the stage that holds the program up most")
-    if one.op_type is not None and one.op_share is not None:
-        runs_as = f" (as {one.op_type})" if one.written_op else ""
-        share = units.show(one.op_share, "ratio")
-        told.append(f"{one.written_op or one.op_type}{runs_as} takes {share} of the time of ops")
-    if one.compiling:
-        told.append(f"{units.count(one.compiling, 'step')} traced or compiled something")
-    if one.retrace is not None:
-        again = f"{units.count(one.retrace.times, 'call')} of `{one.retrace.function}` compiled again"
-        told.append(f"{again}: {_new(one.retrace)}")
-    if one.calls:
-        told.append(f"{_calls(one)}{'' if one.of_session else ' of the framework'} {_each(one)}")
+    told = [
+        f"{_WORDS[part.label]}: {units.show(part.share, 'ratio')} of {whole}" for part in judgement.causes
+    ]
+    if judgement.stage is not None:
+        told.append(f"{judgement.spoken or judgement.stage} is the stage that holds the program up most")
+    if judgement.op_type is not None and judgement.op_share is not None:
+        runs_as = f" (as {judgement.op_type})" if judgement.written_op else ""
+        share = units.show(judgement.op_share, "ratio")
+        told.append(f"{judgement.written_op or judgement.op_type}{runs_as} takes {share} of the time of ops")
+    if judgement.compiling:
+        told.append(f"{units.count(judgement.compiling, 'step')} traced or compiled something")
+    if judgement.retrace is not None:
+        again = (
+            f"{units.count(judgement.retrace.times, 'call')} of `{judgement.retrace.function}` compiled again"
+        )
+        told.append(f"{again}: {_new(judgement.retrace)}")
+    if judgement.calls:
+        told.append(
+            f"{_calls(judgement)}{'' if judgement.of_session else ' of the framework'} {_each(judgement)}"
+        )
     return told
 
 
-def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[Finding, ...]:
+def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> tuple[ReportFinding, ...]:
     """The findings, those first that weigh most: none is heavier than the part of a step that it is about,
     and high only where that is what limits the steps. Compiling that limits the program is high, in however
     few steps it lies."""
@@ -555,15 +575,17 @@ def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[F
         if unsure and (labels is not None or finding.slug in _OF_STEPS):
             continue
         if labels is not None and judged:
-            share = max(one.share_of(label) for one in judged for label in labels)
-            limits = any(one.cause in labels and one.share >= _HIGH_FROM for one in judged)
+            share = max(judgement.share_of(label) for judgement in judged for label in labels)
+            limits = any(judgement.cause in labels and judgement.share >= _HIGH_FROM for judgement in judged)
             limit: Severity = "high" if limits else "medium" if share >= _MEDIUM_FROM else "low"
             # What few steps do is told by few rows, whatever it takes of all that was recorded.
-            heavier = labels == ("compile",) and any(one.cause == "compile" and one.others for one in judged)
+            heavier = labels == ("compile",) and any(
+                judgement.cause == "compile" and judgement.others for judgement in judged
+            )
             if _RANK[finding.severity] < _RANK[limit] or (limits and heavier):
                 finding = replace(finding, severity=limit)
         kept.append(finding)
-    return tuple(sorted(kept, key=lambda one: _RANK[one.severity]))
+    return tuple(sorted(kept, key=lambda report_finding: _RANK[report_finding.severity]))
 
 
 _RANK: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2, "info": 3}

@@ -17,11 +17,11 @@ from starlette.routing import Route, Router
 
 from stepscope.server.access import Access
 from stepscope.server.app import API, Errors, Page, answered, nothing
-from stepscope.server.console import Console, Settings
-from stepscope.server.recording import Recording
+from stepscope.server.console import Settings, StatementProcesses
+from stepscope.server.recording import ServedRecording
 
 if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 ELSEWHERE = ("/api/session", "/api/sql")
 """Routes that begin so are not answered."""
@@ -30,7 +30,7 @@ ELSEWHERE = ("/api/session", "/api/sql")
 class Within:
     """Answers about a recording, from a thread of its own. close() ends it."""
 
-    def __init__(self, open_trace: Callable[[], Trace], *, again: bool = True) -> None:
+    def __init__(self, open_trace: Callable[[], OpenTrace], *, again: bool = True) -> None:
         """open_trace, again: see Recording."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="stepscope-within", daemon=True)
@@ -91,6 +91,6 @@ class Within:
         return status, b"".join(parts)
 
 
-async def _page(open_trace: Callable[[], Trace], again: bool) -> Page:
+async def _page(open_trace: Callable[[], OpenTrace], again: bool) -> Page:
     """Made within the loop that it belongs to."""
-    return Page(lambda: Recording(open_trace, again=again), Console(Settings(())), Access(0))
+    return Page(lambda: ServedRecording(open_trace, again=again), StatementProcesses(Settings(())), Access(0))

@@ -66,11 +66,11 @@ def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Eng
             todo="add --dataset; `stepscope export LAKE -o bigquery://PROJECT.DATASET` fills one",
         )
     from stepscope.engines.bigquery import BigQuery
-    from stepscope.lake import derived, reader
+    from stepscope.lake import derived_tables, reader
 
-    there = derived.by_run(reader.open_lake(lake).manifests)
+    there = derived_tables.by_run(reader.open_lake(lake).manifests)
     wanted = there.keys() if options.run is None else set(options.run)
-    runs = {run_id: derived.digest(own) for run_id, own in there.items() if run_id in wanted}
+    runs = {run_id: derived_tables.digest(own) for run_id, own in there.items() if run_id in wanted}
     return lambda: BigQuery(
         options.dataset, runs, max_bytes=options.max_bytes, cost=lambda read: _tell(read, console)
     )
@@ -79,8 +79,8 @@ def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Eng
 def the_lake(options: argparse.Namespace, who: str) -> Path:
     """The folder of the lake that the options name. UsageError when they name anything else, or a lake in an
     object store."""
-    from stepscope.sources.given import is_lake, local_lake
     from stepscope.sources.stores import is_store
+    from stepscope.sources.user_paths import is_lake, local_lake
 
     given = [options.lake] if options.lake is not None else options.paths
     for one in given:

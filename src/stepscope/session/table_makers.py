@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
-from stepscope.engines import Relation, Rows
+from stepscope.engines import PythonRows, Relation
 from stepscope.errors import LimitReached
 from stepscope.escapes import printable
 from stepscope.formats import _op_log
@@ -21,16 +21,16 @@ from stepscope.instruments.roofline import of_torch, of_xla
 from stepscope.instruments.roofline import table as cost_table
 from stepscope.instruments.step_breakdown import part_tables
 from stepscope.instruments.tfprof import table as tfprof_table
-from stepscope.lake.numbers import first_id
 from stepscope.lake.schema import schema
+from stepscope.lake.source_ids import first_id
 from stepscope.sources import op_logs
-from stepscope.sources.source import Bytes, Source
+from stepscope.sources.source import ByteLocation, Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine, Part
-    from stepscope.lake.decoded import Decoded
-    from stepscope.lake.schema import Table
+    from stepscope.lake.decoded_source import Decoded
+    from stepscope.lake.schema import SchemaTable
 
 VERSIONS = {
     "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 4, "stack_part": 3,
@@ -54,7 +54,7 @@ TOGETHER = {
 """Tables that are made along with one."""
 
 
-Logs = Mapping[str, Sequence[tuple[Bytes, str]]]
+Logs = Mapping[str, Sequence[tuple[ByteLocation, str]]]
 """The op logs of runs, and what to call them."""
 
 
@@ -68,8 +68,8 @@ def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None)
     sources have are left out; by default those that belong to the sources."""
     rows: list[dict[str, Any]] = []
     for run, places in (logs_of(sources) if logs is None else logs).items():
-        number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
-        lines: dict[str, tuple[str, _op_log.Made]] = {}
+        number, first = next((at, source) for at, source in enumerate(sources) if source.run_id == run)
+        lines: dict[str, tuple[str, _op_log.OpOrigin]] = {}
         for place, path in places[: op_logs.MOST]:
             try:
                 data = spool.read(place, path, _op_log.MOST_BYTES)
@@ -103,7 +103,7 @@ def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None
     source of the run."""
     rows: list[tuple[Any, ...]] = []
     for run, places in (logs_of(sources) if logs is None else logs).items():
-        number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
+        number, first = next((at, source) for at, source in enumerate(sources) if source.run_id == run)
         about = (number, run, first.host_id, "op-log-unread", "missing")
         for place, path in places[: op_logs.MOST]:
             if told := _unread(place, path, spool):
@@ -115,7 +115,7 @@ def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None
     return rows
 
 
-def _unread(place: Bytes, path: str, spool: Spool) -> tuple[int | None, str] | None:
+def _unread(place: ByteLocation, path: str, spool: Spool) -> tuple[int | None, str] | None:
     """Where an op log cannot be read, and why; None when it can. The core looks at it, in milliseconds."""
     try:
         data = spool.read(place, path, _op_log.MOST_BYTES)
@@ -137,7 +137,7 @@ their source goes into a lake."""
 _PLACES = ("id", "run_id", "host_id", "source_id")
 
 
-def with_files(decoded: Decoded, places: Sequence[tuple[Bytes, str]], spool: Spool) -> Decoded:
+def with_files(decoded: Decoded, places: Sequence[tuple[ByteLocation, str]], spool: Spool) -> Decoded:
     """The decoded source with its rows of FROM_FILES and the notes about them: a lake outlives the files.
 
     places: the op logs of its run if this source has their rows, else none.
@@ -165,12 +165,12 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
     were opened; none for a lake, whose sources may be gone."""
     made: Tables = {}
 
-    def make(table: Table) -> Sequence[Part]:
+    def make(table: SchemaTable) -> Sequence[Part]:
         if table.name not in made:
             compute = partial(_rows_of, table.name, engine)
             made.update(remembered(table.name, compute) if remembered else compute())
         names = table.names
-        return [Rows([[row[name] for name in names] for row in made[table.name]])]
+        return [PythonRows([[row[name] for name in names] for row in made[table.name]])]
 
     def tfprof() -> Sequence[Part]:
         # What came through a pipe or a network was read once and cannot be again.

@@ -13,7 +13,7 @@ from stepscope.sources import head
 MOST_OFFERED = 300
 
 
-class Beside:
+class SiblingFiles:
     """Files and folders next to what was given. Any thread may ask."""
 
     def __init__(self, paths: list[str], check: Callable[[str], None]) -> None:
@@ -33,8 +33,8 @@ class Beside:
                 entries = sorted(folder.iterdir())
             except OSError:
                 continue
-            others = (one for one in entries if one not in opened and not one.name.startswith("."))
-            found += [one for one in others if not head.is_code(one.name)]
+            others = (entry for entry in entries if entry not in opened and not entry.name.startswith("."))
+            found += [other for other in others if not head.is_code(other.name)]
         self._offered = found[:MOST_OFFERED]
         several = len(folders) > 1
         return [f"{one.parent.name}/{one.name}" if several else one.name for one in self._offered]

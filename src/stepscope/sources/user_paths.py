@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepscope.errors import UsageError
-from stepscope.sources.look import is_regular
+from stepscope.sources.inspection import is_regular
 
 LAKE_MARK = "stepscope-lake.json"
 """A folder with this file is a lake; it is opened as one and never searched."""

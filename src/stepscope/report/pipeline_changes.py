@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stepscope import units
-from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.places import ANY_ORDER, AUTOTUNE
 
@@ -75,7 +75,7 @@ _WHY_NOT = {
 }
 
 
-def what(change: Change) -> str:
+def what(change: PredictedChange) -> str:
     """What to do."""
     ways = _WHAT[change.name]
     text = ways if isinstance(ways, str) else ways[str(change.facts["way"])]
@@ -94,12 +94,12 @@ def what(change: Change) -> str:
     return said
 
 
-def unknown(change: Change) -> str:
+def unknown(change: PredictedChange) -> str:
     """Why what a change gains cannot be said; empty when it can."""
     return _UNKNOWN[change.unknown]
 
 
-def why_not(change: Change) -> str:
+def why_not(change: PredictedChange) -> str:
     """Why a change does not help; empty when it does."""
     return _WHY_NOT[change.why_not]
 

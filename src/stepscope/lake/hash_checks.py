@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 from stepscope import _core, strict_json
 from stepscope.lake import cache_folder, disk
-from stepscope.sources.look import settled
+from stepscope.sources.inspection import settled
 
 
-class _File(Protocol):
+class _CheckedFile(Protocol):
     """What was written."""
 
     @property
@@ -46,11 +46,11 @@ class Checked:
                 files = found.get("files")
                 self._files = files if isinstance(files, dict) else {}
 
-    def knows(self, file: _File, status: os.stat_result) -> bool:
+    def knows(self, file: _CheckedFile, status: os.stat_result) -> bool:
         """Whether the file was found to be as it was written, and has not changed since."""
         return self._files.get(file.path) == _known(file, status)
 
-    def keep(self, found: Iterable[tuple[_File, os.stat_result]]) -> None:
+    def keep(self, found: Iterable[tuple[_CheckedFile, os.stat_result]]) -> None:
         """Remembers files that were as they were written; each with what was seen of it before."""
         new = {file.path: _known(file, status) for file, status in found if settled(status)}
         if not new or self._path is None:
@@ -61,7 +61,7 @@ class Checked:
             disk.write_whole(self._path, json.dumps(told).encode())
 
 
-def _known(file: _File, status: os.stat_result) -> list[Any]:
+def _known(file: _CheckedFile, status: os.stat_result) -> list[Any]:
     return [file.hash, *times(status)]
 
 

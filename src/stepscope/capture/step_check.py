@@ -9,7 +9,7 @@ they are the steps.
 
 from typing import Optional, Tuple
 
-from .pace import LEVELS, Call, Caller, Pace
+from .pace import LEVELS, Caller, StepWatcher, WatchedCall
 
 WEAK = ("next_element", "next_batch", "gradient", "library_function", "jax_op")
 """Marks that loops which set up have, too."""
@@ -19,19 +19,19 @@ class Hindsight:
     """Watches what comes after a recording. caller: what marked its steps; warmup: as for Pace."""
 
     def __init__(self, caller: Caller, warmup: int) -> None:
-        self.pace = Pace(warmup)
+        self.pace = StepWatcher(warmup)
         """Of what comes after."""
         self._level = LEVELS.index(caller.how)
         self._loops = frozenset(caller.site.loops)
         self._begin_ns = caller.spans[0][0]
         self._lasted_ns: Optional[int] = None
 
-    def surer(self, call: Call) -> bool:
+    def surer(self, call: WatchedCall) -> bool:
         """True for a call that marks steps more surely, from a loop that has nothing to do with the recorded
         one: not an evaluation now and then, nor what a step calls."""
         return LEVELS.index(call.how) < self._level and self._loops.isdisjoint(call.site.loops)
 
-    def saw(self, call: Call, key: Tuple[object, ...], settled: bool) -> bool:
+    def saw(self, call: WatchedCall, key: Tuple[object, ...], settled: bool) -> bool:
         """Counts such a call. True when it and its like are the steps, and ready to be recorded."""
         if self._lasted_ns is None:
             self._lasted_ns = call.call_ns - self._begin_ns

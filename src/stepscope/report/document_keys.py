@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stepscope.instruments.memory.allocators import Memory
-from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.allocators import AllocatorMemory
+from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.peak import code_of, holders, op_of, scope_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
-from stepscope.instruments.memory.whatif import WhatIf
-from stepscope.instruments.pipeline.changes import Change
-from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.memory.whatif import MemoryWhatIf
+from stepscope.instruments.pipeline.changes import PredictedChange
+from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.verify import Verification
-from stepscope.report import advised
+from stepscope.report import pipeline_changes
 from stepscope.report.pipeline_questions import Question, sentences
 
 _POINTS = 2000
 """Points of the curve; all of it is in the table buffer."""
 
 
-def pipelines(found: Sequence[tuple[Found, Sequence[Question]]]) -> dict[str, Any]:
+def pipelines(found: Sequence[tuple[SourcePipelines, Sequence[Question]]]) -> dict[str, Any]:
     """Pipelines with what speaks for their verdicts: the first one as the document, the others below it."""
-    first, *others = (_pipeline(one, asked) for one, asked in found)
+    first, *others = (_pipeline(source_pipelines, asked) for source_pipelines, asked in found)
     return {**first, "others": others}
 
 
@@ -47,7 +47,7 @@ def no_pipeline(evidence: Sequence[str], waits: float | None = None) -> dict[str
     }
 
 
-def memory(asked: Sequence[tuple[Memory, Sequence[WhatIf], Sequence[str]]]) -> dict[str, Any]:
+def memory(asked: Sequence[tuple[AllocatorMemory, Sequence[MemoryWhatIf], Sequence[str]]]) -> dict[str, Any]:
     """Allocators with what changes would do to their peaks and what there is to know of them."""
     return {"allocators": [_allocator(*one) for one in asked]}
 
@@ -73,7 +73,7 @@ def verification(result: Verification, edits: Sequence[str], before: str, after:
     }
 
 
-def _predicted(change: Change | None) -> dict[str, int | None]:
+def _predicted(change: PredictedChange | None) -> dict[str, int | None]:
     """What a change is predicted to do to the step, in picoseconds; nulls where that is not known."""
     told = None if change is None or change.unknown else change.prediction
     return {
@@ -83,13 +83,13 @@ def _predicted(change: Change | None) -> dict[str, int | None]:
     }
 
 
-def _pipeline(one: Found, asked: Sequence[Question]) -> dict[str, Any]:
-    diagnosis, waits = one.diagnosis, one.diagnosis.waits
+def _pipeline(source_pipelines: SourcePipelines, asked: Sequence[Question]) -> dict[str, Any]:
+    diagnosis, waits = source_pipelines.diagnosis, source_pipelines.diagnosis.waits
     worst = diagnosis.bottleneck
     return {
-        "path": one.path,
-        "run_id": one.run_id,
-        "host_id": one.host_id,
+        "path": source_pipelines.path,
+        "run_id": source_pipelines.run_id,
+        "host_id": source_pipelines.host_id,
         "verdict": diagnosis.verdict,
         "confidence": diagnosis.confidence,
         "wait_ratio": None if waits is None else waits.ratio,
@@ -105,9 +105,9 @@ def _pipeline(one: Found, asked: Sequence[Question]) -> dict[str, Any]:
             {
                 "name": change.name,
                 "stage": change.stage,
-                "what": advised.what(change),
+                "what": pipeline_changes.what(change),
                 "helps": None if change.unknown else change.helps,
-                "unknown": advised.unknown(change) or None,
+                "unknown": pipeline_changes.unknown(change) or None,
                 "gain_ps": _gain(change, diagnosis),
                 **_predicted(change),
                 "limits_next": None if change.unknown else change.prediction.limits_next,
@@ -123,9 +123,9 @@ def _pipeline(one: Found, asked: Sequence[Question]) -> dict[str, Any]:
             for change in diagnosis.changes
         ],
         "evidence": sentences(asked),
-        "questions": [{"question": one.title, "answer": list(one.answer)} for one in asked],
+        "questions": [{"question": question.title, "answer": list(question.answer)} for question in asked],
         "prefetch": None if diagnosis.ends is None else diagnosis.ends.prefetch,
-        "removed": [one.position for one in diagnosis.removed],
+        "removed": [removed.position for removed in diagnosis.removed],
         "cores": diagnosis.cores,
         "cores_told": diagnosis.tells_cores,
         "share_seen": diagnosis.share_seen,
@@ -157,7 +157,7 @@ def _pipeline(one: Found, asked: Sequence[Question]) -> dict[str, Any]:
     }
 
 
-def _gain(change: Change, diagnosis: Diagnosis) -> int | None:
+def _gain(change: PredictedChange, diagnosis: Diagnosis) -> int | None:
     """By how much a step becomes shorter, in picoseconds; null where that is not known."""
     if change.unknown or diagnosis.step_ps is None:
         return None
@@ -195,39 +195,47 @@ def _stage(load: Load, diagnosis: Diagnosis) -> dict[str, Any]:
         "elements_per_batch": None if account is None else account.visits,
         "buffer_fill": None if account is None else account.buffered,
         "code": [
-            {"transformation": one.transformation, "file": one.file, "line": one.line, "text": one.text}
-            for one in diagnosis.places.get(stage, ())
+            {
+                "transformation": user_stage.transformation,
+                "file": user_stage.file,
+                "line": user_stage.line,
+                "text": user_stage.text,
+            }
+            for user_stage in diagnosis.places.get(stage, ())
         ],
     }
 
 
-def _allocator(one: Memory, changes: Sequence[WhatIf], evidence: Sequence[str]) -> dict[str, Any]:
-    points = one.curve
+def _allocator(
+    allocator_memory: AllocatorMemory, changes: Sequence[MemoryWhatIf], evidence: Sequence[str]
+) -> dict[str, Any]:
+    points = allocator_memory.curve
     thin = max(len(points) // _POINTS, 1)
-    found = one.compared
-    pieces = fragmentation(one.held.pools, one.peak.ts_ps)
+    found = allocator_memory.compared
+    pieces = fragmentation(allocator_memory.held.pools, allocator_memory.peak.ts_ps)
     return {
-        "path": one.path,
-        "run_id": one.run_id,
-        "host_id": one.host_id,
-        "allocator": one.allocator,
-        "device": one.device,
-        "recorded": one.recorded,
-        "complete": one.complete,
-        "peak_bytes": one.peak.bytes,
-        "peak_ps": one.peak.ts_ps,
-        "held_before_bytes": one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps is None),
-        "contradictions": one.held.contradictions,
-        "rounded_up_bytes": rounded_up(one.peak.blocks),
+        "path": allocator_memory.path,
+        "run_id": allocator_memory.run_id,
+        "host_id": allocator_memory.host_id,
+        "allocator": allocator_memory.allocator,
+        "device": allocator_memory.device,
+        "recorded": allocator_memory.recorded,
+        "complete": allocator_memory.complete,
+        "peak_bytes": allocator_memory.peak.bytes,
+        "peak_ps": allocator_memory.peak.ts_ps,
+        "held_before_bytes": allocator_memory.held.base_bytes
+        + sum(b.bytes for b in allocator_memory.held.blocks if b.born_ps is None),
+        "contradictions": allocator_memory.held.contradictions,
+        "rounded_up_bytes": rounded_up(allocator_memory.peak.blocks),
         "fragmentation": None if pieces is None else vars(pieces),
         "at_peak": {
-            "by_op": [vars(row) for row in holders(one.peak.blocks, op_of)],
-            "by_scope": [vars(row) for row in holders(one.peak.blocks, scope_of(2))],
-            "by_code": [vars(row) for row in holders(one.peak.blocks, code_of)],
-            "by_kind": [vars(row) for row in holders(one.peak.blocks, lambda block: block.kind)],
-            "tensors": [_block(block) for block in one.peak.blocks],
+            "by_op": [vars(row) for row in holders(allocator_memory.peak.blocks, op_of)],
+            "by_scope": [vars(row) for row in holders(allocator_memory.peak.blocks, scope_of(2))],
+            "by_code": [vars(row) for row in holders(allocator_memory.peak.blocks, code_of)],
+            "by_kind": [vars(row) for row in holders(allocator_memory.peak.blocks, lambda block: block.kind)],
+            "tensors": [_block(block) for block in allocator_memory.peak.blocks],
         },
-        "never_freed": [_block(block) for block in one.never_freed],
+        "never_freed": [_block(block) for block in allocator_memory.never_freed],
         "lifetimes": None
         if found is None
         else {
@@ -238,8 +246,10 @@ def _allocator(one: Memory, changes: Sequence[WhatIf], evidence: Sequence[str]) 
             "freed_before_last_use": found.earlier,
             "held_longer": [_block(block) for block in found.later],
         },
-        "graph_peak_bytes": None if one.graph_peak is None else one.graph_peak.bytes,
-        "timeline_peak_bytes": one.timeline_bytes,
+        "graph_peak_bytes": None
+        if allocator_memory.graph_peak is None
+        else allocator_memory.graph_peak.bytes,
+        "timeline_peak_bytes": allocator_memory.timeline_bytes,
         "changes": [_whatif(change) for change in changes],
         "curve": [{"ts_ps": ts, "bytes": held} for ts, held in points[::thin]],
         "curve_is_thinned": thin > 1,
@@ -247,38 +257,38 @@ def _allocator(one: Memory, changes: Sequence[WhatIf], evidence: Sequence[str]) 
     }
 
 
-def whatif_words(one: WhatIf) -> tuple[str, str]:
+def whatif_words(memory_what_if: MemoryWhatIf) -> tuple[str, str]:
     """A change of what holds memory, and what to know of its figures."""
-    if one.kind == "recompute":
+    if memory_what_if.kind == "recompute":
         return (
-            "recompute these ops" if one.meant else "recompute cheap ops for their later readers",
+            "recompute these ops" if memory_what_if.meant else "recompute cheap ops for their later readers",
             "an upper bound: the inputs of what is recomputed must be available again as well",
         )
-    if one.kind == "half_precision":
+    if memory_what_if.kind == "half_precision":
         return (
-            f"{'these' if one.meant else 'all'} tensors in half precision",
+            f"{'these' if memory_what_if.meant else 'all'} tensors in half precision",
             "variables, and values that must stay exact (sums, losses), usually keep full precision",
         )
-    size = one.batch or 0
+    size = memory_what_if.batch or 0
     return (
         f"half the batch ({size} to {size // 2})",
         f"assuming that a tensor whose first dimension is {size} holds a batch",
     )
 
 
-def _whatif(one: WhatIf) -> dict[str, Any]:
-    what, note = whatif_words(one)
+def _whatif(memory_what_if: MemoryWhatIf) -> dict[str, Any]:
+    what, note = whatif_words(memory_what_if)
     return {
         "change": what,
-        "peak_bytes": one.peak_bytes,
-        "saved_bytes": one.saved_bytes,
-        "blocks": one.blocks,
-        "cost_ps": one.cost_ps,
+        "peak_bytes": memory_what_if.peak_bytes,
+        "saved_bytes": memory_what_if.saved_bytes,
+        "blocks": memory_what_if.blocks,
+        "cost_ps": memory_what_if.cost_ps,
         "note": note,
     }
 
 
-def _block(block: Block) -> dict[str, Any]:
+def _block(block: MemoryBlock) -> dict[str, Any]:
     return {
         "op": block.op_name,
         "op_type": block.op_type,

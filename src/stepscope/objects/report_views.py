@@ -17,7 +17,7 @@ from stepscope.presenters import json as presenter
 from stepscope.report import Report, Section
 
 
-class Shown:
+class ReportView:
     """A report: `print()` shows it as text, a notebook as the page that `stepscope report` writes.
 
     >>> import stepscope
@@ -49,8 +49,10 @@ class Shown:
     @property
     def findings(self) -> Findings:
         """The problems that the data shows, the worst first."""
-        inside = [one for outer in self.report.sections for part in outer.walk() for one in part.findings]
-        return Findings(Finding(one) for one in (*self.report.findings, *inside))
+        inside = [
+            finding for outer in self.report.sections for part in outer.walk() for finding in part.findings
+        ]
+        return Findings(Finding(finding) for finding in (*self.report.findings, *inside))
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -106,7 +108,7 @@ class Shown:
         return embedded.of_report(self.report)
 
 
-class Summary(Shown):
+class Summary(ReportView):
     """Where the time went, why, and what to do. See `Trace.summary`."""
 
     _kind = "summary"
@@ -116,7 +118,7 @@ class Summary(Shown):
         return terminal.render(self.report, width=width)
 
 
-class Pipeline(Shown):
+class Pipeline(ReportView):
     """The tf.data pipeline, or the DataLoaders. See `Trace.pipeline`."""
 
     _kind = "report of the pipeline"
@@ -126,7 +128,7 @@ class Pipeline(Shown):
         return bool(self.report.sections) or (self.report.document or {}).get("wait_ratio") is not None
 
 
-class Memory(Shown):
+class Memory(ReportView):
     """Who holds the memory. See `Trace.memory`."""
 
     _kind = "report of the memory"
@@ -136,7 +138,7 @@ class Memory(Shown):
         return bool(self.report.sections)
 
 
-class WhatIf(Shown):
+class WhatIf(ReportView):
     """What a step would take after a change. See `Trace.whatif`."""
 
     _kind = "prediction"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from stepscope import __version__, strict_json
 from stepscope.errors import LakeError
 from stepscope.lake.schema import schema
-from stepscope.sources.given import LAKE_MARK
+from stepscope.sources.user_paths import LAKE_MARK
 
 MADE_BY = f"stepscope {__version__}"
 _MADE_BY = re.compile(r"stepscope [0-9][0-9A-Za-z.+-]{0,40}")

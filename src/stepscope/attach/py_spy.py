@@ -229,7 +229,7 @@ def files(found: Sampled, pid: int, argv: Sequence[str], version: str) -> dict[s
         "problems": [],
         "files": [{"path": "stacks.ndjson", "kind": "stacks"}],
     }
-    lines = "".join(json.dumps(one) + "\n" for one in found.lines)
+    lines = "".join(json.dumps(line) + "\n" for line in found.lines)
     return {"stacks.ndjson": lines.encode(), "capture.json": (json.dumps(told, indent=1) + "\n").encode()}
 
 

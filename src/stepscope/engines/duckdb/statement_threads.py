@@ -64,7 +64,7 @@ class Connection:
         self._con.close()
 
 
-class Beside:
+class StatementThreads:
     """Threads that run statements in the order of put(). An exception in the `with` block stops them."""
 
     def __init__(
@@ -92,9 +92,9 @@ class Beside:
 
     def _start(self) -> None:
         """Starts the threads, within the `with` block, which ends them however it is left."""
-        for one in self._connections[len(self._threads) :]:
+        for connection in self._connections[len(self._threads) :]:
             over = threading.Event()
-            thread = threading.Thread(target=self._work, args=(one, over), daemon=True)
+            thread = threading.Thread(target=self._work, args=(connection, over), daemon=True)
             self._over.append(over)
             self._threads.append(thread)
             thread.start()
@@ -135,7 +135,7 @@ class Beside:
             raise refused(error, "" if number == _FIRST else self._statements[number]) from error
         raise error
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> StatementThreads:
         return self
 
     def __exit__(
@@ -149,8 +149,8 @@ class Beside:
         until = time.monotonic() + self._patience_s
         # More than once: a thread may just be about to begin its statement.
         while not (over := self._wait(_INTERRUPT_EACH_SECONDS)) and time.monotonic() < until:
-            for one in self._connections:
-                one.interrupt()
+            for connection in self._connections:
+                connection.interrupt()
         self.stuck = not over
 
     def _end(self) -> None:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepscope import _core, strict_json
-from stepscope.lake.manifest import TIMELINE, File, Manifest, table_of
+from stepscope.lake.manifest import TIMELINE, Manifest, ManifestFile, table_of
 
 FOLDER = "_derived"
 
 
-class Made(NamedTuple):
+class DerivedTable(NamedTuple):
     """A derived table of a run: the version of what made it, and whether it was stored."""
 
     table: str
@@ -34,26 +34,26 @@ class Derived(NamedTuple):
     run_id: str
     made_of: str
     """Digest of the sources of the run, see digest()."""
-    made: tuple[Made, ...]
-    files: tuple[File, ...]
+    made: tuple[DerivedTable, ...]
+    files: tuple[ManifestFile, ...]
 
     def to_json(self) -> bytes:
         """The file's bytes."""
         told = self._asdict() | {
-            "made": [one._asdict() for one in self.made],
+            "made": [table._asdict() for table in self.made],
             "files": [file._asdict() for file in self.files],
         }
         return strict_json.sealed(told)
 
     def current(self, manifests: Iterable[Manifest], versions: Mapping[str, int]) -> bool:
         """True when the tables were made of these sources, by these versions or newer ones."""
-        made = {one.table: one.version for one in self.made}
+        made = {derived_table.table: derived_table.version for derived_table in self.made}
         known = all(made.get(table, 0) >= version for table, version in versions.items())
         return known and self.made_of == digest(manifests)
 
     def paths(self, table: str) -> list[str] | None:
         """Files of one table, within the lake; None when it was not stored."""
-        if not any(one.table == table and one.stored for one in self.made):
+        if not any(derived_table.table == table and derived_table.stored for derived_table in self.made):
             return None
         return [file.path for file in self.files if file.table == table]
 
@@ -61,7 +61,8 @@ class Derived(NamedTuple):
 def digest(manifests: Iterable[Manifest]) -> str:
     """Tells the sources of a run from all others, and from the same sources decoded by another version."""
     told = sorted(
-        (one.source.source_id, one.source.content_hash, one.source.decoder_version) for one in manifests
+        (manifest.source.source_id, manifest.source.content_hash, manifest.source.decoder_version)
+        for manifest in manifests
     )
     return hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
 
@@ -69,8 +70,8 @@ def digest(manifests: Iterable[Manifest]) -> str:
 def by_run(manifests: Sequence[Manifest]) -> dict[str, list[Manifest]]:
     """The manifests of each run, in their order."""
     found: dict[str, list[Manifest]] = {}
-    for one in manifests:
-        found.setdefault(one.source.run_id, []).append(one)
+    for manifest in manifests:
+        found.setdefault(manifest.source.run_id, []).append(manifest)
     return found
 
 
@@ -81,8 +82,8 @@ def read(folder: Path, run_id: str) -> Derived | None:
         if not all(isinstance(found.get(key), list) for key in ("made", "files")):
             return None
         parts = {
-            "made": tuple(strict_json.record(Made, one) for one in found["made"]),
-            "files": tuple(strict_json.record(File, one) for one in found["files"]),
+            "made": tuple(strict_json.record(DerivedTable, one) for one in found["made"]),
+            "files": tuple(strict_json.record(ManifestFile, one) for one in found["files"]),
         }
         derived = strict_json.record(Derived, found, parts)
     except (OSError, strict_json.OddJson):

@@ -13,7 +13,7 @@ from statistics import median
 
 from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
-from stepscope.instruments.compare.matching import Item, match
+from stepscope.instruments.compare.matching import NamedItem, match
 from stepscope.instruments.compare.ops import Op
 from stepscope.instruments.compare.sides import Side
 from stepscope.library.statements import statement
@@ -144,10 +144,10 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
     """What two graphs share; None unless both sides have one."""
     if not a.nodes or not b.nodes:
         return None
-    matched = match(*([_as_item(i, *node) for i, node in enumerate(one.nodes)] for one in (a, b)))
+    matched = match(*([_as_item(i, *node) for i, node in enumerate(measured.nodes)] for measured in (a, b)))
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for place, one in enumerate((a, b)):
-        for _, op_type in one.nodes:
+    for place, measured in enumerate((a, b)):
+        for _, op_type in measured.nodes:
             counts[op_type][place] += 1
     return Nodes(
         both=sum(len(one.a) for one in matched.matches),
@@ -157,7 +157,7 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
     )
 
 
-def _as_item(place: int, name: str, op_type: str) -> Item:
+def _as_item(place: int, name: str, op_type: str) -> NamedItem:
     from stepscope.instruments.compare.names import scope_of
 
-    return Item(name, op_type, "graph", scope_of(name), order=place)
+    return NamedItem(name, op_type, "graph", scope_of(name), order=place)

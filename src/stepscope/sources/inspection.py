@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stepscope.errors import LimitReached
 from stepscope.sources import capture_folder, limits
-from stepscope.sources.damage import Damaged, reason, reported
+from stepscope.sources.damage import DamagedArchive, reason, reported
 from stepscope.sources.head import is_tar, is_zip, kind, peek, unpacked
 from stepscope.sources.names import packless
 from stepscope.sources.same_capture import Rule
-from stepscope.sources.source import Bytes, Skipped, Traits
+from stepscope.sources.source import ByteLocation, Skipped, Traits
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Formats(Protocol):
 Identity = tuple[str, int, int, int, int]
 
 
-class Item(NamedTuple):
+class InspectedItem(NamedTuple):
     """A file or archive member: a recording when `decoder` is not empty, else something of a `kind`."""
 
     member: str
@@ -53,37 +53,37 @@ class Item(NamedTuple):
     kind: str
     decoder: str
     size: int
-    bytes: Bytes
-    spooled: Bytes | None = None
+    bytes: ByteLocation
+    spooled: ByteLocation | None = None
     host: str = ""
     """The host that a capture names: in an archive, only who unpacks it can tell."""
 
 
-class Look(NamedTuple):
+class Inspection(NamedTuple):
     """What was seen in one file on disk."""
 
-    items: tuple[Item, ...]
+    items: tuple[InspectedItem, ...]
     skipped: tuple[Skipped, ...]
 
 
-class Memory(Protocol):
+class InspectionCache(Protocol):
     """Remembers looks by the identity of the file, so that an unchanged file is not read again."""
 
-    def recall(self, identity: Identity) -> Look | None:
+    def recall(self, identity: Identity) -> Inspection | None:
         """What was seen in the file the last time, if it is the same file still."""
 
-    def remember(self, identity: Identity, look: Look) -> None:
+    def remember(self, identity: Identity, look: Inspection) -> None:
         """Keeps what was seen."""
 
 
 class NoMemory:
     """Remembers nothing."""
 
-    def recall(self, identity: Identity) -> Look | None:
+    def recall(self, identity: Identity) -> Inspection | None:
         """Nothing."""
         return None
 
-    def remember(self, identity: Identity, look: Look) -> None:
+    def remember(self, identity: Identity, look: Inspection) -> None:
         """Forgets it."""
 
 
@@ -126,42 +126,44 @@ def is_regular(path: Path) -> bool:
         return False
 
 
-def look(path: Path, shown: str, formats: Formats, spool: Spool) -> Look:
+def look(path: Path, shown: str, formats: Formats, spool: Spool) -> Inspection:
     """Opens a file and says what it holds. An unreadable file is a Skipped, not an error."""
     try:
         with path.open("rb") as file:
             start = peek(file)
             size = os.fstat(file.fileno()).st_size
             if sparse := limits.hole(file.fileno()):
-                return Look((), (Skipped(shown, "limit-reached", sparse),))
+                return Inspection((), (Skipped(shown, "limit-reached", sparse),))
             if start.packing and not start.head:
                 file.seek(0)
                 reported(unpacked(file, start.packing)).read(1)  # Damaged, unless it is empty when unpacked
-    except Damaged as error:
-        return Look((), (Skipped(shown, "damaged-archive", reason(error)),))
+    except DamagedArchive as error:
+        return Inspection((), (Skipped(shown, "damaged-archive", reason(error)),))
     except OSError as error:
-        return Look((), (Skipped(shown, "no-access", error.strerror or str(error)),))
+        return Inspection((), (Skipped(shown, "no-access", error.strerror or str(error)),))
     if is_zip(start.taken) or is_tar(start.head):
         return _archive(path, shown, size, start.packing, formats, spool)
     name = packless(PurePosixPath(shown).name)
     if start.packing in ("bz2", "xz"):
-        place = Bytes(str(path), unpack=(start.packing,))
+        place = ByteLocation(str(path), unpack=(start.packing,))
     else:
-        place = Bytes(str(path), codec="gzip" if start.packing else "plain")
-    return Look((_item("", name, start.head, size, place, formats),), ())
+        place = ByteLocation(str(path), codec="gzip" if start.packing else "plain")
+    return Inspection((_item("", name, start.head, size, place, formats),), ())
 
 
-def _item(member: str, name: str, head: bytes, size: int, place: Bytes, formats: Formats) -> Item:
+def _item(
+    member: str, name: str, head: bytes, size: int, place: ByteLocation, formats: Formats
+) -> InspectedItem:
     found = formats.recognise(head, name)
     if found is None:
-        return Item(member, name, kind(head, name), "", size, place)
-    return Item(member, name, found.NAME, found.NAME, size, place)
+        return InspectedItem(member, name, kind(head, name), "", size, place)
+    return InspectedItem(member, name, found.NAME, found.NAME, size, place)
 
 
 def _archive(
     path: Path, shown: str, packed: int, packing: str | None, formats: Formats, spool: Spool
-) -> Look:
-    items: list[Item] = []
+) -> Inspection:
+    items: list[InspectedItem] = []
     skipped: list[Skipped] = []
     # Imported where there is one: most recordings are in no archive.
     from stepscope.sources.archive import members
@@ -181,17 +183,17 @@ def _archive(
             except LimitReached as error:
                 skipped.append(Skipped(inner, "limit-reached", error.seen))
                 continue
-            except (OSError, Damaged) as error:
+            except (OSError, DamagedArchive) as error:
                 skipped.append(Skipped(inner, "damaged-archive", reason(error)))
                 continue
             item = item._replace(spooled=kept)
         if item.decoder and formats.traits(item.decoder).kind == capture_folder.KIND:
             item = item._replace(host=capture_folder.host_in(item.spooled or item.bytes))
         items.append(item)
-    return Look(tuple(items), tuple(skipped))
+    return Inspection(tuple(items), tuple(skipped))
 
 
-def _item_of(found: Member, path: Path, packing: str | None, formats: Formats) -> Item:
-    place = found.place or Bytes(str(path), unpack=(packing or "plain", found.name))
+def _item_of(found: Member, path: Path, packing: str | None, formats: Formats) -> InspectedItem:
+    place = found.place or ByteLocation(str(path), unpack=(packing or "plain", found.name))
     name = packless(PurePosixPath(found.name).name)
     return _item(found.name, name, found.peek.head, found.size, place, formats)

@@ -9,8 +9,8 @@ from typing import Any
 
 from stepscope import units
 from stepscope.attach import Seen
-from stepscope.attach.sampled import Sampled
-from stepscope.attach.tools import Frame
+from stepscope.attach.py_spy import Sampled
+from stepscope.attach.tools import StackFrame
 from stepscope.escapes import printable
 
 HOT = ("function", "place", "code", "self", "total")
@@ -33,13 +33,13 @@ def lines(seen: Seen, sources: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
             yield "  (no stack)"
 
 
-def _place(frame: Frame) -> str:
+def _place(frame: StackFrame) -> str:
     if frame.file is not None:
         return f"  {frame.file}" + (f":{frame.line}" if frame.line is not None else "")
     return f"  {frame.module}" if frame.module is not None else ""
 
 
-def _source(frame: Frame, sources: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _source(frame: StackFrame, sources: Sequence[tuple[str, str]]) -> Iterator[str]:
     if frame.file is None or frame.line is None:
         return
     for before, after in sources:

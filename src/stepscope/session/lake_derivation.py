@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.engines import rows_of
-from stepscope.lake import derived, derived_writer
+from stepscope.lake import derived_tables, derived_writer
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.schema import schema
-from stepscope.session.derived import OF_HOSTS, VERSIONS
+from stepscope.session.table_makers import OF_HOSTS, VERSIONS
 
 MOST_SLICES = 250_000
 """Slices of a run up to which its tfprof_node is stored: making it looks at each of them in Python."""
@@ -43,7 +43,7 @@ def derive_runs(there: Lake, run_ids: set[str]) -> None:
     folder = there.folder
     stale = {
         run_id: manifests
-        for run_id, manifests in derived.by_run(there.manifests).items()
+        for run_id, manifests in derived_tables.by_run(there.manifests).items()
         if run_id in run_ids and not _is_current(there, run_id, manifests)
     }
     for run_id, manifests in stale.items():
@@ -56,21 +56,21 @@ def derive_runs(there: Lake, run_ids: set[str]) -> None:
 
 
 def _is_current(lake: Lake, run_id: str, manifests: Sequence[Manifest]) -> bool:
-    found = derived.read(lake.folder, run_id)
+    found = derived_tables.read(lake.folder, run_id)
     if found is None or not found.current(manifests, VERSIONS):
         return False
     if lake.bring is not None:
         lake.bring([TableFile(*file, run_id, ()) for file in found.files])
-    return derived.intact(lake.folder, found)
+    return derived_tables.intact(lake.folder, found)
 
 
 def _mergeable(manifests: Sequence[Manifest]) -> list[str]:
     """The tables whose files one file is to stand for."""
     sizes: dict[str, list[int]] = {}
-    if any(one.packed is not None for one in manifests):
+    if any(manifest.packed is not None for manifest in manifests):
         return []  # their rows lie together already
-    for one in manifests:
-        for file in one.files:
+    for manifest in manifests:
+        for file in manifest.files:
             sizes.setdefault(file.table, []).append(file.bytes)
     return [
         table
@@ -82,11 +82,11 @@ def _mergeable(manifests: Sequence[Manifest]) -> list[str]:
 def _merge(lake: Lake, tables: Sequence[str], stage: Path) -> Iterator[tuple[str, Path, int]]:
     """Writes tables of all sources into one file each under the stage: the table, its file and rows."""
     from stepscope.session.lake_tables import LakeTables
-    from stepscope.session.open_trace import Trace
+    from stepscope.session.open_trace import OpenTrace
 
     if not tables:
         return
-    with Trace(LakeTables(lake, None)) as trace:
+    with OpenTrace(LakeTables(lake, None)) as trace:
         for table in tables:
             path = stage / f"{table}.merged.parquet"
             asked = rows_of(table, schema().table(table).names)
@@ -94,20 +94,20 @@ def _merge(lake: Lake, tables: Sequence[str], stage: Path) -> Iterator[tuple[str
 
 
 def _slices(manifests: Sequence[Manifest]) -> int:
-    return sum(one.rows.get("slice", 0) for one in manifests)
+    return sum(manifest.rows.get("slice", 0) for manifest in manifests)
 
 
 def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
     """Rows of derived tables, made of the sources of one run."""
     from stepscope.session.lake_tables import LakeTables
-    from stepscope.session.open_trace import Trace
+    from stepscope.session.open_trace import OpenTrace
 
-    given = {table for one in lake.manifests for table in one.rows}
+    given = {table for manifest in lake.manifests for table in manifest.rows}
     if not given & _MADE_FROM:
         return {table: [] for table in tables}
     found: dict[str, Rows] = {}
     for part, wanted in _parts(lake, tables):
-        with Trace(LakeTables(part, None)) as trace:
+        with OpenTrace(LakeTables(part, None)) as trace:
             for table in wanted:
                 names = schema().table(table).names
                 asked = rows_of(table, names, order="id")
@@ -121,11 +121,11 @@ def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
 def _parts(lake: Lake, tables: Sequence[str]) -> Iterator[tuple[Lake, Sequence[str]]]:
     """What to open, and the tables to make of it. Some tables ask several questions about each source, and a
     question opens every file: with all hosts of a fleet at once that would be files times files."""
-    hosts = sorted({one.source.host_id for one in lake.manifests})
+    hosts = sorted({manifest.source.host_id for manifest in lake.manifests})
     if len(hosts) <= MANY_SOURCES:
         yield lake, tables
         return
-    runs = {one.source.run_id for one in lake.manifests}
+    runs = {manifest.source.run_id for manifest in lake.manifests}
     apart = [table for table in tables if table in OF_HOSTS]
     if together := [table for table in tables if table not in OF_HOSTS]:
         yield lake, together

@@ -24,7 +24,7 @@ _PUTS = frozenset(
 )
 
 
-class Line(NamedTuple):
+class KeepingLine(NamedTuple):
     """A line of the program. grows: something is put into the variable there; else it is set."""
 
     line: int
@@ -32,10 +32,10 @@ class Line(NamedTuple):
     grows: bool
 
 
-class Found(NamedTuple):
+class FunctionLine(NamedTuple):
     """A line in a function whose text goes from `first` to `last`."""
 
-    line: Line
+    line: KeepingLine
     first: int
     last: int
 
@@ -44,9 +44,9 @@ class Keeping:
     """Finds lines in files of the program, each of which is read once."""
 
     def __init__(self) -> None:
-        self._found: Dict[str, Dict[Tuple[str, ...], List[Found]]] = {}
+        self._found: Dict[str, Dict[Tuple[str, ...], List[FunctionLine]]] = {}
 
-    def of(self, path: str, name: str, begin: Optional[int]) -> Optional[Line]:
+    def of(self, path: str, name: str, begin: Optional[int]) -> Optional[KeepingLine]:
         """Where a file puts something into `name`, a variable with attributes; or sets it, where it puts
         nothing; for want of that, where it sets what the attribute is of. begin: first line of the function
         whose variable it is; None for a module's. None where no line does."""
@@ -62,38 +62,40 @@ class Keeping:
                 return chosen if end == len(words) else chosen._replace(grows=False)
         return None
 
-    def _lines(self, path: str) -> Dict[Tuple[str, ...], List[Found]]:
+    def _lines(self, path: str) -> Dict[Tuple[str, ...], List[FunctionLine]]:
         if path not in self._found:
-            found: Dict[Tuple[str, ...], List[Found]] = {}
+            found: Dict[Tuple[str, ...], List[FunctionLine]] = {}
             self._found[path] = found
             try:
                 if Path(path).stat().st_size <= MOST_BYTES:
                     tree = ast.parse(Path(path).read_bytes())
-                    for words, one in _stored(tree, "", _MODULE):
-                        found.setdefault(words, []).append(one)
+                    for words, line in _stored(tree, "", _MODULE):
+                        found.setdefault(words, []).append(line)
             except (OSError, SyntaxError, ValueError, RecursionError):
                 found.clear()  # it was changed or taken away since it was imported: no line is told
         return self._found[path]
 
 
-def _choose(lines: List[Found], begin: Optional[int]) -> Optional[Line]:
+def _choose(lines: List[FunctionLine], begin: Optional[int]) -> Optional[KeepingLine]:
     """The first line that puts something in, before the first one that sets: of the function that begins
     there, of those around it, and of those in it; of a module's variable, before functions that have their
     own of the name."""
     mine = lines
     if begin is not None:
-        own = [one for one in lines if one.first <= begin <= one.last]
-        last = max((one.last for one in own if one.first == begin), default=begin)
-        mine = own + [one for one in lines if begin < one.first <= last]
+        own = [line for line in lines if line.first <= begin <= line.last]
+        last = max((line.last for line in own if line.first == begin), default=begin)
+        mine = own + [line for line in lines if begin < line.first <= last]
     best = min(
         mine,
-        key=lambda one: (not one.line.grows, one.first != (begin or _MODULE[0]), one.line.line),
+        key=lambda line: (not line.line.grows, line.first != (begin or _MODULE[0]), line.line.line),
         default=None,
     )
     return None if best is None else best.line
 
 
-def _stored(node: ast.AST, function: str, span: Tuple[int, int]) -> Iterator[Tuple[Tuple[str, ...], Found]]:
+def _stored(
+    node: ast.AST, function: str, span: Tuple[int, int]
+) -> Iterator[Tuple[Tuple[str, ...], FunctionLine]]:
     """Variables with the lines that put something into them or set them, and the span of their function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -101,7 +103,10 @@ def _stored(node: ast.AST, function: str, span: Tuple[int, int]) -> Iterator[Tup
             inner = f"{function}.{child.name}" if function else child.name
             for one in ast.walk(child.args):
                 if isinstance(one, ast.arg):
-                    yield (one.arg,), Found(Line(child.lineno, inner, False), first, _last(child))
+                    yield (
+                        (one.arg,),
+                        FunctionLine(KeepingLine(child.lineno, inner, False), first, _last(child)),
+                    )
             yield from _stored(child, inner, (first, _last(child)))
             continue
         if isinstance(child, ast.ClassDef):
@@ -110,8 +115,8 @@ def _stored(node: ast.AST, function: str, span: Tuple[int, int]) -> Iterator[Tup
         for target, grows in _targets(child):
             words = _words(target)
             if words:
-                line = Line(getattr(child, "lineno", 0), function or "<module>", grows)
-                yield words, Found(line, *span)
+                line = KeepingLine(getattr(child, "lineno", 0), function or "<module>", grows)
+                yield words, FunctionLine(line, *span)
         yield from _stored(child, function, span)
 
 

@@ -34,7 +34,7 @@ _PENDING = re.compile(r"^\d+ +breakpoint +\w+ +\w+ +<PENDING> +(\S.*?) *$", re.M
 _CURRENT = re.compile(r"^\* *\d+ +Thread .*?\(LWP (\d+)\)", re.MULTILINE)
 
 
-class Stopped(NamedTuple):
+class GdbStop(NamedTuple):
     """What gdb saw. at: the breakpoint, or None where the program ended before. tid: the thread that stopped.
     native: frames by thread; python: frames by thread where py-spy could read them. missing: breakpoints of
     which no library had the function. why: how the program ended, or what went wrong."""
@@ -59,7 +59,7 @@ def start(words: Sequence[str], out: int) -> subprocess.Popen[bytes]:
 
 def run_to(
     words: Sequence[str], breakpoints: Sequence[str], seconds: float, out: int, pid: int | None = None
-) -> Stopped | str:
+) -> GdbStop | str:
     """Lets a program run under gdb until a breakpoint, which may be in a library that is loaded later: one
     that is started and then ended, or the process `pid`, which goes on afterwards. Or why gdb could not."""
     path = tools.find("gdb")
@@ -123,15 +123,15 @@ def needles(functions: Sequence[str]) -> list[str] | None:
     """What a library with one of these functions has in its names: of C++ ones, the length before the last
     part. None when a name does not tell, such as that of an operator or a line of a file."""
     found = []
-    for one in functions:
-        last = one.partition("(")[0].strip().rpartition("::")[2].removeprefix("~")
+    for function in functions:
+        last = function.partition("(")[0].strip().rpartition("::")[2].removeprefix("~")
         if not _NAME.fullmatch(last):
             return None
         found += [f"{len(last)}{last}", f"\0{last}\0"] if not last.startswith("_Z") else [last]
     return found
 
 
-def told(text: str, python: str, complaint: str | None) -> Stopped:
+def told(text: str, python: str, complaint: str | None) -> GdbStop:
     """What gdb's log and py-spy's JSON say."""
     missing = [printable(one) for one in _PENDING.findall(text)]
     fault = _FAULT.search(text)
@@ -158,7 +158,7 @@ def told(text: str, python: str, complaint: str | None) -> Stopped:
         spied = tools.spied(strict_json.told(python)) if python else {}
     except (ValueError, TypeError, KeyError, AttributeError):
         spied = {}
-    return Stopped(at, int(current[1]) if current else None, tools.debugged(text), spied, missing, why)
+    return GdbStop(at, int(current[1]) if current else None, tools.debugged(text), spied, missing, why)
 
 
 def end(process: subprocess.Popen[bytes]) -> int:

@@ -37,7 +37,7 @@ def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str
     columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
     store.replace("track", {column: [track[column] for track in tracks] for column in columns})
     facts = {"name": "name", "kind": "kind", "args_json": "args"}
-    store.replace("device", {column: [one[key] for one in devices] for column, key in facts.items()})
+    store.replace("device", {column: [device[key] for device in devices] for column, key in facts.items()})
 
 
 def _listed(meta: Mapping[str, str], name: str) -> Iterator[Any]:

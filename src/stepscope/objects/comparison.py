@@ -8,26 +8,26 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.instruments.compare import budgets, gate, measured, recordings, sides
-from stepscope.objects.shown import Shown
+from stepscope.instruments.compare import budgets, figures, gate, recordings, sides
+from stepscope.objects.report_views import ReportView
 from stepscope.objects.trace import flat
 from stepscope.report import comparing, gating
 from stepscope.session import trace
 
 if TYPE_CHECKING:
-    from stepscope.instruments.compare.measured import Measured
-    from stepscope.instruments.compare.recordings import Recording
+    from stepscope.instruments.compare.figures import Measured
+    from stepscope.instruments.compare.recordings import RecordedRun
 
 Path = str | PathLike[str]
 
 
-class Comparison(Shown):
+class Comparison(ReportView):
     """Two recordings side by side. See `stepscope.diff`."""
 
     _kind = "comparison"
 
 
-class Check(Shown):
+class Check(ReportView):
     """Whether a change made a program slower. See `stepscope.check`."""
 
     _kind = "comparison"
@@ -54,7 +54,7 @@ def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
     if bool(found[0].steps) != bool(found[1].steps):
         found = [_measured(fspath(path), cache, with_steps=False) for path in (a, b)]
     if found[0].name == found[1].name:
-        found = [replace(one, name=fspath(path)) for one, path in zip(found, (a, b), strict=True)]
+        found = [replace(measured, name=fspath(path)) for measured, path in zip(found, (a, b), strict=True)]
     return Comparison(comparing.build(*found))
 
 
@@ -68,7 +68,7 @@ def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
                 todo="give recordings of a program's steps",
                 path=path,
             )
-        return measured.measure(there[0], with_steps=with_steps)
+        return figures.measure(there[0], with_steps=with_steps)
 
 
 def check(
@@ -99,8 +99,8 @@ def check(
     return Check(gating.build(gate.judge(before, after, allowed, counts)))
 
 
-def _recordings(paths: list[str], cache: bool) -> list[Recording]:
-    found: list[Recording] = []
+def _recordings(paths: list[str], cache: bool) -> list[RecordedRun]:
+    found: list[RecordedRun] = []
     for path in paths:
         with trace.open(path, cache=cache) as opened:
             mine, bad = recordings.read(opened.query, path)

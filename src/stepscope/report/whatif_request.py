@@ -10,22 +10,22 @@ from stepscope.errors import NothingFound, UsageError
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.pipeline import diagnoses
 from stepscope.instruments.pipeline import whatif as threads
-from stepscope.instruments.replay import hidden
-from stepscope.instruments.replay.whatif import CAUSES, Change, ask
+from stepscope.instruments.replay import uncovered_work
+from stepscope.instruments.replay.whatif import CAUSES, DurationChange, ask
 from stepscope.report import whatif
 from stepscope.report.parts import Report
 
 if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.diagnoses import Found
+    from stepscope.instruments.pipeline.diagnoses import SourcePipelines
     from stepscope.instruments.step_breakdown.labels import Label
-    from stepscope.session.trace import Trace
+    from stepscope.session.trace import OpenTrace
 
 _MOST = 100.0
 """An op may take up to so many times as long."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class WhatIfRequest:
     """What is to change; nothing: what limits the steps goes."""
 
     without: str | None = None
@@ -33,7 +33,7 @@ class Asked:
     workers: int | None = None
 
     @classmethod
-    def of(cls, without: str | None, ops: Sequence[str], workers: int | None) -> Asked:
+    def of(cls, without: str | None, ops: Sequence[str], workers: int | None) -> WhatIfRequest:
         """From words of a command line. UsageError where they make no sense."""
         if without is not None and without not in CAUSES:
             raise UsageError(
@@ -65,23 +65,23 @@ def _part(word: str) -> tuple[str, float]:
     return name, left
 
 
-def answer(trace: Trace, asked: Asked, title: str) -> Report:
+def answer(trace: OpenTrace, asked: WhatIfRequest, title: str) -> Report:
     """The report. NothingFound where the recording has no steps, or nothing that drives them."""
     if asked.workers is not None:
         return _workers(trace, asked.workers, title)
     without = asked.without
-    judged = hidden.raised(
+    judged = uncovered_work.raised(
         trace.query, trace.stream, ranking.judge(trace.query, cast("Label | None", without))
     )
     if without is None and not asked.ops:
-        without = next((one.cause for one in judged if one.cause in CAUSES), None)
+        without = next((judgement.cause for judgement in judged if judgement.cause in CAUSES), None)
         if without is None:
             raise NothingFound(
                 "Nothing limits the steps that could be taken away",
                 seen="no cause stands out",
                 todo="name what is to change: --without CAUSE or --op NAME=0.5",
             )
-    change = Change(cast("Label | None", without), asked.ops)
+    change = DurationChange(cast("Label | None", without), asked.ops)
     found = ask(trace.query, trace.stream, change)
     if not found:
         raise NothingFound(
@@ -92,15 +92,17 @@ def answer(trace: Trace, asked: Asked, title: str) -> Report:
     return whatif.build(title, change, found, judged)
 
 
-def _workers(trace: Trace, workers: int, title: str) -> Report:
-    limited = [one for one in diagnoses.find(trace.query) if one.diagnosis.bottleneck is not None]
+def _workers(trace: OpenTrace, workers: int, title: str) -> Report:
+    limited = [
+        pipelines for pipelines in diagnoses.find(trace.query) if pipelines.diagnosis.bottleneck is not None
+    ]
     if not limited:
         raise NothingFound(
             "No stage of an input pipeline limits these steps",
             seen="nothing that more workers would help",
             todo="stepscope pipeline PATH tells what was recorded of it",
         )
-    first: Found = max(limited, key=lambda one: one.diagnosis.wait_share or 0.0)
+    first: SourcePipelines = max(limited, key=lambda pipelines: pipelines.diagnosis.wait_share or 0.0)
     load = first.diagnosis.bottleneck
     assert load is not None
     outcome = threads.ask(first.diagnosis, [threads.Setting(load.stage.number, workers)])
