@@ -252,7 +252,7 @@ def _figures(values: Sequence[int], ticks: int) -> Figures:
 
 
 def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 1) -> ViewNode:
-    """The lines of a view (see `Model.outline`) as a tree. ticks: units of time in a microsecond."""
+    """The lines of a view (see `TfprofModel.outline`) as a tree. ticks: units of time in a microsecond."""
     open_: list[ViewNode] = []
     for level, name, counts, own, total, (types, devices, shape, nodes) in rows:
         node = ViewNode(
