@@ -36,7 +36,7 @@ class FakeResult:
 
 
 class FakeTrace:
-    """All of stepscope.session.trace.Trace over a connection that has the tables and views."""
+    """All of stepscope.session.trace.OpenTrace over a connection that has the tables and views."""
 
     def __init__(
         self,

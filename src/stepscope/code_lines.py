@@ -11,9 +11,10 @@ from stepscope.escapes import printable
 
 _FRAMEWORK = re.compile(
     r"(^|[/\\])"
-    r"(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib|torchinductor_[^/\\]+)[/\\]"
+    r"(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib|torchinductor_[^/\\]+"
+    r"|stepscope[/\\]capture)[/\\]"
 )
-"""Folders of frameworks, and of the code that torch.compile writes."""
+"""Folders of frameworks, of the code that torch.compile writes, and of the recorder that stands between."""
 
 
 @dataclass(frozen=True)

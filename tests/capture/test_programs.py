@@ -80,9 +80,21 @@ def test_program(name: str, tmp_path: Path) -> None:
             sys.executable, "-m", "stepscope.cli", "query", out, made, "--format", "csv", cwd=tmp_path
         )
         assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
-        held = run(sys.executable, "-m", "stepscope.cli", "memory", out / "device_memory.pb.gz", cwd=tmp_path)
-        assert "jax_loop.py:" in held.stdout, held.stderr
-        assert "recorder" not in held.stdout
+        held = run(
+            *(
+                sys.executable,
+                "-m",
+                "stepscope.cli",
+                "memory",
+                out / "device_memory.pb.gz",
+                "--format",
+                "json",
+            ),
+            cwd=tmp_path,
+        )
+        lines = [holder["name"] for holder in json.loads(held.stdout)["allocators"][0]["at_peak"]["by_code"]]
+        assert lines
+        assert all("jax_loop.py:" in line for line in lines)
     summary = run(sys.executable, "-m", "stepscope.cli", "--no-cache", out, cwd=tmp_path)
     assert summary.returncode == 0, summary.stderr
     assert "Recording" in summary.stdout

@@ -306,8 +306,8 @@ def test_turns_are_put_back_and_those_of_the_program_are_its_own() -> None:
 def test_a_forked_child_has_the_turns_that_the_program_had() -> None:
     code = """
 import os, sys, threading, time
-from stepscope.capture.stacks import Stacks
-looking = Stacks(lambda data: None, threading.get_ident())
+from stepscope.capture.stacks import StackSampler
+looking = StackSampler(lambda data: None, threading.get_ident())
 looking.resume()
 while sys.getswitchinterval() > 0.001: time.sleep(0.001)
 if not os.fork():

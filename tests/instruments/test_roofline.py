@@ -102,7 +102,7 @@ def test_the_slower_of_both_binds() -> None:
     assert roofs.least(1e9, 3e9, 1e12, 1e9) == ("memory", 3 * 10**12)
 
 
-PEAKS = devices.Peaks("one", {"f32": 1e12, "tf32": 8e12, "f16": 16e12}, 1e9, "somebody")
+PEAKS = devices.DevicePeaks("one", {"f32": 1e12, "tf32": 8e12, "f16": 16e12}, 1e9, "somebody")
 
 
 def told(**values: Any) -> dict[str, Any]:

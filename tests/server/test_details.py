@@ -9,7 +9,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
@@ -358,9 +357,3 @@ def test_ops_add_up_to_what_op_types_says(served: Served, opened: OpenTrace) -> 
     assert {(row[0], row[1]): [row[2], row[4], row[5]] for row in wanted} == dict(sums)
     assert told["total"] == len(told["rows"])
     assert told["left_out_self_ps"] == 0
-
-
-def test_ops_of_an_input_pipeline_are_of_the_class_input() -> None:
-    with closing(Served(str(SAMPLES / "capture" / "slow_map"))) as page:
-        found = {row["op"]: row["class"] for row in page.get("/api/ops").json["rows"]}
-    assert (found["PyFunc"], found["Cast"], found["Sum"]) == ("input", "input", "compute")

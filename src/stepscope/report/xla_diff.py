@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import units
-from stepscope.formats.xla.compiles import Comparison, Stage
+from stepscope.formats.xla.compiles import DumpComparison, Stage
 from stepscope.instruments.xla import diffs
 from stepscope.instruments.xla.diffs import CHANGE_COLUMNS as CHANGE_COLUMNS
 from stepscope.instruments.xla.diffs import OP_COLUMNS as OP_COLUMNS
@@ -148,7 +148,7 @@ def groups(rows: Sequence[Row], most: int | None) -> list[str]:
     return lines
 
 
-def lines(found: Comparison, most: int | None) -> list[str]:
+def lines(found: DumpComparison, most: int | None) -> list[str]:
     """A comparison for people: title, totals, devices, and up to `most` groups of changes."""
     told = [
         title(found.a.row, found.b.row, len(found.paths) - 2),
@@ -161,19 +161,19 @@ def lines(found: Comparison, most: int | None) -> list[str]:
     return told
 
 
-def ops(found: Comparison) -> list[list[Any]]:
+def ops(found: DumpComparison) -> list[list[Any]]:
     """Cells of OP_COLUMNS of the framework's ops that something happened to, the most first."""
     return [[units.whole(row[name]) for name in OP_COLUMNS] for row in diffs.op_names(found.said)]
 
 
-def changes(found: Comparison) -> Iterator[list[Any]]:
+def changes(found: DumpComparison) -> Iterator[list[Any]]:
     """Cells of CHANGE_COLUMNS, a row for each instruction."""
     for row in diffs.changes(found.said):
         words = row["changed"]
         yield [", ".join(words) if name == "changed" and words else row[name] for name in CHANGE_COLUMNS]
 
 
-def for_machines(found: Comparison) -> dict[str, Any]:
+def for_machines(found: DumpComparison) -> dict[str, Any]:
     """All of a comparison, as JSON has it."""
     return {
         "a": _side(found.a),
@@ -188,7 +188,7 @@ def for_machines(found: Comparison) -> dict[str, Any]:
     }
 
 
-def pairs_found(found: Comparison) -> dict[str, int]:
+def pairs_found(found: DumpComparison) -> dict[str, int]:
     """How many pairs of instructions were found in which way."""
     return diffs.bases(found.said)
 

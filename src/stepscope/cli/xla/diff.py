@@ -19,7 +19,7 @@ from stepscope.report import xla_diff
 from stepscope.sources.user_paths import look_up
 
 if TYPE_CHECKING:
-    from stepscope.formats.xla.compiles import Comparison, Compile, Stage
+    from stepscope.formats.xla.compiles import Compile, DumpComparison, Stage
 
 ABOUT = "what changed between stages, passes, compiles or folders, whatever was renamed"
 EPILOG = """A stage is before, after, the name of a pass or its number. Stages that lie far apart are
@@ -75,7 +75,7 @@ class _Told:
     is counted on the way; and functions that only one side has."""
 
     def __init__(
-        self, found: Iterable[Comparison], *, by_pass: bool = False, alone: Sequence[str] = ()
+        self, found: Iterable[DumpComparison], *, by_pass: bool = False, alone: Sequence[str] = ()
     ) -> None:
         self._found = found
         self.by_pass = by_pass
@@ -83,7 +83,7 @@ class _Told:
         self.unchanged = 0
         self.bases: Counter[str] = Counter()
 
-    def __iter__(self) -> Iterator[Comparison]:
+    def __iter__(self) -> Iterator[DumpComparison]:
         for comparison in self._found:
             self.bases.update(xla_diff.pairs_found(comparison))
             if self.by_pass and comparison.is_empty:

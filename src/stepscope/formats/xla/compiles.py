@@ -31,7 +31,7 @@ class Stage(NamedTuple):
         return str(self.row["pass"] or self.row["stage"] or self.row["file"])
 
 
-class Comparison(NamedTuple):
+class DumpComparison(NamedTuple):
     """Two sides, and the files from the one to the other."""
 
     a: Stage
@@ -93,7 +93,7 @@ def place(stages: Compile, wanted: str) -> int:
     )
 
 
-def compare(stages: Sequence[Stage], *, named: bool = True) -> Comparison:
+def compare(stages: Sequence[Stage], *, named: bool = True) -> DumpComparison:
     """The first and the last, by way of those between. UnreadableSource when a file has gone."""
     paths = [stage.path for stage in stages]
     try:
@@ -102,7 +102,7 @@ def compare(stages: Sequence[Stage], *, named: bool = True) -> Comparison:
         raise UnreadableSource(
             "A module can no longer be read", seen=str(error), todo="dump it again", path=paths[0]
         ) from error
-    return Comparison(stages[0], stages[-1], paths, said)
+    return DumpComparison(stages[0], stages[-1], paths, said)
 
 
 def _different(stages: Sequence[Stage]) -> list[str]:
@@ -114,7 +114,7 @@ def _different(stages: Sequence[Stage]) -> list[str]:
     return [stage.path for stage in (*kept, stages[-1])]
 
 
-def passes(stages: Compile, *, named: bool = True) -> Iterator[Comparison]:
+def passes(stages: Compile, *, named: bool = True) -> Iterator[DumpComparison]:
     """Each with the one before it, with what changed nothing."""
     for pair in itertools.pairwise(stages):
         yield compare(pair, named=named)

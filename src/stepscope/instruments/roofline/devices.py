@@ -42,7 +42,7 @@ class Device(NamedTuple):
     source: str
 
 
-class Peaks(NamedTuple):
+class DevicePeaks(NamedTuple):
     """What a device can do in a second. flops: by type; memory: bytes, None where unknown. told_by: recording
     and table, in words."""
 
@@ -83,7 +83,7 @@ def _device(row: Mapping[str, str]) -> Device:
     )
 
 
-def peaks(about: Mapping[str, Any]) -> Peaks | None:
+def peaks(about: Mapping[str, Any]) -> DevicePeaks | None:
     """The peaks of a device. about: what the recording says of it, as `device.args_json`. None where neither
     that nor the table tells any."""
     known = fitting(about)
@@ -97,7 +97,7 @@ def peaks(about: Mapping[str, Any]) -> Peaks | None:
     if one is not None:
         names.append(f"devices.csv: {one.name}")
     title = about.get("name") or about.get("device_type_string") or (one.name if one else "")
-    return Peaks(str(title), flops, memory, ", ".join(names))
+    return DevicePeaks(str(title), flops, memory, ", ".join(names))
 
 
 def fitting(about: Mapping[str, Any]) -> list[Device]:

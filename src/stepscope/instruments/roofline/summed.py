@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepscope.instruments.roofline import table
-from stepscope.instruments.roofline.devices import TYPES, Peaks
+from stepscope.instruments.roofline.devices import TYPES, DevicePeaks
 from stepscope.library.statements import Query, statement
 
 _COLUMNS = (
@@ -46,7 +46,7 @@ def costs(query: Query, peak: tuple[float, float] | None = None) -> list[dict[st
     rows = [dict(zip(_COLUMNS, row, strict=True)) for row in query(asked).rows()]
     if peak is None:
         return rows
-    given = Peaks("", dict.fromkeys(TYPES, peak[0]), peak[1], "--peak")
+    given = DevicePeaks("", dict.fromkeys(TYPES, peak[0]), peak[1], "--peak")
     # What was unknown for want of peaks, or was faster than those, is judged anew.
     for row in rows:
         row["problem"] = None if row["flops"] is not None else row["problem"]

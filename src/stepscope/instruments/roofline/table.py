@@ -62,7 +62,7 @@ def rows(query: Query, counted: Iterable[Counted]) -> list[dict[str, Any]]:
     return found
 
 
-def against(one: Mapping[str, Any], peaks: devices.Peaks | None) -> dict[str, Any]:
+def against(one: Mapping[str, Any], peaks: devices.DevicePeaks | None) -> dict[str, Any]:
     """What a device could do at best: the columns of the table that rest on its peaks. one: values of the
     others."""
     made: dict[str, Any] = dict.fromkeys(("peak_flops", "peak_bytes", "peaks_by", "bound", "least_ps"))

@@ -177,7 +177,7 @@ def walk(query: Query) -> Nested:
     state = _OpenOps()
     if tracks:
         told = query(statement("tfprof_nested_kinds", tracks=tracks)).rows()
-        kinds = {row[0]: _Kind(row, state.frames) for row in told}
+        kinds = {row[0]: _AlikeSlices(row, state.frames) for row in told}
         _threads(query(statement("tfprof_nested_slices", tracks=tracks)), kinds, state)
     unknown = _accelerators(query(statement("tfprof_kernels")), state)
     notes = []
@@ -201,7 +201,7 @@ def _scope(name: str) -> str:
     return name.replace("/", SLASH)
 
 
-class _Kind:
+class _AlikeSlices:
     """What slices that are called alike are, and what that adds to where they lie."""
 
     __slots__ = ("device", "frame", "op", "op_type", "part", "source", "stands_for")
@@ -222,7 +222,7 @@ class _Kind:
             self.frame = None if place is None else frames.of(place)
 
 
-def _threads(rows: BatchedRows, kinds: Mapping[int, _Kind], state: _OpenOps) -> None:
+def _threads(rows: BatchedRows, kinds: Mapping[int, _AlikeSlices], state: _OpenOps) -> None:
     paths, stacks = state.paths, state.stacks
     below, on_stack = paths.below, stacks.below
     named: dict[tuple[str, str | None], int] = {}

@@ -1,9 +1,8 @@
 -- Ops of a page
 --
 -- question: How often and how long did each op run, on each device of each host?
--- reads: op_sum, rollup_op, track_place
--- notes: The rows of op_sum, those with the largest self times first, and what all of them hold together. An op most of
---   whose time is work of the input pipeline is of the class input, whatever it does there.
+-- reads: op_sum
+-- notes: The rows of op_sum, those with the largest self times first, and what all of them hold together.
 -- parameters:
 --   most | int | rows
 -- columns:
@@ -13,8 +12,7 @@
 --   device | text | device it ran on or was launched from
 --   op | text | name of the op
 --   op_type | text | type of the op
---   class | text | as in page_names: compute, copy, communication, compile, python, input, wait or dispatch; input for
---     ops of an input pipeline
+--   class | text | as in page_names: compute, copy, communication, compile, python, input, wait or dispatch
 --   slices | int | how many
 --   total_ps | ps | durations with children, added up
 --   self_ps | ps | self times, added up
@@ -22,20 +20,7 @@
 --   max_ps | ps | longest duration
 --   rows_in_all | int | rows without the limit
 --   self_in_all_ps | ps | self times of all of them, added up
-WITH working AS (
-  SELECT p.source_id, p.place, p.device, COALESCE(r.op_name, r.name) AS op, r.class, r.op_self_ps
-  FROM rollup_op AS r
-  INNER JOIN track_place AS p ON p.track_id = r.track_id
-  WHERE r.is_op AND r.layer = 'input work'
-),
-
-feeding AS (
-  SELECT w.source_id, w.place, w.device, w.op, w.class, SUM(w.op_self_ps) AS input_self_ps
-  FROM working AS w
-  GROUP BY w.source_id, w.place, w.device, w.op, w.class
-),
-
-shown AS (
+WITH shown AS (
   SELECT
     o.run_id,
     o.host_id,
@@ -45,7 +30,6 @@ shown AS (
     o.op_type,
     CASE
       WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch'
-      WHEN f.input_self_ps * 2 > o.sum_self_ps THEN 'input'
       ELSE o.class
     END AS page_class,
     o.slices,
@@ -54,13 +38,6 @@ shown AS (
     o.min_dur_ps,
     o.max_dur_ps
   FROM op_sum AS o
-  LEFT JOIN feeding AS f
-    ON
-      f.source_id = o.source_id
-      AND f.place = o.place
-      AND COALESCE(f.device, '') = COALESCE(o.device, '')
-      AND f.op = o.op
-      AND f.class = o.class
 ),
 
 sums AS (

@@ -33,14 +33,14 @@ def test_a_failure_is_told_to_the_one_who_asks(monkeypatch: pytest.MonkeyPatch) 
 def test_a_fork_makes_its_own() -> None:
     program = """
 import os, threading, time
-from stepscope.engines import ahead
-ahead.begin()
+from stepscope.engines import early_start
+early_start.begin()
 while threading.active_count() > 1:  # nothing may be forked while it is being imported
     time.sleep(0.01)
 if os.fork() == 0:
-    os._exit(ahead.engine().query("SELECT 42").rows()[0][0])
+    os._exit(early_start.engine().query("SELECT 42").rows()[0][0])
 found = os.waitstatus_to_exitcode(os.wait()[1])
-print(found, ahead.engine().query("SELECT 7").rows()[0][0])
+print(found, early_start.engine().query("SELECT 7").rows()[0][0])
 """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=250
