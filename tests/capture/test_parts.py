@@ -46,7 +46,8 @@ def test_imports_only_itself_and_what_it_watches(path: Path) -> None:
 
 
 def test_the_folder_on_the_path_shadows_nothing() -> None:
-    assert [path.name for path in START.iterdir() if path.name != "__pycache__"] == ["sitecustomize.py"]
+    # A Python 2 that is recorded in another test leaves sitecustomize.pyc there.
+    assert {path.stem for path in START.iterdir()} - {"__pycache__"} == {"sitecustomize"}
 
 
 def feed(pace: StepWatcher, calls: list[tuple[str, str, int, bool]]) -> int | None:
