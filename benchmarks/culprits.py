@@ -208,8 +208,8 @@ def placed(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> bool | None:
 
 
 def gain(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is told of a step without its cause, and the fixed program's, in milliseconds: a number with its
-    range, or a bound alone, or nothing. None for healthy programs."""
+    """The predicted step without its cause and the fixed program's, in milliseconds: a number with its range,
+    or a bound alone, or nothing. None for healthy programs."""
     if truth["cause"] == "healthy" or "ms_fixed" not in truth or not answer.get("step_ps"):
         return None
     fixed = statistics.median(truth["ms_fixed"])

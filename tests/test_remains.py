@@ -1,4 +1,4 @@
-"""What is told of a step without its cause: a number where that is known, else a bound, else nothing."""
+"""What a step would take without its cause: a number where that is known, else a bound, else nothing."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _keras(recorder: Recorder, module: Any) -> None:
 
 
 def _torch(recorder: Recorder, module: Any) -> None:
-    """Watches what this version has. Another module of that name has none of it and is left alone."""
+    """Watches the functions that this version has. Another module of that name has none of them."""
     from . import torch
     from .loaders import Loaders
 

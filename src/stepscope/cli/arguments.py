@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -231,6 +232,12 @@ def add_spreadsheet(parser: Parser, aside: bool = False) -> None:
     """CSV for programs that run formulas. aside: as for add_showing."""
     about = "in CSV, put an apostrophe before text that would be a formula"
     parser.add_argument("--spreadsheet", action="store_true", help=argparse.SUPPRESS if aside else about)
+
+
+def full_command(verb: str, options: argparse.Namespace) -> str:
+    """The command that shows all of what one page has no room for."""
+    lake = ("--lake", options.lake) if options.lake else ()
+    return f"stepscope {verb} {shlex.join([*options.paths, *lake, '--all'])}"
 
 
 def need_csv(options: argparse.Namespace, is_csv: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +13,7 @@ from stepscope.cli.arguments import (
     add_paths,
     add_reading,
     add_showing,
+    full_command,
     need_csv,
     need_paths,
 )
@@ -81,8 +81,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         unread = trace.query(statement("unread_op_logs")).rows() if blocks else []
         bar.stop()
     if page and blocks:
-        words = shlex.join([*options.paths, *(("--lake", options.lake) if options.lake else ()), "--all"])
-        report = replace(report, next_commands=(f"stepscope memory {words}",))
+        report = replace(report, next_commands=(full_command("memory", options),))
     if report.sections or not page:
         show(report, options, console)
     for (detail,) in unread:

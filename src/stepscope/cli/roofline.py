@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from dataclasses import replace
 
 from stepscope.cli.arguments import (
@@ -13,6 +12,7 @@ from stepscope.cli.arguments import (
     add_price,
     add_reading,
     add_showing,
+    full_command,
     need_csv,
     need_paths,
 )
@@ -65,7 +65,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(f"  to do: {roofline.TODO}")
         return 2
     if not everything:
-        words = shlex.join([*options.paths, *(("--lake", options.lake) if options.lake else ()), "--all"])
-        report = replace(report, next_commands=(f"stepscope roofline {words}",))
+        report = replace(report, next_commands=(full_command("roofline", options),))
     show(report, options, console)
     return 0

@@ -27,8 +27,8 @@ _BY = {
 
 
 class Remains(NamedTuple):
-    """What is told of a step without its cause, in picoseconds. A number has both bounds; a bound alone says
-    that no more is known; nothing of all that, that nothing is."""
+    """A step without its cause, in picoseconds: a number with both bounds, a bound alone, or nothing, as far
+    as that is known."""
 
     ps: int | None = None
     low_ps: int | None = None

@@ -79,7 +79,7 @@ def _said(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     steps = units.count(use.steps, "step") if use.steps else "the recording"
     said = []
     if use.unknown_ps == use.computing_ps:
-        why = next((row["problem"] for row in _of(ops, use) if row["problem"]), "nothing tells it")
+        why = next((row["problem"] for row in _of(ops, use) if row["problem"]), "the recording does not say")
         said.append(f"What ops of {use.device} compute is not known: {why}.")
     elif use.mfu is None:
         said.append(
@@ -94,15 +94,15 @@ def _said(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     if use.computing_ps and use.window_ps:
         some = 0 < use.unknown_ps < use.computing_ps
         said.append(
-            f"Ops compute for {_share(use.computing_ps / use.window_ps)} of that time"
+            f"Ops compute for {_share(use.computing_ps / use.window_ps)} of the time of {steps}"
             + (f", {_share(use.unknown_ps / use.computing_ps)} of it with unknown cost." if some else ".")
         )
     far = next((row for row in _of(ops, use) if row["roof_share"] is not None), None)
     if far is not None:
         what = "the arithmetic" if far["bound"] == "compute" else "the memory"
         said.append(
-            f"Of those known, {_name(far)} takes longest, {_share(far['share'])} of it, at "
-            f"{_share(far['roof_share'])} of what {what} allows."
+            f"Of ops whose cost is known, {_name(far)} takes longest: {_share(far['share'])} of the time of "
+            f"ops, at {_share(far['roof_share'])} of what {what} allows."
         )
     return said
 

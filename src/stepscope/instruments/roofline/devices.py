@@ -21,7 +21,7 @@ WRONG_RATE = 0.75
 """Memory that a recording calls slower than this part of the maker's figure: the recorder multiplied clock
 and width of a memory that moves more at each beat, as those of AMD's MI300X."""
 SAME_SIZE = 0.15
-"""Memories of devices that are told apart by them differ by more than this part."""
+"""Two devices differ in memory where their sizes differ by more than this part."""
 _WORD = re.compile(r"[a-z0-9]+")
 _OTHERS = frozenset({"ti", "super", "laptop", "mobile", "max", "mig", "d"})
 """Words of names that make another device of one: they have to be in the table as well."""
@@ -102,7 +102,7 @@ def peaks(about: Mapping[str, Any]) -> DevicePeaks | None:
 
 def fitting(about: Mapping[str, Any]) -> list[Device]:
     """Lines of the table that a device may be: by its name, else by what it consists of; of those, the ones
-    with as much memory where that is told."""
+    with the same size of memory, where the recording has it."""
     name = set(_WORD.findall(str(about.get("name") or about.get("device_type_string") or "").lower()))
     found: list[Device] = []
     if name:

@@ -15,7 +15,6 @@ _COLUMNS = (
     *("peak_flops", "peak_bytes", "peaks_by", "bound", "least_ps", "problem"),
 )
 """Those of the statement op_costs."""
-BY = ("op", "line", "shape")
 _PS = 10**12
 
 
@@ -69,17 +68,19 @@ def _use(
     key: tuple[str, str, int, str], rows: Sequence[Mapping[str, Any]], steps: int, window_ps: int
 ) -> Use:
     known = [row for row in rows if row["flops"] is not None]
+    computing_ps = sum(row["self_ps"] for row in rows)
     bounded = [row for row in rows if row["least_ps"] is not None]
-    has_flops = any(row["peak_flops"] for row in rows)
-    has_bytes = any(row["peak_bytes"] for row in rows)
+    # Of ops whose cost nobody knows, no share of a peak is known either.
+    has_flops = any(row["peak_flops"] for row in known)
+    has_bytes = any(row["peak_bytes"] for row in known)
     flops_s = sum(row["flops"] / row["peak_flops"] for row in known if row["peak_flops"])
     bytes_s = sum(row["bytes"] / row["peak_bytes"] for row in known if row["peak_bytes"])
     return Use(
         *key,
         steps,
         window_ps,
-        sum(row["self_ps"] for row in rows),
-        sum(row["self_ps"] for row in rows if row["flops"] is None),
+        computing_ps,
+        computing_ps - sum(row["self_ps"] for row in known),
         sum(row["flops"] for row in known),
         flops_s * _PS / window_ps if has_flops and window_ps else None,
         bytes_s * _PS / window_ps if has_bytes and window_ps else None,

@@ -52,13 +52,9 @@ def rows(query: Query, counted: Iterable[Counted]) -> list[dict[str, Any]]:
         counted, key=lambda one: (one.source_id, one.device, -one.self_ps, one.op_name, one.shapes or "")
     ):
         number = numbers[one.source_id] = numbers.get(one.source_id, -1) + 1
-        found.append(
-            {
-                "id": first_id(one.source_id) + number,
-                **one._asdict(),
-                **against(one._asdict(), known.get((one.source_id, one.device))),
-            }
-        )
+        values = one._asdict()
+        made = against(values, known.get((one.source_id, one.device)))
+        found.append({"id": first_id(one.source_id) + number, **values, **made})
     return found
 
 
@@ -78,9 +74,8 @@ def against(one: Mapping[str, Any], peaks: devices.DevicePeaks | None) -> dict[s
     if flops is None or moved is None or not (flops or moved):
         return made
     if kind == "f32" and made["peak_flops"] and flops * _PS > took * made["peak_flops"]:
-        made.update(
-            number_type="tf32", peak_flops=peaks.of("tf32")
-        )  # what is faster than 32-bit floats was shortened
+        # What is faster than 32-bit floats can be was shortened.
+        made.update(number_type="tf32", peak_flops=peaks.of("tf32"))
     if made["peak_bytes"] is None or (flops and made["peak_flops"] is None):
         made["problem"] = NO_PEAKS
         return made
