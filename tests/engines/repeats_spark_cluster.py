@@ -35,7 +35,7 @@ from tests.lake.test_lake import everything
 pytestmark = [
     takes_minutes,
     pytest.mark.skipif(clusters.java() is None, reason="Spark needs Java, which this machine lacks"),
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Spark's client
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
