@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,9 +41,10 @@ def some(every: Iterable[Any], kept: Collection[Any], reason: str) -> list[Param
     return found
 
 
-def _hash(item: pytest.Item) -> int:
-    """The same on every machine for all tests of a file."""
-    return zlib.crc32(item.path.name.encode())
+def in_shard(path: Path, shard: str) -> bool:
+    """Whether the tests of a file belong to a part, as "2/4" names it; the same on every machine."""
+    number, _, of = shard.partition("/")
+    return zlib.crc32(path.name.encode()) % int(of) == int(number) - 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,8 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 raise pytest.UsageError(f"{item.nodeid}: the mark {MARK} needs a reason")
     left_out = [] if ALL else [item for item in items if item.get_closest_marker(MARK)]
     if SHARD:
-        number, _, of = SHARD.partition("/")
-        left_out += [item for item in items if _hash(item) % int(of) != int(number) - 1]
+        left_out += [item for item in items if not in_shard(item.path, SHARD)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         others = set(left_out)

@@ -33,7 +33,7 @@ from tests.tiers import cases
 pytest.importorskip("zetasql", reason="Google's evaluator of SQL is not installed")
 
 pytestmark = [
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Google's client
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

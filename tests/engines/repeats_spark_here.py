@@ -27,7 +27,7 @@ pytestmark = [
         reason="Spark needs Java and pyspark, and this machine lacks "
         + ("Java" if cluster.java() is None else "pyspark"),
     ),
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets to the Java process
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),

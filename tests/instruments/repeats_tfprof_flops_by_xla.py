@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from stepscope import _core
-from tests.instruments.test_tfprof_flops_by_hand import OPTIMISERS, flops
+from tests.instruments.test_tfprof_flops import OPTIMISERS
+from tests.instruments.test_tfprof_flops_by_hand import flops
 from tests.later import Later
 
 tf = Later("tensorflow")
