@@ -33,8 +33,8 @@ def is_framework(file: str) -> bool:
 
 def innermost(frames: list[CodeLine]) -> CodeLine | None:
     """The innermost line that is the program's own; the innermost of all where none is."""
-    own = [frame for frame in frames if not is_framework(frame.file)]
-    found = own or frames
+    program_frames = [frame for frame in frames if not is_framework(frame.file)]
+    found = program_frames or frames
     return found[-1] if found else None
 
 

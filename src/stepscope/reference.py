@@ -223,8 +223,8 @@ def _patterns(text: str) -> str:
 
 
 def _law(law: Law) -> str:
-    said = ", ".join(_SAID[what] for what in law.WEAKENS)
-    fails = f"**Where it fails,** nothing is concluded of {said}."
+    conclusions = ", ".join(_SAID[what] for what in law.WEAKENS)
+    fails = f"**Where it fails,** nothing is concluded of {conclusions}."
     return f"{law.HOLDS}\n\n**Tolerance.** {law.TOLERANCE}\n\n{fails}"
 
 
@@ -249,18 +249,18 @@ def _devices() -> str:
         )
         for device in devices()
     )
-    told: dict[str, list[str]] = {}
+    by_source: dict[str, list[str]] = {}
     for device in devices():
-        told.setdefault(device.source, []).append(device.name)
-    sources = "\n".join(f"- {', '.join(names)}: {source}" for source, names in told.items())
+        by_source.setdefault(device.source, []).append(device.name)
+    sources = "\n".join(f"- {', '.join(names)}: {source}" for source, names in by_source.items())
     return f"{_markdown_table(('device', *TYPES, 'memory', 'link'), rows)}\n\nAs told by:\n\n{sources}"
 
 
 def _device(device: Device, source: str = "") -> str:
     """A device in a line, with what tells it."""
     peaks = ", ".join(f"{kind} {value / 1e12:g}" for kind, value in device.flops.items())
-    told = f"{peaks} Tflop/s; memory {device.memory / 1e9:g} GB/s, link {device.link / 1e9:g} GB/s."
-    return f"{told} From {source}" if source else told
+    sentence = f"{peaks} Tflop/s; memory {device.memory / 1e9:g} GB/s, link {device.link / 1e9:g} GB/s."
+    return f"{sentence} From {source}" if source else sentence
 
 
 def _library(title: str, kind: library.Kind) -> list[ReferenceEntry]:

@@ -63,7 +63,7 @@ def foreign(data: bytes) -> Any:
     return _value(data.decode("utf-8-sig", "replace"), True, MOST_FOREIGN_DEPTH)
 
 
-def told(text: str | None) -> Any:
+def value(text: str | None) -> Any:
     """The value of a text that a recording or a table holds, read as foreign(); None where there is none, and
     where it is no JSON."""
     try:
@@ -73,7 +73,7 @@ def told(text: str | None) -> Any:
 
 
 def leading(text: str) -> Any:
-    """The value that a text begins with, whatever follows, read as told(); None where it begins with none."""
+    """The value that a text begins with, whatever follows, read as value(); None where there is none."""
     try:
         return _LENIENT.raw_decode(text)[0]
     except (ValueError, RecursionError):
@@ -81,14 +81,14 @@ def leading(text: str) -> Any:
 
 
 def members(text: str | None) -> dict[str, Any]:
-    """told() of an object; without members where it is anything else."""
-    found = told(text)
+    """value() of an object; without members where it is anything else."""
+    found = value(text)
     return found if isinstance(found, dict) else {}
 
 
 def elements(text: str | None) -> list[Any]:
-    """told() of an array; without elements where it is anything else."""
-    found = told(text)
+    """value() of an array; without elements where it is anything else."""
+    found = value(text)
     return found if isinstance(found, list) else []
 
 
@@ -110,25 +110,25 @@ def _value(text: str, lenient: bool, depth: int) -> Any:
     return found
 
 
-def sealed(told: Mapping[str, Any]) -> bytes:
+def sealed(content: Mapping[str, Any]) -> bytes:
     """The text of an object, with a digest of what it says, so that damage does not become an answer."""
-    return (json.dumps({**told, "digest": _digest(told)}, indent=1, sort_keys=True) + "\n").encode()
+    return (json.dumps({**content, "digest": _digest(content)}, indent=1, sort_keys=True) + "\n").encode()
 
 
 def unsealed(found: Any) -> dict[str, Any]:
     """The object without its digest. OddJson when it does not say what was written."""
     if not isinstance(found, dict):
         raise OddJson(f"{_shown(found)} instead of an object")
-    told = {key: value for key, value in found.items() if key != "digest"}
-    if found.get("digest") != _digest(told):
+    content = {key: value for key, value in found.items() if key != "digest"}
+    if found.get("digest") != _digest(content):
         raise OddJson("it does not say what was written")
-    return told
+    return content
 
 
-def _digest(told: Mapping[str, Any]) -> str:
+def _digest(content: Mapping[str, Any]) -> str:
     import hashlib
 
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 

@@ -201,10 +201,15 @@ def test_a_program_that_ends_before(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_anybody_may_trace_what_is_started(tmp_path: Path) -> None:
     assert (
-        kernel.judged({"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("1", own=True)) is None
+        kernel.judged({"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("1", own_child=True))
+        is None
     )
-    assert kernel.judged({"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("1", own=False))
-    assert kernel.judged({"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("2", own=True))
+    assert kernel.judged(
+        {"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("1", own_child=False)
+    )
+    assert kernel.judged(
+        {"Uid": "5 5 5"}, {"Uid": "5 5 5", "CapEff": "0"}, kernel._scope("2", own_child=True)
+    )
     with (tmp_path / "out").open("wb") as out:
         process = started_program.start(["echo", "hello"], out.fileno())
         assert started_program.end(process) == 0

@@ -140,7 +140,7 @@ async def _findings(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
 
 def _finding(found: report.ReportFinding) -> Answer:
     names = [column.name for column in found.evidence.columns]
-    told: Answer = {
+    document: Answer = {
         "slug": found.slug,
         "severity": found.severity,
         "title": found.title,
@@ -151,8 +151,8 @@ def _finding(found: report.ReportFinding) -> Answer:
         "first_case": dict(zip(names, found.evidence.rows[0], strict=True)) if found.evidence.rows else None,
     }
     if len(found.sql) <= _MOST_SQL:
-        return {**told, "sql": found.sql}
-    return {**told, "sql_at": f"describe(name={found.slug!r})"}
+        return {**document, "sql": found.sql}
+    return {**document, "sql_at": f"describe(name={found.slug!r})"}
 
 
 async def _analysis(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
@@ -298,8 +298,8 @@ async def _measured(recording: OpenRecording, host: str | None, at: int | None) 
             )
         return figures.measure(chosen[0]), chosen[0]
 
-    told, side = await recording.ask(found)
-    return told, side, text("ops_of_host", run_id=side.run_id, host_id=side.host_ids[0])
+    measured, side = await recording.ask(found)
+    return measured, side, text("ops_of_host", run_id=side.run_id, host_id=side.host_ids[0])
 
 
 async def _describe(_: Recordings, given: Mapping[str, Any]) -> Answer:

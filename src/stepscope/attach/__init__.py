@@ -37,13 +37,13 @@ class Seen:
                 yield dict(zip(COLUMNS, (*values, frame.file, frame.line, frame.module, by), strict=True))
 
 
-def look(pid: int, seconds: float, *, quick: bool = False, own: bool = False) -> Seen:
+def look(pid: int, seconds: float, *, quick: bool = False, own_child: bool = False) -> Seen:
     """The stacks of a process now. seconds: how long each tool may take. quick: without gdb, which reads
-    all symbols first. own: started by us, and anybody of its user may trace it. The process runs on
+    all symbols first. own_child: started by us, and anybody of its user may trace it. The process runs on
     afterwards, also where a tool was ended in the middle. NothingFound if there is no such process."""
     tasks = kernel.tasks(pid)
     was_stopped = kernel.is_stopped(pid)
-    refusal = kernel.refusal(pid, own=own)
+    refusal = kernel.refusal(pid, own_child=own_child)
     notes: list[str] = []
     read: dict[str, tools.Stacks] = {}
     try:

@@ -87,20 +87,20 @@ def go_on(pid: int) -> None:
         return  # it ended, or is not ours: then no tool of ours has stopped it either
 
 
-def refusal(pid: int, *, own: bool = False) -> tuple[str, str] | None:
+def refusal(pid: int, *, own_child: bool = False) -> tuple[str, str] | None:
     """Why the kernel lets nobody like us trace a process: what was seen and what to do. None if nothing
-    speaks against it. own: it has said that others than its parent may trace it."""
+    speaks against it. own_child: it has said that others than its parent may trace it."""
     status = _fields(f"/proc/{pid}/status")
     yama = _text("/proc/sys/kernel/yama/ptrace_scope")
-    return judged(status, _fields("/proc/self/status"), _scope(yama, own))
+    return judged(status, _fields("/proc/self/status"), _scope(yama, own_child))
 
 
-def _scope(yama: str, own: bool) -> int:
+def _scope(yama: str, own_child: bool) -> int:
     scope = int(yama) if yama.isdigit() else 0
-    return 0 if own and scope == 1 else scope
+    return 0 if own_child and scope == 1 else scope
 
 
-def judged(target: dict[str, str], own: dict[str, str], yama: int) -> tuple[str, str] | None:
+def judged(target: dict[str, str], own_status: dict[str, str], yama: int) -> tuple[str, str] | None:
     """`refusal` from the fields of both /proc/PID/status, and Yama's ptrace_scope."""
     tracer = target.get("TracerPid", "0")
     if tracer not in ("0", ""):
@@ -108,8 +108,8 @@ def judged(target: dict[str, str], own: dict[str, str], yama: int) -> tuple[str,
             f"process {tracer} traces it already, and a process has one tracer",
             f"let process {tracer} (a debugger, strace or profiler) detach, then try again",
         )
-    capable = bool(int(own.get("CapEff", "0"), 16) >> SYS_PTRACE & 1)
-    mine, theirs = own.get("Uid", "").split(), target.get("Uid", "").split()
+    capable = bool(int(own_status.get("CapEff", "0"), 16) >> SYS_PTRACE & 1)
+    mine, theirs = own_status.get("Uid", "").split(), target.get("Uid", "").split()
     if yama >= 3:
         return (
             "ptrace_scope is 3: this system forbids tracing until it is booted again",

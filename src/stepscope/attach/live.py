@@ -24,11 +24,11 @@ def folder_of(target: str) -> Path:
     if not target.isdecimal() or Path(target).exists():
         return Path(target)
     try:
-        told = dict(
+        variables = dict(
             word.partition(b"=")[::2] for word in Path(f"/proc/{target}/environ").read_bytes().split(b"\0")
         )
-        plan = json.loads(Path(os.fsdecode(told[b"STEPSCOPE_RECORD"])).read_bytes())
-        moved = Path(os.fsdecode(told[b"STEPSCOPE_RECORD"])).parent / f"moved-{target}"
+        plan = json.loads(Path(os.fsdecode(variables[b"STEPSCOPE_RECORD"])).read_bytes())
+        moved = Path(os.fsdecode(variables[b"STEPSCOPE_RECORD"])).parent / f"moved-{target}"
         out = json.loads(moved.read_bytes()) if moved.exists() else plan["out"]
         return Path(f"/proc/{target}/cwd").readlink() / str(out)
     except (OSError, KeyError, ValueError, TypeError) as error:
@@ -44,8 +44,8 @@ def read(folder: Path) -> dict[str, Any] | None:
     """What the program said last; None before its first word. StepscopeError where it never will."""
     path = folder / NAME
     try:
-        told = _object(path)
-        if told is None:
+        record = _object(path)
+        if record is None:
             recording = _object(folder / "capture.json")
             plan = None if recording is None else recording.get("plan")
             if recording is not None and not (isinstance(plan, dict) and plan.get("live") is True):
@@ -56,7 +56,7 @@ def read(folder: Path) -> dict[str, Any] | None:
                     slug="not-live",
                     path=str(folder),
                 )
-        elif told.get("format") != 1:
+        elif record.get("format") != 1:
             raise ValueError("it is of another version")
     except (OSError, ValueError) as error:
         raise StepscopeError(
@@ -66,7 +66,7 @@ def read(folder: Path) -> dict[str, Any] | None:
             slug="not-live",
             path=str(path),
         ) from error
-    return told
+    return record
 
 
 def _object(path: Path) -> dict[str, Any] | None:
@@ -74,15 +74,15 @@ def _object(path: Path) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError("it is too large")
-        told = strict_json.parse(path.read_bytes(), lenient=True)
+        record = strict_json.parse(path.read_bytes(), lenient=True)
     except FileNotFoundError:
         return None
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         raise ValueError("it holds no object")
-    return told
+    return record
 
 
-def is_running(told: dict[str, Any]) -> bool:
+def is_running(record: dict[str, Any]) -> bool:
     """Whether the program that said this runs on, as far as it can be told here."""
-    pid = told.get("pid")
-    return not told.get("ended") and isinstance(pid, int) and kernel.is_there(pid)
+    pid = record.get("pid")
+    return not record.get("ended") and isinstance(pid, int) and kernel.is_there(pid)

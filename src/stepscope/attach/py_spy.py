@@ -65,8 +65,8 @@ def sample(pid: int, seconds: float, rate: int) -> Sampled | str:
                 complaint = _run(words, seconds + _GRACE_SECONDS)
                 if out.is_file() and 0 < out.stat().st_size <= _MOST_BYTES:
                     try:
-                        told = strict_json.foreign(out.read_bytes())
-                        return read(told, begin, rate, folder, native=native)
+                        speedscope = strict_json.foreign(out.read_bytes())
+                        return read(speedscope, begin, rate, folder, native=native)
                     except (ValueError, TypeError, KeyError, AttributeError, IndexError):
                         complaint = complaint or "its file cannot be read"
                 if not kernel.is_there(pid):
@@ -78,10 +78,10 @@ def sample(pid: int, seconds: float, rate: int) -> Sampled | str:
 
 
 def _run(words: Sequence[str], seconds: float) -> str:
-    _, said = tools.outcome(words, seconds)
-    if isinstance(said, str):
-        return said
-    errors = [line for line in said if line.startswith("Error")]
+    _, lines = tools.outcome(words, seconds)
+    if isinstance(lines, str):
+        return lines
+    errors = [line for line in lines if line.startswith("Error")]
     return printable(errors[0].removeprefix("Error: ")) if errors else ""
 
 
@@ -92,11 +92,13 @@ def _folder_of(pid: int) -> str | None:
         return None
 
 
-def read(told: Mapping[str, Any], begin_ns: int, rate: int, folder: str | None, *, native: bool) -> Sampled:
+def read(
+    speedscope: Mapping[str, Any], begin_ns: int, rate: int, folder: str | None, *, native: bool
+) -> Sampled:
     """What speedscope's form says, as lines. ValueError, KeyError and the like where it is another form."""
-    frames = [_frame(one, folder) for one in told["shared"]["frames"]]
+    frames = [_frame(one, folder) for one in speedscope["shared"]["frames"]]
     threads = []
-    for profile in told["profiles"]:
+    for profile in speedscope["profiles"]:
         found = _THREAD.match(str(profile["name"]))
         name = printable(found[2]) if found and found[2] else None
         stacks = [[int(at) for at in stack] for stack in profile["samples"]]
@@ -156,10 +158,10 @@ def _frame(one: Mapping[str, Any], folder: str | None) -> dict[str, Any] | None:
     if not file and name.startswith("thread ("):
         return None
     line = one.get("line")
-    code, told = place(file, folder)
+    code, shown_file = place(file, folder)
     return {
         "function": printable(name),
-        "file": printable(told) or None,
+        "file": printable(shown_file) or None,
         "line": int(line) if line else None,
         "module": None,
         "code": code,
@@ -189,14 +191,14 @@ def _hot(
     looks = 0
     for _, stacks in threads:
         for stack in stacks:
-            keys = [(told["function"], told["file"]) for at in stack if (told := frames[at]) is not None]
+            keys = [(frame["function"], frame["file"]) for at in stack if (frame := frames[at]) is not None]
             if not keys:
                 continue
             looks += 1
             for key in dict.fromkeys(keys):
-                told = next(f for at in stack if (f := frames[at]) and (f["function"], f["file"]) == key)
+                frame = next(f for at in stack if (f := frames[at]) and (f["function"], f["file"]) == key)
                 row = rows.setdefault(
-                    key, dict.fromkeys(HOT, 0) | {name: told[name] for name in ("function", "file", "code")}
+                    key, dict.fromkeys(HOT, 0) | {name: frame[name] for name in ("function", "file", "code")}
                 )
                 row["total_samples"] += 1
             rows[keys[-1]]["self_samples"] += 1
@@ -215,7 +217,7 @@ def _hot(
 
 def files(found: Sampled, pid: int, argv: Sequence[str], version: str) -> dict[str, bytes]:
     """The files of a capture folder."""
-    told = {
+    members = {
         "format": 1,
         "recorder": f"stepscope {version}",
         "mode": "attach",
@@ -230,7 +232,7 @@ def files(found: Sampled, pid: int, argv: Sequence[str], version: str) -> dict[s
         "files": [{"path": "stacks.ndjson", "kind": "stacks"}],
     }
     lines = "".join(json.dumps(line) + "\n" for line in found.lines)
-    return {"stacks.ndjson": lines.encode(), "capture.json": (json.dumps(told, indent=1) + "\n").encode()}
+    return {"stacks.ndjson": lines.encode(), "capture.json": (json.dumps(members, indent=1) + "\n").encode()}
 
 
 def words_of(pid: int) -> list[str]:

@@ -88,8 +88,8 @@ def run_to(
         except OSError as error:
             return f"gdb did not start: {error.strerror}"
         text = log.read_text(errors="replace") if log.is_file() else ""
-        said = python.read_text(errors="replace") if python.is_file() else ""
-    return told(text, said, complaint)
+        python_output = python.read_text(errors="replace") if python.is_file() else ""
+    return told(text, python_output, complaint)
 
 
 def _traced(line: Sequence[str], seconds: float, out: int, *, gently: bool) -> str | None:
@@ -155,7 +155,7 @@ def told(text: str, python: str, complaint: str | None) -> GdbStop:
             last = [line for line in text.splitlines() if line.strip()]
             why = printable(last[-1][:300]) if last else "gdb said nothing; it must be one with Python"
     try:
-        spied = tools.spied(strict_json.told(python)) if python else {}
+        spied = tools.spied(strict_json.value(python)) if python else {}
     except (ValueError, TypeError, KeyError, AttributeError):
         spied = {}
     return GdbStop(at, int(current[1]) if current else None, tools.debugged(text), spied, missing, why)

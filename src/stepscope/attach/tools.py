@@ -68,7 +68,7 @@ def ask_py_spy(path: str, pid: int, seconds: float) -> ToolStacks:
     for more in (["--native"], []):
         out, complaint = _run([path, "dump", "--json", *more, "--pid", str(pid)], seconds)
         try:
-            answer = ToolStacks(spied(strict_json.told(out)), complaint)
+            answer = ToolStacks(spied(strict_json.value(out)), complaint)
         except (ValueError, TypeError, KeyError, AttributeError):
             answer = ToolStacks({}, complaint or "it printed no stacks")
         if answer.stacks:
@@ -130,12 +130,12 @@ def _debugged_frame(found: re.Match[str]) -> StackFrame:
 
 
 def _run(command: Sequence[str], seconds: float) -> tuple[str, str | None]:
-    out, said = outcome(command, seconds)
-    if isinstance(said, str):
-        return "", said
-    refused = [line for line in said if re.search(r"(?i)ptrace|permitted|denied|no such process", line)]
-    told = refused[:1] or [line for line in said if line.startswith("Error")][:1] or said[:1]
-    return out, printable(told[0].removeprefix("Error: ")) if told else None
+    out, lines = outcome(command, seconds)
+    if isinstance(lines, str):
+        return "", lines
+    refused = [line for line in lines if re.search(r"(?i)ptrace|permitted|denied|no such process", line)]
+    complaints = refused[:1] or [line for line in lines if line.startswith("Error")][:1] or lines[:1]
+    return out, printable(complaints[0].removeprefix("Error: ")) if complaints else None
 
 
 def outcome(command: Sequence[str], seconds: float) -> tuple[str, list[str] | str]:

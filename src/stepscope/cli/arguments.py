@@ -191,8 +191,8 @@ def add_reading(parser: Parser) -> None:
 def add_part(parser: Parser) -> None:
     """Which part of a lake is read."""
     for name in ("run", "host"):
-        told = f"read only this {name} of a lake; may be repeated"
-        parser.add_argument(f"--{name}", metavar="ID", action="append", help=told)
+        help_text = f"read only this {name} of a lake; may be repeated"
+        parser.add_argument(f"--{name}", metavar="ID", action="append", help=help_text)
 
 
 def add_price(parser: Parser) -> None:

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         ) from error
     try:
         _wait(process, options.after)
-        _look(process.pid, sources, options, console, own=True)
+        _look(process.pid, sources, options, console, own_child=True)
     except BaseException:
         process.terminate()
         raise
@@ -181,14 +181,14 @@ def _look(
     options: argparse.Namespace,
     console: Console,
     *,
-    own: bool = False,
+    own_child: bool = False,
 ) -> int:
     from stepscope import attach
 
     if options.seconds is not None:
-        return _sample(pid, options, console, own=own)
+        return _sample(pid, options, console, own_child=own_child)
     with working("reading stacks", console):
-        seen = attach.look(pid, options.timeout, quick=options.quick, own=own)
+        seen = attach.look(pid, options.timeout, quick=options.quick, own_child=own_child)
     return _show(seen, f"process {pid}", sources, options, console)
 
 
@@ -213,7 +213,7 @@ def _show(
     return 0
 
 
-def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: bool) -> int:
+def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_child: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
     from stepscope.attach import kernel, py_spy
     from stepscope.cli.query import write_rows
@@ -221,7 +221,7 @@ def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: boo
     from stepscope.report import stack_text
 
     kernel.tasks(pid)
-    if (refusal := kernel.refusal(pid, own=own)) is not None:
+    if (refusal := kernel.refusal(pid, own_child=own_child)) is not None:
         raise _refused(f"process {pid}", *refusal)
     words = py_spy.words_of(pid)
     with contextlib.ExitStack() as stack:

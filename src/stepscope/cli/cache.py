@@ -73,14 +73,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _show(kept: Cache, options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.query import write_rows
 
-    there = kept.contents()
+    contents = kept.contents()
     if options.format == "table":
-        total = units.show(sum(content.bytes for content in there), "bytes")
+        total = units.show(sum(content.bytes for content in contents), "bytes")
         limit = units.show(config.cache_bytes(), "bytes")
         console.out.write(
-            f"{kept.folder}: {total} of at most {limit}, {units.count(len(there), 'recording')}\n"
+            f"{kept.folder}: {total} of at most {limit}, {units.count(len(contents), 'recording')}\n"
         )
-        if not there:
+        if not contents:
             return 0
         console.out.write("\n")
     rows = [
@@ -89,7 +89,7 @@ def _show(kept: Cache, options: argparse.Namespace, console: Console) -> int:
             time.strftime("%Y-%m-%d %H:%M", time.localtime(content.used)) if content.used else None,
             content.path or "(made of several)",
         )
-        for content in sorted(there, key=lambda one: -one.bytes)
+        for content in sorted(contents, key=lambda one: -one.bytes)
     ]
     write_rows(COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
     return 0

@@ -85,16 +85,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "There is no server to ask", seen="no HOST:PORT", todo="stepscope capture HOST:PORT…"
         )
-    told = False
+    has_listed = False
     failed: StepscopeError | None = None
     for _ in _moments(options, console):
         found = _once(asked, options, console)
         errors = [profile.error for profile in found if profile.error is not None]
         if len(errors) < len(found):
-            told = True
+            has_listed = True
         elif failed is None:
             failed = errors[0]
-    if told:
+    if has_listed:
         return 0
     assert failed is not None
     if len(asked) > 1:
@@ -153,8 +153,10 @@ def _once(asked: list[Address], options: argparse.Namespace, console: Console) -
     with _folder(options) as folder:
         levels = Levels(python=1 if options.python else 0)
         found = capture(asked, folder, options.seconds, levels=levels, timeout=options.timeout)
-        there = [profile for profile in found if profile.path is not None]
-        ingested = _ingest(there, asked, folder, options) if options.lake is not None and there else None
+        profiles = [profile for profile in found if profile.path is not None]
+        ingested = (
+            _ingest(profiles, asked, folder, options) if options.lake is not None and profiles else None
+        )
     kept = options.lake is None or options.out is not None
     rows = (
         (
@@ -173,12 +175,12 @@ def _once(asked: list[Address], options: argparse.Namespace, console: Console) -
     write_rows(COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
     console.out.flush()
     for profile in found:
-        if profile.error is not None and there:
+        if profile.error is not None and profiles:
             console.say(f"{plain(profile.error.happened)}: {plain(profile.error.seen, 200)}")
             console.say(f"  to do: {profile.error.todo} (stepscope docs {profile.error.slug})")
     if ingested is not None:
         console.say(ingested)
-    if there:
+    if profiles:
         console.say(f"next: stepscope {plain(str(options.lake or options.out))}")
     return found
 
@@ -195,21 +197,23 @@ def _folder(options: argparse.Namespace) -> Iterator[Path]:
     yield Path(options.out)
 
 
-def _ingest(there: list[HostProfile], asked: list[Address], folder: Path, options: argparse.Namespace) -> str:
+def _ingest(
+    profiles: list[HostProfile], asked: list[Address], folder: Path, options: argparse.Namespace
+) -> str:
     """Adds the profiles to the lake, as a run: a recording of its own in a history. What to say of it."""
     from stepscope.profilers.recording import run_name
     from stepscope.session import trace
 
-    place = folder / "plugins" / "profile" / there[0].capture
+    place = folder / "plugins" / "profile" / profiles[0].capture
     run = options.run
     if run is None or options.every is not None:
-        run = f"{run or run_name(asked)}-{there[0].capture.replace('_', '')}"
+        run = f"{run or run_name(asked)}-{profiles[0].capture.replace('_', '')}"
     done = trace.ingest([str(place)], options.lake, run=run)
     failed = [source_row for source_row in done if source_row.error is not None]
     stored = sum(source_row.events_stored for source_row in done)
-    said = f"{units.count(len(done) - len(failed), 'profile')} in {options.lake}"
-    said += f": {units.count(stored, 'event')} stored"
-    return said + (f"; {units.count(len(failed), 'profile')} could not be read" if failed else "")
+    sentence = f"{units.count(len(done) - len(failed), 'profile')} in {options.lake}"
+    sentence += f": {units.count(stored, 'event')} stored"
+    return sentence + (f"; {units.count(len(failed), 'profile')} could not be read" if failed else "")
 
 
 def _length(text: str) -> float:

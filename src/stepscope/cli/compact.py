@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     runs = 0
 
-    def told(compacted: Compacted) -> None:
+    def say(compacted: Compacted) -> None:
         nonlocal runs
         shown.stop()
         files = f"{units.count(compacted.files_before, 'file')} are now {compacted.files:,}"
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     with bar(console) as shown:
         shown.counting("compacting", 0, 0)
-        done = trace.compact(options.lake, options.run, told=told)
+        done = trace.compact(options.lake, options.run, on_compacted=say)
     if not done:
         console.say("nothing to compact: no run of the lake has several sources outside its snapshot")
     write_rows(

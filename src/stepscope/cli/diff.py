@@ -75,18 +75,20 @@ def _sides(query: Query, wanted: list[str | None], path: str, console: Console) 
 
     if all(wanted):
         return [sides.named(query, name) for name in wanted if name is not None]
-    there = sides.runs(query)
+    run_sides = sides.runs(query)
     if len(wanted) == 1:
-        if len(there) > 1:
-            console.say(f"{path} has {len(there)} runs; {there[0].name} is compared (see --a and --b)")
-        if there and there[0].others:
-            console.say(f"hosts without steps are left out: {', '.join(there[0].others)}")
-        return there[:1]
+        if len(run_sides) > 1:
+            console.say(
+                f"{path} has {len(run_sides)} runs; {run_sides[0].name} is compared (see --a and --b)"
+            )
+        if run_sides and run_sides[0].others:
+            console.say(f"hosts without steps are left out: {', '.join(run_sides[0].others)}")
+        return run_sides[:1]
     if any(wanted):
         raise UsageError("A comparison has two sides", seen="one of --a and --b", todo="name both")
-    if len(there) == 1:
-        return sides.hosts(there[0])
-    return there
+    if len(run_sides) == 1:
+        return sides.hosts(run_sides[0])
+    return run_sides
 
 
 def _without_steps(

@@ -68,9 +68,11 @@ def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Eng
     from stepscope.engines.bigquery import BigQuery
     from stepscope.lake import derived_tables, reader
 
-    there = derived_tables.by_run(reader.open_lake(lake).manifests)
-    wanted = there.keys() if options.run is None else set(options.run)
-    runs = {run_id: derived_tables.digest(own) for run_id, own in there.items() if run_id in wanted}
+    by_run = derived_tables.by_run(reader.open_lake(lake).manifests)
+    wanted = by_run.keys() if options.run is None else set(options.run)
+    runs = {
+        run_id: derived_tables.digest(manifests) for run_id, manifests in by_run.items() if run_id in wanted
+    }
     return lambda: BigQuery(
         options.dataset, runs, max_bytes=options.max_bytes, cost=lambda read: _tell(read, console)
     )

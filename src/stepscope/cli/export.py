@@ -224,8 +224,8 @@ def _check_style(options: argparse.Namespace) -> None:
 
 def _tell(written: Written, options: argparse.Namespace, console: Console) -> int:
     if options.format == "json":
-        told = {"format": 1, "path": written.path, "rows": written.rows, "notes": list(written.notes)}
-        console.data.write(json.dumps(told, indent=2) + "\n")
+        members = {"format": 1, "path": written.path, "rows": written.rows, "notes": list(written.notes)}
+        console.data.write(json.dumps(members, indent=2) + "\n")
         return 0
     if options.format != "table":
         from stepscope.cli.query import write_rows

@@ -225,8 +225,8 @@ def answer(trace: OpenTrace, statement: str, form: str, bar: Bar, show: Callable
     values = result.rows()
     from stepscope.presenters.answers import scaled
 
-    told = scaled(entry.columns, values)
-    show(told.titles, told.rows, right=told.right)
+    shown = scaled(entry.columns, values)
+    show(shown.titles, shown.rows, right=shown.right)
 
 
 def named(statement: str) -> library.Entry | None:

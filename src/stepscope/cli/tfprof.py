@@ -134,17 +134,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     chosen = _core.TfprofOptions()
     for name, value in options.words.items():
         tfprof.set_option(chosen, name, value, free=True)
-    told = _older_words(options, chosen)
+    remarks = _older_words(options, chosen)
     form = _form(options)
     spool = Spool()  # lasts as long as this function: the answer may read from it to the end
     options.paths = [_kept(path, spool) for path in options.paths]
-    files = _files(options, told, console)
+    files = _files(options, remarks, console)
     if options.view is None:
         from stepscope.cli.tfprof_prompt import converse
 
         model = _model(options, files, console, log_first=True)
         _keep_profile(options, model, console)
-        for sentence in told:
+        for sentence in remarks:
             console.say(sentence)
         return converse(model, chosen, console, force=options.force)
     model = _model(options, files, console, log_first=False)
@@ -153,9 +153,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         answer, text = (advice := model.advise()), advice.text
     else:
         answer = model.show(options.view, chosen)
-        told += report.advice(options.view, options.words, answer)
+        remarks += report.advice(options.view, options.words, answer)
         text = tfprof.report(chosen, answer)
-    warnings = [*model.notes, *answer.warnings, *told]
+    warnings = [*model.notes, *answer.warnings, *remarks]
     for warning in warnings:
         console.say(warning)
     if warnings and options.strict:
@@ -231,22 +231,22 @@ def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str
     """Does what words of tfprof's first years say that TensorFlow 2.21 has dropped."""
     from stepscope.instruments import tfprof
 
-    told = []
+    remarks = []
     values = options.values
     if values.get("dump_to_file"):
         tfprof.set_option(chosen, "output", f"file:outfile={values['dump_to_file']}")
     if devices := values.get("device_regexes"):
         chosen.force("device_regexes", [one for one in devices.split(",") if one])
     if values.get("viz", "false").lower() == "true":
-        told.append("-viz never drew anything; -output timeline:outfile=FILE draws the view")
+        remarks.append("-viz never drew anything; -output timeline:outfile=FILE draws the view")
     if values.get("flops", "log") not in ("own", "log"):
         raise UsageError(
             f"-flops cannot be {values['flops']}", seen="another word", todo="-flops own, or -flops log"
         )
-    return told
+    return remarks
 
 
-def _files(options: argparse.Namespace, told: list[str], console: Console) -> dict[str, list[ModelPlace]]:
+def _files(options: argparse.Namespace, remarks: list[str], console: Console) -> dict[str, list[ModelPlace]]:
     """The files by kind: those that are named, and those of paths where none is. Says which were taken."""
     from stepscope.formats.models import files
 
@@ -263,7 +263,7 @@ def _files(options: argparse.Namespace, told: list[str], console: Console) -> di
         if value:
             named[name] = [files.place_of(name, path) for path in paths]
     found = files.under(options.paths) if options.paths else files.ModelFiles()
-    told += found.odd
+    remarks += found.odd
     for name in OF_A_PROFILE if "profile_path" in named else ():
         found.drop(name, "passed over, a profile is named")
     if named.keys() & set(OF_A_PROFILE):
@@ -314,9 +314,9 @@ def _evidence(paths: list[str], console: Console, *, alone: bool) -> Evidence | 
     from stepscope.instruments.tfprof import evidence
 
     with watched(paths, console) as found:
-        told = evidence.read(found.query)
-    if told.nodes:
-        return told
+        found_evidence = evidence.read(found.query)
+    if found_evidence.nodes:
+        return found_evidence
     if not alone:
         return None
     raise UsageError(

@@ -21,9 +21,9 @@ examples
 """
 
 
-def whole(files: Mapping[str, str], own: Mapping[str, str]) -> str:
+def whole(files: Mapping[str, str], own_options: Mapping[str, str]) -> str:
     """Views, examples and all options. Parameters as of options()."""
-    return f"views\n{_VIEWS}\n{_EXAMPLES}\n{options(files, own)}\n"
+    return f"views\n{_VIEWS}\n{_EXAMPLES}\n{options(files, own_options)}\n"
 
 
 def at_prompt() -> str:
@@ -64,8 +64,9 @@ def of_tfprof() -> list[str]:
     ]
 
 
-def options(files: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """What the verb takes. files: options that name files. own: options that tfprof does not have today."""
+def options(files: Mapping[str, str], own_options: Mapping[str, str]) -> str:
+    """What the verb takes. files: options that name files. own_options: options that
+    tfprof does not have today."""
     lines = [
         "VIEW is scope, graph, op, code or advise; without one a prompt opens, where an empty line shows the",
         "options. PATH is whatever holds graphs and RunMetadata; files can also be named one by one. Without",
@@ -79,6 +80,6 @@ def options(files: Mapping[str, str], own: Mapping[str, str]) -> str:
         *of_tfprof(),
         "",
         "of stepscope, and of tfprof's first years",
-        *(_paragraph(f"-{name}", text) for name, text in own.items()),
+        *(_paragraph(f"-{name}", text) for name, text in own_options.items()),
     ]
     return "\n".join(lines)

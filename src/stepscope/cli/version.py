@@ -24,13 +24,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.query import write_rows
 
     need_csv(options, options.format == "csv")
-    told = _versions()
+    versions = _versions()
     if options.format == "table":
-        width = max(map(len, told))
-        console.out.writelines(f"{name:<{width}}  {version}\n" for name, version in told.items())
+        width = max(map(len, versions))
+        console.out.writelines(f"{name:<{width}}  {version}\n" for name, version in versions.items())
     else:
         write_rows(
-            ("name", "version"), told.items(), console, options.format, spreadsheet=options.spreadsheet
+            ("name", "version"), versions.items(), console, options.format, spreadsheet=options.spreadsheet
         )
     return 0
 

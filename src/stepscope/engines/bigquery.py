@@ -109,9 +109,9 @@ class BigQuery(Portable):
         self.bring(named(tree))
         ordered: list[str] = []
         exp: Any = importlib.import_module("sqlglot.expressions")
-        own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+        cte_names = {one.alias.lower() for one in tree.find_all(exp.CTE)}
         self._reached(named(tree), ordered)
-        if clash := sorted(own & set(ordered)):
+        if clash := sorted(cte_names & set(ordered)):
             raise QueryError(
                 "BigQuery refused the SQL.",
                 seen=f"{clash[0]} is a view, and a name of the statement's WITH",
@@ -175,10 +175,10 @@ class BigQuery(Portable):
 
     def _has_others(self) -> bool:
         if self._others is None:
-            there = self._guarded(lambda: exported(self._client, self._dataset), EXPORTED)
-            lacking = sorted(run for run, digest in self._runs.items() if there.get(run) != digest)
+            exported_runs = self._guarded(lambda: exported(self._client, self._dataset), EXPORTED)
+            lacking = sorted(run for run, digest in self._runs.items() if exported_runs.get(run) != digest)
             if lacking:
-                old = lacking[0] in there
+                old = lacking[0] in exported_runs
                 raise LakeError(
                     "The dataset does not have what the lake has.",
                     seen=f"{self._dataset} has run {lacking[0]} as it was before"
@@ -187,7 +187,7 @@ class BigQuery(Portable):
                     todo=f"stepscope export LAKE -o bigquery://{self._dataset}",
                     slug="not-exported",
                 )
-            self._others = bool(there.keys() - self._runs.keys())
+            self._others = bool(exported_runs.keys() - self._runs.keys())
         return self._others
 
     def _guarded(self, work: Callable[[], T], sql: str) -> T:
@@ -221,19 +221,19 @@ def _flat(name: str, tree: Any) -> _Flat:
     """A view without a WITH of its own: what that named is called after the view, too."""
     exp: Any = importlib.import_module("sqlglot.expressions")
     inner = _with(tree)
-    own = inner.expressions if inner else []
-    names = {cte.alias.lower(): f"{name}__{cte.alias.lower()}" for cte in own}
+    ctes = inner.expressions if inner else []
+    names = {cte.alias.lower(): f"{name}__{cte.alias.lower()}" for cte in ctes}
     for table in list(tree.find_all(exp.Table)):
         if not table.args.get("db") and (renamed := names.get(table.name.lower())):
             if not table.alias:
                 table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
             table.set("this", exp.to_identifier(renamed))
-    for cte in own:
+    for cte in ctes:
         cte.args["alias"].set("this", exp.to_identifier(names[cte.alias.lower()]))
     if inner:
         _set_with(tree, None)
     view = exp.CTE(this=tree, alias=exp.TableAlias(this=exp.to_identifier(name)))
-    return _Flat([*own, view], bool(inner and inner.recursive))
+    return _Flat([*ctes, view], bool(inner and inner.recursive))
 
 
 def split(dataset: str) -> tuple[str, str]:
@@ -276,10 +276,10 @@ def exported(client: Any, dataset: str) -> dict[str, str]:
     project, name = split(dataset)
     try:
         rows = client.list_rows(client.get_table(f"{project}.{name}.{EXPORTED}", **limits()), **limits())
-        told = [(row["number"], row["run_id"], row["made_of"], row["whole"]) for row in rows]
+        markers = [(row["number"], row["run_id"], row["made_of"], row["whole"]) for row in rows]
     except exceptions.NotFound:
         return {}
-    return {run: made_of if whole else "" for _, run, made_of, whole in sorted(told)}
+    return {run: made_of if whole else "" for _, run, made_of, whole in sorted(markers)}
 
 
 def failed(error: Exception, dataset: str) -> StepscopeError:

@@ -250,9 +250,11 @@ class Portable(ABC):
             )
         except errors.UnsupportedError as error:
             # Windows of other engines have no NULLS LAST; what windows are ordered by is never NULL.
-            told = [line for line in str(error).splitlines() if line and "NULLS LAST" not in line.upper()]
-            if told:
-                raise self._refused("; ".join(told), "say it in plain SQL, or leave out --engine") from None
+            messages = [line for line in str(error).splitlines() if line and "NULLS LAST" not in line.upper()]
+            if messages:
+                raise self._refused(
+                    "; ".join(messages), "say it in plain SQL, or leave out --engine"
+                ) from None
             words = tree.sql(self.DIALECT, unsupported_level=errors.ErrorLevel.IGNORE)
         return words
 
@@ -267,9 +269,9 @@ class Portable(ABC):
                 self.make(self.relations[name])
             self._made.add(name)
 
-    def refused(self, said: str, sql: str) -> StepscopeError:
+    def refused(self, message: str, sql: str) -> StepscopeError:
         """The error for what the engine itself refused."""
-        return self._doubt(self._refused(said, "mend the statement; `stepscope docs tables` lists tables"))
+        return self._doubt(self._refused(message, "mend the statement; `stepscope docs tables` lists tables"))
 
     def _table(self, asked: Statement, params: Params = ()) -> Any:
         return self.run(self.written(asked, params))
@@ -316,10 +318,10 @@ class Portable(ABC):
         """QueryError for names of anything but tables and views, and for what gives other values here."""
         exp = importlib.import_module("sqlglot.expressions")
         known = self.views.keys() | self.relations.keys()
-        own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+        cte_names = {one.alias.lower() for one in tree.find_all(exp.CTE)}
         for table in tree.find_all(exp.Table):
             plain = isinstance(table.this, exp.Identifier) and not table.args.get("db")
-            if not plain or table.name.lower() not in known | own:
+            if not plain or table.name.lower() not in known | cte_names:
                 near = difflib.get_close_matches(table.name.lower(), sorted(known), 2)
                 hint = f"did you mean {' or '.join(near)}? " if near else ""
                 raise self._refused(
@@ -334,8 +336,8 @@ class Portable(ABC):
             if isinstance(node, exp.Anonymous) and node.name.lower() in _REACHES_OUT:
                 raise self._refused(f"{node.name} runs code on the cluster", "leave it out")
 
-    def _refused(self, said: str, todo: str) -> QueryError:
-        return QueryError(f"{self.NAME} refused the SQL.", seen=said, todo=todo)
+    def _refused(self, message: str, todo: str) -> QueryError:
+        return QueryError(f"{self.NAME} refused the SQL.", seen=message, todo=todo)
 
 
 _REACHES_OUT = frozenset({"reflect", "java_method", "try_reflect"})

@@ -76,22 +76,22 @@ def write(
     client = client or bigquery.connect(project)
     try:
         place = _dataset(client, path)
-        told = _told(client, path)
+        markers = _told(client, path)
         rows: dict[str, int] = {}
         known = 0
         for run_id, manifests in derived_tables.by_run(found.manifests).items():
             digest = derived_tables.digest(manifests)
-            own = [one for one in told if one[1] == run_id]
-            last = own[-1] if own else None
+            run_markers = [one for one in markers if one[1] == run_id]
+            last = run_markers[-1] if run_markers else None
             if last is not None and last[2] == digest and last[3]:
                 known += 1
                 continue
             if progress is not None:
                 progress(run_id)
-            number = last[0] if last is not None and last[2] == digest else _next(told)
-            before = any(one[0] < number for one in own)
+            number = last[0] if last is not None and last[2] == digest else _next(markers)
+            before = any(one[0] < number for one in run_markers)
             if last is None or last[0] != number:
-                told.append(_tell(place, number, run_id, digest, whole=False))
+                markers.append(_tell(place, number, run_id, digest, whole=False))
             if before:
                 _each(
                     place,
@@ -103,7 +103,7 @@ def write(
             only = found.of_runs([run_id])
             for table, count in _load(place, only, f"{number}-{digest}", files_at):
                 rows[table] = rows.get(table, 0) + count
-            told.append(_tell(place, number, run_id, digest, whole=True))
+            markers.append(_tell(place, number, run_id, digest, whole=True))
     except StepscopeError:
         raise
     except Exception as error:
@@ -143,8 +143,8 @@ def _told(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
     return sorted((row["number"], row["run_id"], row["made_of"], row["whole"]) for row in rows)
 
 
-def _next(told: Sequence[tuple[int, str, str, bool]]) -> int:
-    return max((one[0] for one in told), default=0) + 1
+def _next(markers: Sequence[tuple[int, str, str, bool]]) -> int:
+    return max((one[0] for one in markers), default=0) + 1
 
 
 def _tell(place: _Place, number: int, run_id: str, digest: str, *, whole: bool) -> tuple[int, str, str, bool]:
@@ -183,8 +183,8 @@ def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[
         for file in lake.files_of():
             files.setdefault(file.table, []).append(file)
         for table in schema().tables:
-            own = files.get(table.name, [])
-            if not own and table.name not in VERSIONS:
+            table_files = files.get(table.name, [])
+            if not table_files and table.name not in VERSIONS:
                 continue
             columns = [(c.name, c.type, c.about) for c in table.columns]
             bound = google.LoadJobConfig(
@@ -192,9 +192,11 @@ def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[
             )
             # Every source brings the row of its run and of its host: those are merged here. Files of which
             # only some rows count are merged here, too.
-            as_it_is = table.name not in (*VERSIONS, "run", "host") and not any(file.where for file in own)
+            as_it_is = table.name not in (*VERSIONS, "run", "host") and not any(
+                file.where for file in table_files
+            )
             if files_at is not None and as_it_is:
-                yield table.name, _from_storage(place, own, table.name, of, files_at, bound)
+                yield table.name, _from_storage(place, table_files, table.name, of, files_at, bound)
                 continue
             path = folder / f"{table.name}.parquet"
             count = trace.copy(rows_of(table.name, table.names), str(path), "parquet")

@@ -87,8 +87,8 @@ def write(
 
 def _head(trace: OpenTrace, layout: Layout, marks: dict[str, Any]) -> str:
     """The fields beside the events, and the beginning of the events."""
-    told = trace.query(statement("sources"))
-    facts = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows()}
+    source_rows = trace.query(statement("sources"))
+    facts = {row[0]: dict(zip(source_rows.columns, row, strict=True)) for row in source_rows.rows()}
     sources = []
     for place in layout.places:
         of = facts[place.source_id]

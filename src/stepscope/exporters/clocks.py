@@ -112,9 +112,11 @@ def _by_time_of_day(
 ) -> tuple[dict[int, _Shift], int | None]:
     """Sources as their captures know the time of day, the others after these, one after another; and the Unix
     time of 0 in nanoseconds, where any knows it."""
-    own = set(sources)
+    known_sources = set(sources)
     clocks = trace.query(statement("source_clocks")).rows()
-    origins = {source: begin for source, _, _, begin in clocks if begin is not None and source in own}
+    origins = {
+        source: begin for source, _, _, begin in clocks if begin is not None and source in known_sources
+    }
     base = min(origins.values(), default=None)
     shifts = {
         source: _Shift((begin - base) * 1000, "time_of_day")

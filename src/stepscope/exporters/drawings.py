@@ -137,7 +137,7 @@ def _quoted(text: str) -> str:
 
 def data(level: Level, title: str, _paint: str | None = None) -> str:
     """Boxes and edges with all that is known of them; times are picoseconds, places are pixels."""
-    told = {
+    members = {
         "format": FORMAT,
         "graph": title,
         "boxes": [vars(box) for box in level.boxes],
@@ -145,7 +145,7 @@ def data(level: Level, title: str, _paint: str | None = None) -> str:
         "edges_inside": level.inside,
         "edges_outside": level.outside,
     }
-    return json.dumps(told, separators=(",", ":")) + "\n"
+    return json.dumps(members, separators=(",", ":")) + "\n"
 
 
 def _plain(text: str, most: int) -> str:

@@ -26,10 +26,10 @@ def args_sql(table: str, several: bool) -> str:
     rest = _sub(args, _FIELDS, "'}'")
     plain = args
     if several:
-        own = "concat('\"\\1\":\"', spot.ordinal, ':\\2\"')"
-        fields = _sub(fields, r'"(id|global)":"?([^",}]*)"?', own)
+        at = "concat('\"\\1\":\"', spot.ordinal, ':\\2\"')"
+        fields = _sub(fields, r'"(id|global)":"?([^",}]*)"?', at)
         plain, rest = (
-            f"CASE WHEN contains({text}, '\"id_ref\"') THEN {_sub(text, _REFERENCE, own)} ELSE {text} END"
+            f"CASE WHEN contains({text}, '\"id_ref\"') THEN {_sub(text, _REFERENCE, at)} ELSE {text} END"
             for text in (plain, rest)
         )
     # Arrows that a slice declares itself are rows of flow already: as a field, bind_id would double them.

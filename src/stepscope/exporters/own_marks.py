@@ -31,7 +31,7 @@ MOST_MEMBERS = 64
 def members(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> tuple[dict[str, Any], list[str]]:
     """The members to write, and what could not be written."""
     steps, notes = _steps(trace, layout)
-    told: dict[str, Any] = {ORIGIN: layout.origin_us}
+    marks: dict[str, Any] = {ORIGIN: layout.origin_us}
     for name, rows, form in (
         ("Steps", steps, _with_words),
         ("Devices", _devices(trace, layout, track_ids), list),
@@ -40,8 +40,8 @@ def members(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> tuple[dict
         if len(pieces) > MOST_MEMBERS:
             notes.append(f"The {name.lower()} are too many to be written: reading the file finds its own.")
             continue
-        told.update({f"stepscope{name}{number}": piece for number, piece in enumerate(pieces)})
-    return told, notes
+        marks.update({f"stepscope{name}{number}": piece for number, piece in enumerate(pieces)})
+    return marks, notes
 
 
 def _pieces(rows: Sequence[Any], form: Callable[[Sequence[Any]], Any]) -> list[Any]:

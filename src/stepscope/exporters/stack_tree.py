@@ -78,11 +78,11 @@ def _of_samples(trace: OpenTrace) -> StackTree:
             # A stack comes after the one around it: what does not is not believed.
             numbers[stack] = len(nodes)
             nodes.append((numbers.get(parent, -1) if parent != stack else -1, number))
-    told = [row for batch in trace.query(statement("stack_weights")).batches() for row in batch]
-    several = len({row[1:3] for row in map(tuple, told)}) > 1
+    stack_rows = [row for batch in trace.query(statement("stack_weights")).batches() for row in batch]
+    several = len({row[1:3] for row in map(tuple, stack_rows)}) > 1
     weights = [
         Weight(numbers[stack], _thread((run, host), name or "(no name)", several), times, time_ps)
-        for stack, run, host, name, times, time_ps in told
+        for stack, run, host, name, times, time_ps in stack_rows
         if stack in numbers
     ]
     return StackTree(SAMPLES, sum(weight.times for weight in weights), frames, nodes, weights)

@@ -34,8 +34,8 @@ def explorer(found: Hierarchy, title: str) -> str:
         }
         for name, scope in found.nodes.items()
     ]
-    told = {"label": title, "graphs": [{"id": title, "nodes": nodes}]}
-    return json.dumps(told, separators=(",", ":")) + "\n"
+    document = {"label": title, "graphs": [{"id": title, "nodes": nodes}]}
+    return json.dumps(document, separators=(",", ":")) + "\n"
 
 
 def graph_text(found: Hierarchy, _title: str) -> str:

@@ -47,9 +47,9 @@ def classify(store: Store) -> None:
     file = _ChromeFile(strict_json.members(meta.get("processes")), _properties(store, meta))
     for track in tracks:
         if track["kind"] == "unknown":
-            told = classes.get(str(track["id"]))
-            if type(told) is int or (told is not None and producer == "kineto"):
-                _by_category(track, file, told)
+            device_class = classes.get(str(track["id"]))
+            if type(device_class) is int or (device_class is not None and producer == "kineto"):
+                _by_category(track, file, device_class)
             else:
                 say(track, file)
     if tracks:
@@ -87,8 +87,10 @@ class _ChromeFile:
 
     def names(self) -> set[str]:
         """Names of the devices whose ops the processes show."""
-        told = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
-        return {name.removesuffix(" Compute") for name in told if name.endswith(" Compute")}
+        process_names = (
+            str(about.get("name")) for about in self.processes.values() if isinstance(about, dict)
+        )
+        return {name.removesuffix(" Compute") for name in process_names if name.endswith(" Compute")}
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
         """Number of a device, which is added when it is new."""
@@ -97,8 +99,8 @@ class _ChromeFile:
     @cached_property
     def by_id(self) -> dict[str, Any]:
         """The properties of each accelerator, by its id as text."""
-        told = [one for one in self.properties if isinstance(one, dict)]
-        return {str(one.get("id")): one for one in reversed(told)}
+        devices = [one for one in self.properties if isinstance(one, dict)]
+        return {str(one.get("id")): one for one in reversed(devices)}
 
     def about(self, track: Track) -> dict[str, Any]:
         """What metadata says of the track's process."""
@@ -110,7 +112,7 @@ class _ChromeFile:
 def _properties(store: Store, meta: Mapping[str, str]) -> list[dict[str, Any]]:
     """Kineto's properties of each accelerator. Values that make no sense are left out and noted."""
     text = meta.get("deviceProperties")
-    found = strict_json.told(text)
+    found = strict_json.value(text)
     whole = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     if text not in (None, "null") and not (isinstance(found, list) and len(whole) == len(found)):
         detail = "deviceProperties is not a list of objects"
@@ -198,25 +200,25 @@ def _accelerator(track: Track, file: _ChromeFile, number: int | None) -> int:
     return file.device(name, kind, args)
 
 
-def _by_category(track: Track, file: _ChromeFile, told: int | str) -> None:
+def _by_category(track: Track, file: _ChromeFile, device_class: int | str) -> None:
     """A row whose slices have categories of Kineto's: told is the number of a device, or device, host or
     runtime."""
     name = track["name"] = track["name"].strip()
     ids = _IDS.match(track["origin"])
     tid = (ids[2] if ids else None) or ""
-    if told == "host" or (told == "runtime" and _label(track, file) is None):
+    if device_class == "host" or (device_class == "runtime" and _label(track, file) is None):
         # Python calls may lie on the row of a stream, by its numbers; the name is the stream's then.
         track["name"] = f"thread {tid}" if name.lower().startswith("stream") and tid else name
         _set(track, "thread", "execution", file.device("CPU", "cpu"))
-    elif told == "runtime":
+    elif device_class == "runtime":
         _set(track, "lane", "dispatch", _accelerator(track, file, None))
     else:
         if "stream" in name.lower():
             track["name"] = name.removeprefix("tid ")
         elif re.fullmatch(r"\d+", tid) and name.startswith((f"tid {tid}", f"thread {tid}")):
             track["name"] = f"stream {tid}"
-        device = _accelerator(track, file, told if isinstance(told, int) else None)
-        if told == "device" and re.fullmatch(r"-\d+", tid):
+        device = _accelerator(track, file, device_class if isinstance(device_class, int) else None)
+        if device_class == "device" and re.fullmatch(r"-\d+", tid):
             _set(track, "unknown", "annotation", device)  # waits for the whole device lie below its streams
         else:
             _set(track, "device_stream", "execution", device)

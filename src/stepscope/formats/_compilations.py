@@ -91,11 +91,11 @@ def _whole(value: Any) -> int | None:
     return value if good else None
 
 
-def _line(told: Mapping[str, Any]) -> int | None:
-    number = _whole(told.get("line"))
+def _line(record: Mapping[str, Any]) -> int | None:
+    number = _whole(record.get("line"))
     return number if number is not None and 0 < number < 2**31 else None
 
 
-def _text(told: Mapping[str, Any], key: str) -> str | None:
-    value = told.get(key)
+def _text(record: Mapping[str, Any], key: str) -> str | None:
+    value = record.get(key)
     return value if isinstance(value, str) else None

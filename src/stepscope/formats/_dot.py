@@ -89,17 +89,17 @@ def is_dot(head: str) -> bool:
     """Whether text begins as a graph of DOT does: [strict] (graph | digraph) [ID] {."""
     words = _tokens(head)
     try:
-        kind, said, _ = next(words, _NOTHING)
-        if (kind, said.lower()) == ("id", "strict"):
-            kind, said, _ = next(words, _NOTHING)
-        if kind != "id" or said.lower() not in ("graph", "digraph"):
+        kind, text, _ = next(words, _NOTHING)
+        if (kind, text.lower()) == ("id", "strict"):
+            kind, text, _ = next(words, _NOTHING)
+        if kind != "id" or text.lower() not in ("graph", "digraph"):
             return False
-        kind, said, _ = next(words, _NOTHING)
+        kind, text, _ = next(words, _NOTHING)
         if kind in ("id", "text", "html"):
-            kind, said, _ = next(words, _NOTHING)
+            kind, text, _ = next(words, _NOTHING)
     except BadDot:
         return False
-    return (kind, said) == ("sign", "{")
+    return (kind, text) == ("sign", "{")
 
 
 Token = tuple[str, str, int]
@@ -113,17 +113,17 @@ def _tokens(text: str) -> Iterator[Token]:
         found = _TOKEN.match(text, at)
         if found is None:
             raise BadDot(f"what is no word of DOT, {text[at : at + 20]!r}", at)
-        kind, said, begun = str(found.lastgroup), found[0], at
+        kind, content, begun = str(found.lastgroup), found[0], at
         at = found.end()
         if kind == "html":
             at = _html_end(text, begun)
-            said = text[begun + 1 : at - 1]
+            content = text[begun + 1 : at - 1]
         elif kind == "text":
-            said = re.sub(
-                r"\\(.)", lambda one: "\n" if one[1] in "nlr" else one[1], said[1:-1], flags=re.DOTALL
+            content = re.sub(
+                r"\\(.)", lambda one: "\n" if one[1] in "nlr" else one[1], content[1:-1], flags=re.DOTALL
             )
         if kind != "skip":
-            yield kind, said, begun
+            yield kind, content, begun
 
 
 def _html_end(text: str, at: int) -> int:
@@ -176,9 +176,9 @@ class _DotReader:
 
     def read(self, tokens: Iterator[Token]) -> None:
         waiting: Token | None = None
-        for kind, said, at in tokens:
+        for kind, content, at in tokens:
             if waiting is not None:
-                if (kind, said) == ("sign", "="):
+                if (kind, content) == ("sign", "="):
                     _, value, _ = next(tokens, ("", "", at))
                     self._attribute(waiting[1], value, "html")
                     waiting = None
@@ -188,7 +188,7 @@ class _DotReader:
                 if len(self.dot.edges) > _MOST_EDGES:
                     raise BadDot(f"more than {_MOST_EDGES:,} edges", at)
             if kind in ("id", "text", "html"):
-                if kind == "id" and said.lower() in (
+                if kind == "id" and content.lower() in (
                     "node",
                     "edge",
                     "graph",
@@ -197,22 +197,22 @@ class _DotReader:
                     "strict",
                 ):
                     self._finish()
-                    self.named = said.lower()
+                    self.named = content.lower()
                 else:
-                    waiting = kind, said, at
+                    waiting = kind, content, at
             elif kind == "arrow":
                 self.joins = True
-            elif said == "{":
+            elif content == "{":
                 self._open(at)
-            elif said == "}":
+            elif content == "}":
                 self._close(at)
-            elif said == "[":
+            elif content == "[":
                 self._attributes(tokens, at)
                 if self.named:
                     self._finish()
-            elif said == ":":
+            elif content == ":":
                 next(tokens, None)  # a port of the node
-            elif said in ";,":
+            elif content in ";,":
                 self._finish()
 
     def _end(self, node: str) -> None:
@@ -259,17 +259,17 @@ class _DotReader:
     def _attributes(self, tokens: Iterator[Token], at: int) -> None:
         """A list of attributes, of what was read before it."""
         name, after, of = "", False, self.named
-        for kind, said, _ in tokens:
-            if (kind, said) == ("sign", "]"):
+        for kind, content, _ in tokens:
+            if (kind, content) == ("sign", "]"):
                 return
             if kind == "sign":
-                after = said == "="
+                after = content == "="
             elif after:
                 if not of or of == "graph":
-                    self._attribute(name, said, kind)
+                    self._attribute(name, content, kind)
                 after = False
             else:
-                name = said
+                name = content
         raise BadDot("attributes that are not closed", at)
 
     def _attribute(self, name: str, value: str, kind: str) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 _FITS = 2**63 - 1
 
 
-def whole(told: Any, key: str) -> int | None:
+def whole(record: Any, key: str) -> int | None:
     """A whole number that fits into 64 bits."""
-    value = told.get(key) if isinstance(told, dict) else None
+    value = record.get(key) if isinstance(record, dict) else None
     good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _FITS
     return value if good else None
 
@@ -22,7 +22,7 @@ def finite(value: Any) -> float | None:
     return float(value) if abs(value) < 2**1023 else None
 
 
-def string(told: Mapping[str, Any], key: str) -> str | None:
+def string(record: Mapping[str, Any], key: str) -> str | None:
     """A string."""
-    value = told.get(key)
+    value = record.get(key)
     return value if isinstance(value, str) else None

@@ -57,7 +57,7 @@ def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | 
 def _row(
     line: Mapping[str, Any], number: int, look: _HeldMoment, before: _HeldMoment | None
 ) -> dict[str, Any]:
-    told = {
+    members = {
         "Look": number,
         "Steps": look.steps,
         "Holder": string(line, "holder"),
@@ -73,7 +73,7 @@ def _row(
         "Available": look.available_bytes,
     }
     if before is not None:
-        told |= {
+        members |= {
             "Was bytes": _count(line, "was_bytes"),
             "Was arrays": _count(line, "was_arrays"),
             "Was steps": before.steps,
@@ -85,7 +85,7 @@ def _row(
         "kind": "mark",
         "object_id": None,
         "ts_ps": look.ts_ps,
-        "args_json": json.dumps({key: value for key, value in told.items() if value is not None}),
+        "args_json": json.dumps({key: value for key, value in members.items() if value is not None}),
     }
 
 

@@ -93,8 +93,8 @@ def _row(name: str, series: str, ts_ps: int | None, value: float | None) -> Iter
 
 def _shares(session: Mapping[str, Any], lasted_ns: int) -> list[tuple[str, float]]:
     found = []
-    told = session.get("threads")
-    for owner, sums in told.items() if isinstance(told, dict) else ():
+    threads_record = session.get("threads")
+    for owner, sums in threads_record.items() if isinstance(threads_record, dict) else ():
         for key, what in (("cpu_ns", "running"), ("wait_ns", "waiting")):
             value = whole(sums, key)
             if owner in ("program", "later", "all") and value is not None and value >= 0:

@@ -49,8 +49,8 @@ def read(data: bytes) -> dict[str, OpOrigin]:
         lines = [known.get(one) or known.setdefault(one, _line(one, texts)) for one in frames]
         line = innermost(lines)
         if line is not None and line.file:
-            own = [frame for frame in lines if not is_framework(frame.file)]
-            found[name] = OpOrigin(line, own[-2] if len(own) > 1 else None)
+            program_frames = [frame for frame in lines if not is_framework(frame.file)]
+            found[name] = OpOrigin(line, program_frames[-2] if len(program_frames) > 1 else None)
     return found
 
 
@@ -67,15 +67,15 @@ def _trace(entry: bytes) -> tuple[str, list[bytes]]:
 
 def _line(frame: bytes, texts: dict[int, str]) -> CodeLine:
     """`file` (1) or `file_id` (6), `lineno` (2), `function` (3) or `function_id` (7)."""
-    told = dict(_fields(frame))
+    fields = dict(_fields(frame))
 
     def text_of(plain: int, by_number: int) -> str:
-        text, number = told.get(plain, b""), told.get(by_number, 0)
+        text, number = fields.get(plain, b""), fields.get(by_number, 0)
         if isinstance(text, bytes) and text:
             return text.decode("utf-8", "replace")
         return texts.get(number, "") if isinstance(number, int) else ""
 
-    line = told.get(2, 0)
+    line = fields.get(2, 0)
     at = line & 0x7FFFFFFF if isinstance(line, int) else 0
     return CodeLine(text_of(1, 6), at, text_of(3, 7) or None)
 

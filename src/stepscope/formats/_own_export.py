@@ -63,7 +63,7 @@ def _is_text(text: Any) -> bool:
 
 
 def _is_json(text: Any) -> bool:
-    return text is None or (_is_text(text) and isinstance(strict_json.told(text), dict))
+    return text is None or (_is_text(text) and isinstance(strict_json.value(text), dict))
 
 
 def _are_stretches(value: Any) -> bool:

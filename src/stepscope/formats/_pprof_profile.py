@@ -129,8 +129,8 @@ class _PprofReader:
         elif number == 4:
             numbers = _numbers(body)
             lines = [_numbers(inner) for at, of, inner, _ in fields(body) if at == 4 and of == 2]
-            told = [(line.get(1, 0), line.get(2, 0)) for line in lines]
-            self.places[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(3, 0), told)
+            frame_lines = [(line.get(1, 0), line.get(2, 0)) for line in lines]
+            self.places[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(3, 0), frame_lines)
         elif number == 5:
             numbers = _numbers(body)
             self.functions[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(4, 0))
@@ -149,16 +149,18 @@ class _PprofReader:
                 frames = [PprofFrame(f"{file}+{address:#x}" if file else f"{address:#x}", None, None)]
             found._frames[number] = frames
         for places, values, labels in self.samples:
-            told = {self._text(key): self._text(text) if text else str(value) for key, text, value in labels}
-            found.samples.append(PprofSample(places, values, told))
+            sample_labels = {
+                self._text(key): self._text(text) if text else str(value) for key, text, value in labels
+            }
+            found.samples.append(PprofSample(places, values, sample_labels))
         return found
 
     def _frame(self, function: int, line: int) -> PprofFrame:
         name, file = self.functions.get(function, (0, 0))
         if function not in self.functions:
             self.profile.unnamed += 1
-        told = self._text(name) or f"function {function}"
-        return PprofFrame(told, self._text(file) or None, line if 0 < line < 2**31 else None)
+        function_name = self._text(name) or f"function {function}"
+        return PprofFrame(function_name, self._text(file) or None, line if 0 < line < 2**31 else None)
 
     def _text(self, number: int) -> str:
         return self.texts[number] if 0 <= number < len(self.texts) else ""
@@ -174,8 +176,10 @@ def _sample(body: memoryview) -> tuple[tuple[int, ...], tuple[int, ...], list[tu
         elif number == 2 and len(values) < 64:
             values += map(protobuf.sign, protobuf.numbers(part) if wire in (0, 2) else ())
         elif number == 3 and wire == 2 and len(labels) < 64:
-            told = _numbers(part)
-            labels.append((told.get(1, 0), told.get(2, 0), protobuf.sign(told.get(3, 0))))
+            label_fields = _numbers(part)
+            labels.append(
+                (label_fields.get(1, 0), label_fields.get(2, 0), protobuf.sign(label_fields.get(3, 0)))
+            )
     return tuple(places), tuple(values[:64]), labels
 
 

@@ -95,13 +95,13 @@ class StackRows:
         number, function = _whole(line.get("frame")), line["function"]
         if number is None or number in self._frame or not isinstance(function, str):
             return False
-        code, told = line.get("code"), _whole(line.get("line"))
+        code, line_number = line.get("code"), _whole(line.get("line"))
         self._frame[number] = len(self.frames)
         self.frames.append(
             {
                 "function": function,
                 "file": _text(line.get("file")),
-                "line": told if told is not None and 0 < told < 2**31 else None,
+                "line": line_number if line_number is not None and 0 < line_number < 2**31 else None,
                 "module": _text(line.get("module")),
                 "code": code if code in _CODE else "unknown",
                 "has_loop": loop if isinstance(loop := line.get("loop"), bool) else None,
@@ -142,13 +142,13 @@ class StackRows:
             return
         good = True
         for one in look.threads:
-            told = one if isinstance(one, list) and 2 <= len(one) <= 4 else (None, None)
-            thread, stack = _whole(told[0]), self._stack.get(_whole(told[1], -1))
+            entry = one if isinstance(one, list) and 2 <= len(one) <= 4 else (None, None)
+            thread, stack = _whole(entry[0]), self._stack.get(_whole(entry[1], -1))
             if thread not in self._threads or stack is None:
                 good = False
                 continue
             name, main = self._threads[thread]
-            spent, waited = [*map(_whole, told[2:]), None, None][:2]
+            spent, waited = [*map(_whole, entry[2:]), None, None][:2]
             looks, ran_before, waited_before = self._spent.get(thread, (-1, None, None))
             self._spent[thread] = (self._looks, spent, waited)
             cpu = queued = None

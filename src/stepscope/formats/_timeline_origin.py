@@ -58,14 +58,14 @@ def holds(stats: Source, wanted: list[tuple[str, int]]) -> bool:
         return False
     begin = stats.bytes.offset
     end = begin + (stats.bytes.length or stats.size)
-    there = 0
+    matches = 0
     with (
         Path(stats.bytes.path).open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
     ):
         for name, ts in wanted:
-            there += data.find(_encoded(name, ts), begin, end) >= 0
-            if there >= min(_ENOUGH, len(wanted)):
+            matches += data.find(_encoded(name, ts), begin, end) >= 0
+            if matches >= min(_ENOUGH, len(wanted)):
                 return True
     return False
 

@@ -56,14 +56,14 @@ def build(pieces: Pieces) -> Store:
     """
     text = pieces.read(MOST_PIECE_BYTES)
     try:
-        told = strict_json.parse(text.removeprefix(codecs.BOM_UTF8), lenient=True)
+        record = strict_json.parse(text.removeprefix(codecs.BOM_UTF8), lenient=True)
     except strict_json.OddJson as error:
         raise Damaged(f"it is damaged: {error}") from error
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         raise Damaged("it is damaged: not a JSON object")
     beside = {piece.name: partial(pieces.read_piece, piece, MOST_PIECE_BYTES) for piece in pieces.beside}
     # Where an XPlane of the capture has the steps, it does so more exactly.
-    capture = _Capture(told, beside, any(piece.told_elsewhere for piece in pieces.beside))
+    capture = _Capture(record, beside, any(piece.told_elsewhere for piece in pieces.beside))
     capture.digest.update(text)
     capture.read()
     store = pieces.build()
@@ -74,9 +74,9 @@ def build(pieces: Pieces) -> Store:
     return store
 
 
-def _has(told: Mapping[str, Any], kind: str) -> bool:
+def _has(record: Mapping[str, Any], kind: str) -> bool:
     """Whether a capture says that it has a file of a kind."""
-    files = told.get("files")
+    files = record.get("files")
     return isinstance(files, list) and any(
         isinstance(file, dict) and file.get("kind") == kind for file in files
     )
@@ -119,10 +119,10 @@ def _traced_alone(data: bytes) -> set[int | None]:
 class _Capture:
     """A capture while it is read."""
 
-    def __init__(self, told: Mapping[str, Any], pieces: Mapping[str, Piece], traced: bool) -> None:
+    def __init__(self, record: Mapping[str, Any], pieces: Mapping[str, Piece], traced: bool) -> None:
         import hashlib
 
-        self.told = told
+        self.told = record
         self._traced = traced
         self.tables: dict[str, list[dict[str, Any]]] = {}
         self.digest = hashlib.blake2b(digest_size=16)
@@ -132,7 +132,7 @@ class _Capture:
         self._seen = self._stored = 0
         self._first: int | None = None
         self._last: int | None = None
-        self._origin = whole(told, "started_unix_ns")
+        self._origin = whole(record, "started_unix_ns")
 
     def read(self) -> None:
         for name, piece in self._pieces.items():
@@ -297,8 +297,8 @@ class _Capture:
         self._missed(_stacks.NAME, read.odd)
         if read.dropped:
             was = units.agree(read.dropped, "was", "were")
-            told = f"{units.count(read.dropped, 'sample')} of stacks {was} not kept"
-            self._note("stacks-capped", "info", told, read.dropped)
+            detail = f"{units.count(read.dropped, 'sample')} of stacks {was} not kept"
+            self._note("stacks-capped", "info", detail, read.dropped)
         self._add("frame", read.frames)
         self._add("stack", read.stacks)
         self._add("stack_sample", read.samples)
@@ -337,8 +337,8 @@ class _Capture:
         if odd := lines - len(steps):
             self._seen += odd
             tell = units.agree(odd, "tells", "tell")
-            told = f"{odd:,} of {units.count(lines, 'line')} {tell} no step"
-            self._note("damaged-piece", "lost", f"{STEPS}: {told}", odd)
+            detail = f"{odd:,} of {units.count(lines, 'line')} {tell} no step"
+            self._note("damaged-piece", "lost", f"{STEPS}: {detail}", odd)
         if self._traced:
             return
         if _has(self.told, "run_metadata"):
@@ -423,9 +423,9 @@ _MOST_COMMAND = 300
 """Characters of a command that are told."""
 
 
-def _program(told: Mapping[str, Any]) -> str:
+def _program(record: Mapping[str, Any]) -> str:
     """What was recorded: the command, versions, cores; "" where the recorder told nothing of them."""
-    argv, versions, cores = told.get("argv"), told.get("versions"), whole(told, "cores")
+    argv, versions, cores = record.get("argv"), record.get("versions"), whole(record, "cores")
     parts = []
     if isinstance(argv, list) and argv and all(isinstance(word, str) for word in argv):
         command = shlex.join(argv).replace("`", "'")
@@ -441,9 +441,12 @@ def _program(told: Mapping[str, Any]) -> str:
 
 def _arguments(stage: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a transformation, with the elements of the dataset that it made."""
-    told = stage.get("arguments")
+    arguments = stage.get("arguments")
     count = whole(stage, "cardinality")
-    return {**(told if isinstance(told, dict) else {}), **({} if count is None else {"cardinality": count})}
+    return {
+        **(arguments if isinstance(arguments, dict) else {}),
+        **({} if count is None else {"cardinality": count}),
+    }
 
 
 def _lines(data: bytes) -> Iterator[Mapping[str, Any]]:

@@ -81,8 +81,8 @@ def build(pieces: Pieces) -> Store:
         samples.append((frames, at, at + times * unit))
         at += times * unit
     events.stacks(samples, 1, 1)
-    told = f"{units.count(total, 'sample')} {units.agree(total, 'has no time', 'have no times')}"
-    detail = f"{told}: each is shown as {unit / 10**9:g} ms, in alphabetical order"
+    sentence = f"{units.count(total, 'sample')} {units.agree(total, 'has no time', 'have no times')}"
+    detail = f"{sentence}: each is shown as {unit / 10**9:g} ms, in alphabetical order"
     events.note("samples-without-times", "info", total, detail)
     if bad:
         events.seen += bad

@@ -177,15 +177,15 @@ class _Export:
 
     def _ranges(self) -> Iterator[_Spans]:
         """PyTorch writes an op as `NAME, seq = N, op_id = M, sizes = [[2, 3], …]`; any of these may lack."""
-        rows, said = f"{_RANGES} AS e", "COALESCE(e.text, 'range')"
+        rows, text = f"{_RANGES} AS e", "COALESCE(e.text, 'range')"
         if "textId" in self.columns[_RANGES]:
             rows += " LEFT JOIN StringIds AS text ON text.id = e.textId"
-            said = "COALESCE(e.text, text.value, 'range')"
-        is_op = f"({said} LIKE '%, op_id = %' OR {said} LIKE '%, seq = %')"
-        name = f"CASE WHEN {is_op} THEN substr({said}, 1, instr({said}, ', ') - 1) ELSE {said} END"
-        sizes = f"substr({said}, instr({said}, ', sizes = ') + 10)"
+            text = "COALESCE(e.text, text.value, 'range')"
+        is_op = f"({text} LIKE '%, op_id = %' OR {text} LIKE '%, seq = %')"
+        name = f"CASE WHEN {is_op} THEN substr({text}, 1, instr({text}, ', ') - 1) ELSE {text} END"
+        sizes = f"substr({text}, instr({text}, ', sizes = ') + 10)"
         sizes = f"substr({sizes}, 1, instr({sizes} || ', input_op_ids', ', input_op_ids') - 1)"
-        is_sized = f"({is_op} AND instr({said}, ', sizes = ') > 0 AND json_valid({sizes}))"
+        is_sized = f"({is_op} AND instr({text}, ', sizes = ') > 0 AND json_valid({sizes}))"
         category = f"CASE WHEN {is_op} THEN 'cpu_op' ELSE 'user_annotation' END"
         for kind, tid in ((_PUSHED, _TID), (_STARTED, f"{_TID} || ' ranges'")):
             for args, chosen in ((f"'Input Dims', json({sizes})", is_sized), ("", f"NOT {is_sized}")):

@@ -145,8 +145,8 @@ def _lay_out(events: Events, profile: PprofProfile, place: int) -> None:
 
 def _row(sample: PprofSample) -> tuple[str, str]:
     process = sample.labels.get("process") or sample.labels.get("pid") or "profile"
-    told = (sample.labels[key] for key in _ROWS[2:] if sample.labels.get(key))
-    return process, next(told, "samples")
+    kinds = (sample.labels[key] for key in _ROWS[2:] if sample.labels.get(key))
+    return process, next(kinds, "samples")
 
 
 def _hold(events: Events, profile: PprofProfile, place: int) -> None:

@@ -98,8 +98,10 @@ def _gpus(agents: Sequence[Any]) -> dict[int, int]:
     found: dict[int, int] = {}
     for agent in agents:
         if member(agent, "type") == _GPU:
-            told = member(agent, "logical_node_type_id")
-            found[_handle(member(agent, "id"))] = told if isinstance(told, int) and told >= 0 else len(found)
+            gpu_number = member(agent, "logical_node_type_id")
+            found[_handle(member(agent, "id"))] = (
+                gpu_number if isinstance(gpu_number, int) and gpu_number >= 0 else len(found)
+            )
     return found
 
 

@@ -83,8 +83,8 @@ def _sampled(
     at = number(member(profile, "startValue")) or number(0)
     samples, weights = listed(member(profile, "samples")), listed(member(profile, "weights"))
     events.miss(abs(len(samples) - len(weights)))
-    for stack, told in zip(samples, weights, strict=False):
-        weight = number(told)
+    for stack, weight_text in zip(samples, weights, strict=False):
+        weight = number(weight_text)
         if weight is None or weight < 0 or at is None:
             events.miss()
             continue

@@ -153,14 +153,14 @@ class _SnapshotDevice:
         total = 0
         for change, at in zip(changes, times, strict=True):
             total += change.delta_bytes
-            told = {
+            members = {
                 "Device Type": _CUDA,
                 "Device Id": self.number,
                 "Addr": change.address,
                 "Bytes": change.delta_bytes,
                 "Total Allocated": total,
             }
-            self.events.instant("[memory]", at, self.process, 1, told)
+            self.events.instant("[memory]", at, self.process, 1, members)
 
 
 class _Frames:

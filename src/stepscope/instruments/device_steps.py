@@ -30,8 +30,8 @@ _FINGERPRINT = re.compile(r"\(\d+\)$")
 def of_devices(marks: Sequence[Mark], rows: Mapping[int, str]) -> list[Step]:
     """The steps that accelerators show: those of the profiler where it has a row of them, else the runs of
     the program that takes most of the time. rows: the names of the rows that marks lie on."""
-    own = [mark for mark in marks if rows[mark.track_id] == STEPS and mark.dur_ps > 0]
-    return _together(own or _main_program([mark for mark in marks if rows[mark.track_id] == PROGRAMS]))
+    step_marks = [mark for mark in marks if rows[mark.track_id] == STEPS and mark.dur_ps > 0]
+    return _together(step_marks or _main_program([mark for mark in marks if rows[mark.track_id] == PROGRAMS]))
 
 
 def runs_ahead(host: Sequence[Step], device: Sequence[Step]) -> bool:

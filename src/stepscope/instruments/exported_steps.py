@@ -20,9 +20,9 @@ def exported(meta: Mapping[str, str]) -> list[Step]:
     while (text := meta.get(f"stepscopeSteps{number}")) is not None:
         number += 1
         try:
-            told = strict_json.members(text)
-            words = told["words"]
-            for name, kind, source, reason, step, ts_ps, dur_ps, averaged in told["rows"]:
+            members = strict_json.members(text)
+            words = members["words"]
+            for name, kind, source, reason, step, ts_ps, dur_ps, averaged in members["rows"]:
                 texts = [words[place] for place in (name, kind, source, reason)]
                 name, kind, source, reason = (one.encode().decode() for one in texts)  # no lone surrogates
                 if type(ts_ps) is int:

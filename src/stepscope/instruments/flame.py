@@ -98,9 +98,9 @@ def find(query: Query) -> list[Flame]:
         ran[run, host, name, main] += cpu_ps
     for key in sorted(threads, key=lambda one: (not one[3], -ran[one], one[0], one[1], one[2] or "")):
         run, host, name, main = key
-        own = in_steps.get((run, host)) if main else None
-        steps, steps_ps = counts[run, host] if own else (None, 0)
-        flame = _flame(known, own or threads[key])
+        threads_in_steps = in_steps.get((run, host)) if main else None
+        steps, steps_ps = counts[run, host] if threads_in_steps else (None, 0)
+        flame = _flame(known, threads_in_steps or threads[key])
         if flame is not None:
             drawn.append(Flame(run, host, name, steps, steps_ps, *flame))
     return drawn

@@ -80,8 +80,8 @@ def _numbered_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str
 def _plain_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
     found = [m for m in marks if not m.is_call and not _is_call(m.name)]
     numbers = [_NUMBER_BEHIND.fullmatch(m.name) for m in found]
-    told = [m._replace(step=int(n[1])) if n else m for m, n in zip(found, numbers, strict=True)]
-    return _intervals(told, evidence) if len(told) > 1 else []
+    numbered_marks = [m._replace(step=int(n[1])) if n else m for m, n in zip(found, numbers, strict=True)]
+    return _intervals(numbered_marks, evidence) if len(numbered_marks) > 1 else []
 
 
 def _session_runs(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:

@@ -48,21 +48,23 @@ class SourceFacts(NamedTuple):
     """The steps that a recorder saw are others than those of the source."""
 
 
-def recover(store: Store, known: SourceFacts, told: Sequence[tuple[int, int, int, bool]] = ()) -> None:
+def recover(
+    store: Store, known: SourceFacts, recorded_steps: Sequence[tuple[int, int, int, bool]] = ()
+) -> None:
     """Fills the table `step_stored` and the column slice.step of a decoded store.
 
     Reads the table `marker` and the names of tracks; scans no slices. Adds the note `no-steps` when
-    nothing delimits steps. told: what a recorder saw of the steps, number, begin and end in Unix
+    nothing delimits steps. recorded_steps: what a recorder saw of the steps, number, begin and end in Unix
     nanoseconds and whether it was traced; used where nothing in the recording delimits steps. Of runs that
     were traced in full, it says that others were recorded.
     """
-    beside, told = (told, ()) if known.apart else ((), told)
+    beside, recorded_steps = (recorded_steps, ()) if known.apart else ((), recorded_steps)
     marks = _marks(store)
     facts = store.facts
     span = (
         _Span(facts.get("origin_unix_ns"), facts["start_ps"], facts["end_ps"]) if _is_timed(facts) else None
     )
-    recorded = [] if span is None else _recorded(told, span, marks.host)
+    recorded = [] if span is None else _recorded(recorded_steps, span, marks.host)
     steps = _exported(facts.get("meta", {})) or _measured(
         find(marks.host, marks.tracks), marks.devices, marks.rows, marks.host
     )
@@ -177,14 +179,16 @@ _INSIDE = 0.6
 """A step that the recorder saw was recorded when this part of it lies within the recording."""
 
 
-def _recorded(told: Sequence[tuple[int, int, int, bool]], span: _Span, marks: Sequence[Mark]) -> list[Step]:
+def _recorded(
+    recorded_steps: Sequence[tuple[int, int, int, bool]], span: _Span, marks: Sequence[Mark]
+) -> list[Step]:
     """The recorder's steps in the recording, cut to it, named after the call that takes longest in them."""
     origin_unix_ns, start, end = span
-    if origin_unix_ns is None or not told:
+    if origin_unix_ns is None or not recorded_steps:
         return []
     steps: list[Step] = []
     first = min(start, 0)
-    for number, begin, stop, traced in told:
+    for number, begin, stop, traced in recorded_steps:
         whole_ps = (stop - begin) * 1000
         # The profiler starts a little later than the first step, and stops a little before the last one ends.
         ts_ps, end_ps = (min(max((at - origin_unix_ns) * 1000, first), end) for at in (begin, stop))
@@ -230,10 +234,10 @@ def _measured(
 ) -> list[Step]:
     """The steps that the host's marks delimit, or the accelerator's own where the host has none or runs
     ahead."""
-    own = device_steps.of_devices(of_device, rows)
-    if not own or (found and not device_steps.runs_ahead(found, own)):
+    device_marks = device_steps.of_devices(of_device, rows)
+    if not device_marks or (found and not device_steps.runs_ahead(found, device_marks)):
         return found
-    return numbered(classify(own, compiling(marks)))
+    return numbered(classify(device_marks, compiling(marks)))
 
 
 def _rows(store: Store, table: str) -> list[dict[str, Any]]:
@@ -313,8 +317,8 @@ def _one_step(known: SourceFacts, start: int, end: int, marks: Sequence[Mark]) -
         number = known.step if known.step is not None else 0
         name = f"step {known.step}" if known.step is not None else "step"
         step = classify([Step(name, number, start, end, "file")], compiles)[0]
-        told = "its number is in the file's name" if known.step is not None else "a file of one step"
-        return step if step.kind == "compile" else step._replace(reason=told)
+        reason = "its number is in the file's name" if known.step is not None else "a file of one step"
+        return step if step.kind == "compile" else step._replace(reason=reason)
     why = "nothing in the recording shows where a step begins"
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)
 

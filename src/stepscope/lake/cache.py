@@ -222,8 +222,8 @@ class Cache:
             return None
         try:
             store = _core.open(str(entry))
-            there = store.tables()
-            found = {name: store.rows(name) if name in there else [] for name in tables}
+            stored = store.tables()
+            found = {name: store.rows(name) if name in stored else [] for name in tables}
         except _core.CoreError:
             self._let_go(entry)
             with contextlib.suppress(OSError):
@@ -298,9 +298,9 @@ class Cache:
                 return False
             except OSError:
                 pass  # no locks on folders here: what goes while it is read is decoded again
-            there = disk.is_still(entry, descriptor)
-            keep = there and entry not in self._held and len(self._held) < _MOST_HELD
-            return there
+            is_still_there = disk.is_still(entry, descriptor)
+            keep = is_still_there and entry not in self._held and len(self._held) < _MOST_HELD
+            return is_still_there
         finally:
             if keep:
                 self._held[entry] = descriptor
@@ -402,8 +402,8 @@ class Cache:
             used, size, path = 0.0, 0, ""
             with contextlib.suppress(OSError, strict_json.OddJson):
                 used = (entry / _ENTRY).stat().st_mtime
-                told = strict_json.record(_Entry, strict_json.read(entry / _ENTRY))
-                size, path = told.bytes, told.path
+                record = strict_json.record(_Entry, strict_json.read(entry / _ENTRY))
+                size, path = record.bytes, record.path
             found.append(Content(used, size, path, entry))
         return sorted(found)
 

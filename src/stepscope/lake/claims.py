@@ -29,14 +29,14 @@ def claim(find: Find, decoded: Decoded) -> tuple[int, Manifest | None]:
     bits = source_ids.bits_for(_size(decoded.source))
     while True:
         source_id = source_ids.wanted(key, bits)
-        there = find(source_id)
-        if there is not None and key_of(there.source) == key:
-            return source_id, there
+        holder = find(source_id)
+        if holder is not None and key_of(holder.source) == key:
+            return source_id, holder
         if rows <= 1 << bits:
             break
         bits += 1
-    if there is not None:
-        raise _clash(decoded.source.path, there)
+    if holder is not None:
+        raise _clash(decoded.source.path, holder)
     return source_id, None
 
 
@@ -44,9 +44,9 @@ def check_free(find: Find, made: Manifest) -> None:
     """LakeError when another source of the lake has ids among those of `made`, or the other way round."""
     source_id, rows = made.source.source_id, most_rows(made)
     for other in chain(source_ids.around(source_id), source_ids.within(source_id, rows)):
-        there = find(other)
-        if there is not None and (other > source_id or other + most_rows(there) > source_id):
-            raise _clash(made.source.path, there)
+        holder = find(other)
+        if holder is not None and (other > source_id or other + most_rows(holder) > source_id):
+            raise _clash(made.source.path, holder)
 
 
 def key_of(row: SourceRow) -> tuple[str, str, str, str]:
@@ -73,10 +73,10 @@ def manifest_of(folder: Path, source_id: int) -> Manifest | None:
     return None if current is None else current.by_id.get(source_id)
 
 
-def _clash(path: str, there: Manifest) -> LakeError:
+def _clash(path: str, holder: Manifest) -> LakeError:
     return LakeError(
         "The ids of two sources clash, so the second cannot be added to this lake.",
-        seen=f"{there.source.path} (run {there.source.run_id}) has ids that {path} would have",
+        seen=f"{holder.source.path} (run {holder.source.run_id}) has ids that {path} would have",
         todo="ingest it into another lake, or into this one with --run and another name for its run",
         path=path,
     )

@@ -39,11 +39,11 @@ class Derived(NamedTuple):
 
     def to_json(self) -> bytes:
         """The file's bytes."""
-        told = self._asdict() | {
+        members = self._asdict() | {
             "made": [table._asdict() for table in self.made],
             "files": [file._asdict() for file in self.files],
         }
-        return strict_json.sealed(told)
+        return strict_json.sealed(members)
 
     def current(self, manifests: Iterable[Manifest], versions: Mapping[str, int]) -> bool:
         """True when the tables were made of these sources, by these versions or newer ones."""
@@ -60,11 +60,11 @@ class Derived(NamedTuple):
 
 def digest(manifests: Iterable[Manifest]) -> str:
     """Tells the sources of a run from all others, and from the same sources decoded by another version."""
-    told = sorted(
+    rows = sorted(
         (manifest.source.source_id, manifest.source.content_hash, manifest.source.decoder_version)
         for manifest in manifests
     )
-    return hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(json.dumps(rows).encode(), digest_size=16).hexdigest()
 
 
 def by_run(manifests: Sequence[Manifest]) -> dict[str, list[Manifest]]:
@@ -88,11 +88,11 @@ def read(folder: Path, run_id: str) -> Derived | None:
         derived = strict_json.record(Derived, found, parts)
     except (OSError, strict_json.OddJson):
         return None
-    own = all(
+    is_derived = all(
         table_of(file.path) == file.table != TIMELINE and file.path.startswith(f"{file.table}/run={run_id}/")
         for file in derived.files
     )
-    return derived if own and derived.run_id == run_id else None
+    return derived if is_derived and derived.run_id == run_id else None
 
 
 def intact(folder: Path, found: Derived) -> bool:

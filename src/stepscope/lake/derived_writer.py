@@ -63,8 +63,8 @@ def write(
         disk.write_synced(announcement, found.to_json())
         disk.sync_folder(stage)
         with disk.locked(folder / STAGE / COMMIT_LOCK):
-            there = derived_tables.by_run(reader.read_manifests(folder)).get(run_id, [])
-            if derived_tables.digest(there) == made_of:
+            current = derived_tables.by_run(reader.read_manifests(folder)).get(run_id, [])
+            if derived_tables.digest(current) == made_of:
                 _announce(folder, announcement, found, [part for _, part in files])
                 (stage / PLAN).unlink()
 
@@ -87,10 +87,10 @@ def _write_tables(
             by_host.setdefault(row["host_id"], []).append(row)
         if len(by_host) > MANY_HOSTS:
             by_host = {ALL_HOSTS: list(rows or ())}
-        for host_id, own in sorted(by_host.items()):
+        for host_id, host_rows in sorted(by_host.items()):
             store = _core.build()
             names = schema().table(table).names
-            store.replace(table, {name: [row[name] for row in own] for name in names})
+            store.replace(table, {name: [row[name] for row in host_rows] for name in names})
             part = stage / f"{len(parts)}.parquet"
             parts.append((str(part), store, table, plain_columns(schema().table(table))))
             places.append((table, _place(table, run_id, host_id, made_of, versions[table]), part))
@@ -104,8 +104,8 @@ def _write_tables(
 def _place(table: str, run_id: str, host_id: str, made_of: str, version: int) -> str:
     """The path of a file within the lake. Readers may have the files of another version, or of fewer sources,
     open under their names."""
-    told = json.dumps([table, run_id, host_id, made_of]).encode()
-    name = f"{hashlib.blake2b(told, digest_size=16).hexdigest()}-{version}.parquet"
+    identity = json.dumps([table, run_id, host_id, made_of]).encode()
+    name = f"{hashlib.blake2b(identity, digest_size=16).hexdigest()}-{version}.parquet"
     return f"{table}/run={run_id}/host={host_id}/{name}"
 
 

@@ -56,9 +56,9 @@ class Checked:
         if not new or self._path is None:
             return
         self._files.update(new)
-        told = {"lake": self._lake, "files": self._files}
+        members = {"lake": self._lake, "files": self._files}
         with contextlib.suppress(OSError):
-            disk.write_whole(self._path, json.dumps(told).encode())
+            disk.write_whole(self._path, json.dumps(members).encode())
 
 
 def _known(file: _CheckedFile, status: os.stat_result) -> list[Any]:

@@ -143,14 +143,14 @@ def _remove_unlisted(folder: Path, plan: Path) -> str:
     paths = found.get("files") if isinstance(found, dict) else None
     if not isinstance(paths, list):
         return "it is not a plan"
-    own = [path for path in paths if isinstance(path, str) and manifest.table_of(path) is not None]
-    there = [path for path in own if os.path.lexists(folder / path)]
-    seen = "" if len(own) == len(paths) else "it names files that are not a table's"
-    if there:
+    table_paths = [path for path in paths if isinstance(path, str) and manifest.table_of(path) is not None]
+    existing = [path for path in table_paths if os.path.lexists(folder / path)]
+    seen = "" if len(table_paths) == len(paths) else "it names files that are not a table's"
+    if existing:
         with disk.locked(folder / STAGE / COMMIT_LOCK):
             listed = {file.path for file in reader.contents(folder).files_of()}
             listed |= {file.path for derived in derived_tables.read_all(folder) for file in derived.files}
-            for path in there:
+            for path in existing:
                 if path not in listed and not _unlink(folder, path):
                     seen = f"{path} lies behind a link or is not a plain file"
     return seen

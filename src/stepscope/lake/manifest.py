@@ -67,11 +67,11 @@ class Manifest(NamedTuple):
 
     def to_json(self) -> bytes:
         """The file's bytes."""
-        told = {key: value for key, value in self._asdict().items() if key != "packed"} | {
+        members = {key: value for key, value in self._asdict().items() if key != "packed"} | {
             "source": self.source._asdict(),
             "files": [file._asdict() for file in self.files],
         }
-        return strict_json.sealed(told)
+        return strict_json.sealed(members)
 
 
 def file_name(source_id: int) -> str:
@@ -125,10 +125,10 @@ def _of(value: object, name: str, shown: str) -> Manifest:
     source = manifest.source
     if name != file_name(source.source_id):
         raise _damaged(shown, f"it speaks of source {source.source_id}")
-    for said in (source.run_id, source.host_id):
+    for id_ in (source.run_id, source.host_id):
         # They become names of folders and files, also where a source has no file that shows them.
-        if not is_name(said):
-            raise _damaged(shown, f"a run or host is called {said!r}")
+        if not is_name(id_):
+            raise _damaged(shown, f"a run or host is called {id_!r}")
     for file in manifest.files:
         place = f"{file.table}/run={source.run_id}/host={source.host_id}/"
         if table_of(file.path) != file.table or not file.path.startswith(place):

@@ -157,8 +157,8 @@ class Mirror:
             for path in (self.folder / folder).iterdir():
                 if f"{folder}/{path.name}" not in found:
                     path.unlink(missing_ok=True)
-        told = {name: [one.key, one.etag, one.size] for name, one in found.items()}
-        disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(told).encode())
+        listing = {name: [one.key, one.etag, one.size] for name, one in found.items()}
+        disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(listing).encode())
 
     def _seen(self) -> dict[str, list[object]]:
         """What the small files here were read from."""

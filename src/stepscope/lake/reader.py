@@ -140,13 +140,13 @@ class Lake:
         table: str | None = None,
         checked: Checked | None = None,
         files: Collection[str] | None = None,
-        told: Callable[[str, int, int], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> None:
         """Compares files with what announced them: sizes, and with `contents` also hashes.
 
         table: only files of that table. files: only these paths. checked: remembers which contents need no
-        second look. told: called with the path of each file that is compared, the bytes compared so far and
-        the bytes in all. DamagedFile for the first that is missing or differs.
+        second look. progress: called with the path of each file that is compared, the bytes compared so far
+        and the bytes in all. DamagedFile for the first that is missing or differs.
         """
         todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
         wanted = [
@@ -169,8 +169,8 @@ class Lake:
             found = [pool.submit(content_hash, self.folder / file.path) for _, file, _ in todo]
             compared, every = 0, sum(file.bytes for _, file, _ in todo)
             for (_, file, _), done in zip(todo, found, strict=True):
-                if told is not None:
-                    told(file.path, compared, every)
+                if progress is not None:
+                    progress(file.path, compared, every)
                     compared += file.bytes
                     wait([done])
         for (one, file, _), done in zip(todo, found, strict=True):
@@ -300,8 +300,8 @@ def contents(folder: Path) -> Lake:
     if snapshot is None:
         return Lake(folder, tuple(single.values()))
     every = {**snapshot.by_id, **single}
-    own = frozenset(single)
-    return Lake(folder, tuple(every[key] for key in sorted(every)), snapshot, own)
+    single_ids = frozenset(single)
+    return Lake(folder, tuple(every[key] for key in sorted(every)), snapshot, single_ids)
 
 
 def read_manifests(folder: Path) -> tuple[Manifest, ...]:

@@ -40,15 +40,15 @@ class SourceRow(NamedTuple):
 
 def placed(source: Source, facts: Mapping[str, Any]) -> Source:
     """The source on the host that its bytes name, where its path names none."""
-    told = facts.get("meta", {}).get("host")
+    host_name = facts.get("meta", {}).get("host")
     if source.host_id != "unknown":
         return source
-    if not told:
+    if not host_name:
         rank, ranks = ranks_of(source, facts)
         if rank is None or (rank == 0 and (ranks or 1) < 2):
             return source  # the only process of its job, as far as one knows
-        told = f"rank-{rank}"
-    return source._replace(host_name=str(told), host_id=names.slug(str(told), "host"))
+        host_name = f"rank-{rank}"
+    return source._replace(host_name=str(host_name), host_id=names.slug(str(host_name), "host"))
 
 
 _MOST_RANKS = 2**31
@@ -57,9 +57,9 @@ _MOST_RANKS = 2**31
 def ranks_of(source: Source, facts: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """The number of the process in its job and how many there are, as PyTorch's recordings say; else the
     number that the name of the file tells. None where nothing says, or what it says cannot be."""
-    said: dict[str, Any] = strict_json.members(facts.get("meta", {}).get("distributedInfo"))
+    rank_info: dict[str, Any] = strict_json.members(facts.get("meta", {}).get("distributedInfo"))
     rank, ranks = (
-        number if type(number := said.get(key)) is int and 0 <= number < _MOST_RANKS else None
+        number if type(number := rank_info.get(key)) is int and 0 <= number < _MOST_RANKS else None
         for key in ("rank", "world_size")
     )
     if rank is not None and ranks is not None and rank >= ranks:
@@ -133,8 +133,8 @@ def small_tables(
         clock = "relative" if origin is None else "unix"
         producer = facts.get("producer") or "unknown"
         dur_ps = min(end - start, 2**63 - 1)
-        told = (source_id, run_id, host_id, source_id, producer, origin, clock, dur_ps)
-        tables["capture"] = [(*told, *ranks_of(source, facts))]
+        capture_row = (source_id, run_id, host_id, source_id, producer, origin, clock, dur_ps)
+        tables["capture"] = [(*capture_row, *ranks_of(source, facts))]
     return tables
 
 

@@ -82,8 +82,8 @@ class Commit(NamedTuple):
 
     def to_json(self) -> bytes:
         """The file's bytes."""
-        told = {"sources": self.sources._asdict(), "files": self.files._asdict()}
-        return strict_json.sealed({"schema_version": self.schema_version, **told})
+        members = {"sources": self.sources._asdict(), "files": self.files._asdict()}
+        return strict_json.sealed({"schema_version": self.schema_version, **members})
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,8 @@ def _check(path: Path, file: Packed) -> None:
     if any(value is None for value in file) or file.bytes < 0 or file.rows < 0:
         raise _damaged(path, f"it lists a file with nothing where a value belongs: {file.path}")
     place = f"{file.table}/run={file.run_id}/host={ALL_HOSTS}/"
-    own = table_of(file.path) == file.table != TIMELINE
-    if not own or not file.path.startswith(place):
+    is_table_file = table_of(file.path) == file.table != TIMELINE
+    if not is_table_file or not file.path.startswith(place):
         raise _damaged(path, f"it lists {file.path}, which is not a file of table {file.table}")
 
 

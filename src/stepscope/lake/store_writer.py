@@ -125,8 +125,8 @@ def write(mirror: Mirror, stage: Path, decoded: Decoded, threads: int = 0) -> Ma
     with_files(mirror.store, parts, lambda: mirror.store.put_if_absent(key, made.to_json()))
     _keep(mirror, parts)
     # Somebody else may have been first, with the same rows under the same names, or a newer decoder's.
-    there = find(source_id)
-    return made if there is None else there
+    existing = find(source_id)
+    return made if existing is None else existing
 
 
 def _name(made: Manifest, *, first: bool) -> str:

@@ -165,8 +165,8 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
     disk.write_synced(staged_manifest, made.to_json())
     disk.sync_folder(stage)
     with disk.locked(folder / STAGE / COMMIT_LOCK):
-        there = manifest_of(folder, made.source.source_id)
-        if there != replacing:
+        existing = manifest_of(folder, made.source.source_id)
+        if existing != replacing:
             (stage / PLAN).unlink()
             return False
         if replacing is None:

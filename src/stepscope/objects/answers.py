@@ -42,9 +42,9 @@ class Answer:
     `answer.data` is the answer as `--format json` prints it, with every key that it has.
     """
 
-    def __init__(self, data: Mapping[str, Any], told: tuple[str, ...]) -> None:
+    def __init__(self, data: Mapping[str, Any], sentences: tuple[str, ...]) -> None:
         self.data = dict(data)
-        self.told = told
+        self.told = sentences
         """The answer in sentences."""
         self.cause: str = data["cause"]
         """The label of the time: input, compute, copy, communication, compile, dispatch, python, wait, …"""

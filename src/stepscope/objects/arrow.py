@@ -44,24 +44,24 @@ def _valid(values: Sequence[Any]) -> bytes | None:
 
 def _kind(type: str, values: Sequence[Any]) -> ArrowLayout:
     """By the values; the SQL type decides where there are none, and keeps unsigned columns unsigned."""
-    there = {value.__class__ for value in values if value is not None}
-    if not there:
+    classes = {value.__class__ for value in values if value is not None}
+    if not classes:
         return _BY_TYPE.get(type.partition("(")[0], _TEXT)
-    if there == {bool}:
+    if classes == {bool}:
         return _BOOL
-    if there == {int}:
+    if classes == {int}:
         return _integer(type, values)
-    if there <= {int, float}:
+    if classes <= {int, float}:
         return _FLOAT
-    if there <= {int, Decimal} and all(value is None or Decimal(value).is_finite() for value in values):
+    if classes <= {int, Decimal} and all(value is None or Decimal(value).is_finite() for value in values):
         return _decimal(values)
-    if there == {str}:
+    if classes == {str}:
         return _TEXT
-    if there <= {bytes, bytearray, memoryview}:
+    if classes <= {bytes, bytearray, memoryview}:
         return ArrowLayout("Z", lambda values: _variable(values, bytes))
-    if there == {datetime.date}:
+    if classes == {datetime.date}:
         return ArrowLayout("tdD", lambda values: [_packed("i", values, lambda day: (day - _DAY_ZERO).days)])
-    if there == {datetime.datetime}:
+    if classes == {datetime.datetime}:
         aware = any(value is not None and value.tzinfo is not None for value in values)
         return ArrowLayout("tsu:UTC" if aware else "tsu:", lambda values: [_packed("q", values, _micros)])
     return ArrowLayout("U", lambda values: _variable(values, _as_text))

@@ -60,15 +60,15 @@ def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
 
 def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
     with trace.open(path, cache=cache) as opened:
-        there = [] if sides.only_programs(opened.query) else sides.runs(opened.query)
-        if not there:
+        run_sides = [] if sides.only_programs(opened.query) else sides.runs(opened.query)
+        if not run_sides:
             raise NothingFound(
                 "There is no run to compare",
                 seen=f"nothing with times in {path}",
                 todo="give recordings of a program's steps",
                 path=path,
             )
-        return figures.measure(there[0], with_steps=with_steps)
+        return figures.measure(run_sides[0], with_steps=with_steps)
 
 
 def check(

@@ -230,13 +230,13 @@ class Result:
         if self.fields is None:
             shown = to_table(self.columns, head, out, width=_WIDE)
         else:
-            told = scaled(self.fields, head)
-            shown = to_table(told.titles, told.rows, out, width=_WIDE, right=told.right)
-        said = [self._more(len(head))]
+            scaled_head = scaled(self.fields, head)
+            shown = to_table(scaled_head.titles, scaled_head.rows, out, width=_WIDE, right=scaled_head.right)
+        remarks = [self._more(len(head))]
         if shown.columns_left_out:
-            said.append(f"{units.count(shown.columns_left_out, 'column')} found no room")
-        said = [one for one in said if one]
-        return out.getvalue() + (f"({'; '.join(said)})\n" if said else "")
+            remarks.append(f"{units.count(shown.columns_left_out, 'column')} found no room")
+        remarks = [one for one in remarks if one]
+        return out.getvalue() + (f"({'; '.join(remarks)})\n" if remarks else "")
 
     def _more(self, shown: int) -> str:
         """What is said below the first rows."""
@@ -309,15 +309,15 @@ def _library(name: str, what: str) -> Any:
 
 def _pandas_type(values: Sequence[Any]) -> str | None:
     """The type of a column in which no value changes: pandas would turn integers with NULL into floats."""
-    there = {value.__class__ for value in values if value is not None}
-    if there == {int}:
+    classes = {value.__class__ for value in values if value is not None}
+    if classes == {int}:
         low, high = min(v for v in values if v is not None), max(v for v in values if v is not None)
         if low >= -(1 << 63) and high < 1 << 63:
             return "Int64" if None in values else "int64"
         return "object"
-    if there == {bool}:
+    if classes == {bool}:
         return "boolean" if None in values else "bool"
-    return "object" if not there and values else None
+    return "object" if not classes and values else None
 
 
 def _is_number(values: Iterator[Any]) -> bool:

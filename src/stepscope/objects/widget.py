@@ -43,12 +43,12 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
         self._answers = Within(open_trace, again=twice)
         self.on_msg(self._heard)
 
-    def _heard(self, _: object, told: Any, buffers: object) -> None:
+    def _heard(self, _: object, message: Any, buffers: object) -> None:
         """Answers a frame. What no frame of ours sends is passed over."""
-        if not isinstance(told, dict):
+        if not isinstance(message, dict):
             return
-        id_, of, method, path = (told.get(key) for key in ("id", "of", "method", "path"))
-        body = told.get("body") or ""
+        id_, of, method, path = (message.get(key) for key in ("id", "of", "method", "path"))
+        body = message.get("body") or ""
         if not isinstance(id_, int) or not isinstance(of, str) or method not in ("GET", "POST"):
             return
         if not isinstance(path, str) or not isinstance(body, str):

@@ -27,13 +27,13 @@ def without_constants(table: Table) -> tuple[Table, str]:
     if not kept:
         return table, ""
     scales = table.scales()
-    said = []
+    constants = []
     for i in sorted(words):
         title, value = table.columns[i].title, rows[0][i]
-        told = "has no value" if value is None else f"= {plain(scales[i].cell(value), _LONGEST)}"
-        said.append(f"{title} {told}")
+        value_text = "has no value" if value is None else f"= {plain(scales[i].cell(value), _LONGEST)}"
+        constants.append(f"{title} {value_text}")
     columns = tuple(table.columns[i] for i in kept)
     short = Table(columns, tuple(tuple(row[i] for i in kept) for row in rows), table.total)
     # Rows that a limit left out may say something else.
     where = "In every row" if table.total <= len(rows) else "In every row shown"
-    return short, f"{where}: {'; '.join(said)}." if said else ""
+    return short, f"{where}: {'; '.join(constants)}." if constants else ""

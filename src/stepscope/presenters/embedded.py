@@ -32,11 +32,11 @@ def of_table(title: str, table: Table, below: str = "") -> str:
     return _frame(html.part(title, table, below=below), lines * _LINE + 40)
 
 
-def of_findings(findings: Sequence[ReportFinding], told: Sequence[str] = (), title: str = "") -> str:
+def of_findings(findings: Sequence[ReportFinding], sentences: Sequence[str] = (), title: str = "") -> str:
     """Findings with their evidence a click away, after some sentences."""
-    tall = len(wrap(" ".join(told), 100)) * 22 + len(told) * 8 + bool(title) * 40
+    tall = len(wrap(" ".join(sentences), 100)) * 22 + len(sentences) * 8 + bool(title) * 40
     tall += _OPEN if len(findings) == 1 else len(findings) * _FOLDED
-    return _frame(html.part(title, *findings, told=told), tall + 40)
+    return _frame(html.part(title, *findings, sentences=sentences), tall + 40)
 
 
 def _frame(page: str, height: int) -> str:

@@ -13,5 +13,5 @@ def facts(table: Table) -> list[tuple[Column, str]]:
     """The columns of a table of one wide row, each with its value; empty for any other table."""
     if len(table.rows) != 1 or table.total != 1 or len(table.columns) <= _MOST_ACROSS:
         return []
-    told = zip(table.columns, table.rows[0], strict=True)
-    return [(column, units.show(value, column.unit)) for column, value in told]
+    pairs = zip(table.columns, table.rows[0], strict=True)
+    return [(column, units.show(value, column.unit)) for column, value in pairs]

@@ -35,17 +35,17 @@ def render(report: Report) -> str:
     return _page(report.title, SUMMARY, report)
 
 
-def part(title: str, *shown: Table | ReportFinding, told: Sequence[str] = (), below: str = "") -> str:
-    """A page with a few things of a report and nothing else. told: sentences above them; below: one after."""
+def part(title: str, *shown: Table | ReportFinding, sentences: Sequence[str] = (), below: str = "") -> str:
+    """A page with a few things of a report and nothing else. sentences: above them; below: one after."""
     tables = [Section("table", "", table=table) for table in shown if isinstance(table, Table)]
     after = [Section("below", "", answer=(below,))] if below else []
     findings = tuple(finding for finding in shown if isinstance(finding, ReportFinding))
-    return _page(title, PART, Report(title, tuple(told), (*tables, *after), findings))
+    return _page(title, PART, Report(title, tuple(sentences), (*tables, *after), findings))
 
 
 def _page(title: str, route: str, report: Report) -> str:
     css, js = built("page", "page.css"), built("page", "page.js")
-    said = "".join(f"<p>{escape(plain(line, _LONGEST))}</p>" for line in report.headline[:20])
+    headline = "".join(f"<p>{escape(plain(line, _LONGEST))}</p>" for line in report.headline[:20])
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -58,7 +58,7 @@ def _page(title: str, route: str, report: Report) -> str:
 <style>{css}</style>
 </head>
 <body><div id="page"></div>
-<noscript>{said}<p>The rest of this report needs JavaScript, which is switched off here.</p></noscript>
+<noscript>{headline}<p>The rest of this report needs JavaScript, which is switched off here.</p></noscript>
 <script type="application/json" id="stepscope-data">{_data(route, report)}</script>
 <script>{js}</script>
 </body>

@@ -27,12 +27,12 @@ def render(report: Report) -> str:
     outcomes = [_outcome(check, unknown) for check in checks]
     cases = [case for check, outcome in zip(checks, outcomes, strict=True) for case in _case(check, outcome)]
     counts = {"tests": len(checks), **{name: outcomes.count(kind) for name, kind in _COUNTED.items()}}
-    told = " ".join(f'{name}="{number}"' for name, number in counts.items())
+    attributes = " ".join(f'{name}="{number}"' for name, number in counts.items())
     head = "\n".join(map(_text, report.headline))
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<testsuites {told}>",
-        f'  <testsuite name="stepscope check" {told}>',
+        f"<testsuites {attributes}>",
+        f'  <testsuite name="stepscope check" {attributes}>',
         *cases,
         f"    <system-out>{head}</system-out>",
         "  </testsuite>",

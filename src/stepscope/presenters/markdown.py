@@ -75,13 +75,13 @@ def _tree(tree: Tree) -> str:
 
 
 def _change(change: Change, diff: Diff) -> str:
-    told = [
+    gains = [
         f"{markdown(column.title)} {markdown(units.show(number, column.unit))}"
         for column, number in zip(diff.columns, change.values, strict=True)
         if number is not None
     ]
     outcome = f"; {markdown(change.outcome)}" if change.outcome else ""
-    line = f"- {markdown(change.what)}{outcome}." + (f" {', '.join(told)}." if told else "")
+    line = f"- {markdown(change.what)}{outcome}." + (f" {', '.join(gains)}." if gains else "")
     if change.edit is None:
         return line
     edit = change.edit
@@ -100,8 +100,10 @@ def _note(note: Note) -> str:
 
 def table(table: Table) -> str:
     """A table of the report as Markdown: one unit a column, numbers at the right."""
-    if told := facts(table):
-        pairs = (f"| {markdown(c.title)} | {markdown(plain(text, _LONGEST_CELL))} |" for c, text in told)
+    if fact_pairs := facts(table):
+        pairs = (
+            f"| {markdown(c.title)} | {markdown(plain(text, _LONGEST_CELL))} |" for c, text in fact_pairs
+        )
         return "\n".join(["| | |", "| --- | --- |", *pairs])
     table, alike = without_constants(table)
     scales = table.scales()

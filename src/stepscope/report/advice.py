@@ -131,7 +131,7 @@ _NEXT = {
 def next_commands(
     trace: OpenTrace,
     findings: Sequence[ReportFinding],
-    told: Mapping[str, Rows],
+    answers: Mapping[str, Rows],
     *,
     only_memory: bool = False,
 ) -> tuple[str, ...]:
@@ -139,21 +139,21 @@ def next_commands(
     typed = where(trace)
     if typed is None:
         return ()
-    if not any(row["sources"] for row in told["runs_and_hosts"]):
-        if told["hlo_modules"]:
-            return _of_programs(trace, typed, any(row["passes"] for row in told["hlo_modules"]))
-        graphs = any(row["graphs"] for row in told["runs_and_hosts"])
-        of = "largest_tensors" if told["checkpoint_tensors"] and not graphs else "ops_of_graphs"
+    if not any(row["sources"] for row in answers["runs_and_hosts"]):
+        if answers["hlo_modules"]:
+            return _of_programs(trace, typed, any(row["passes"] for row in answers["hlo_modules"]))
+        graphs = any(row["graphs"] for row in answers["runs_and_hosts"])
+        of = "largest_tensors" if answers["checkpoint_tensors"] and not graphs else "ops_of_graphs"
         asked = f'stepscope query {typed} "{" ".join(statements.text(of, most=20).split())}"'
         if not graphs:
             return (asked, f"stepscope report {typed} -o report.html")
         clusters = trace.query(statements.statement("nodes_in_clusters")).rows()[0][0]
         first = (f"stepscope xla clusters {typed}",) if clusters else ()
         return (*first, f"stepscope graph {typed}", asked)
-    if only_memory and not told["op_types"]:
+    if only_memory and not answers["op_types"]:
         return (f"stepscope memory {typed}", f"stepscope report {typed} -o report.html")
     slugs = {finding.slug for finding in findings}
-    if "input-wait" in slugs and told["pipeline_stages"]:
+    if "input-wait" in slugs and answers["pipeline_stages"]:
         return (f"stepscope pipeline {typed}", f"stepscope report {typed} -o report.html")
     further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
     return (f"stepscope query {typed} @{further}", f"stepscope report {typed} -o report.html")
@@ -198,10 +198,10 @@ def _pattern(paths: Sequence[str]) -> str | None:
     before = _shared(bases)
     after = _shared([base[len(before) :][::-1] for base in bases])[::-1]
     try:
-        there = {entry.name for entry in os.scandir(folder or ".")}
+        entries = {entry.name for entry in os.scandir(folder or ".")}
     except OSError:  # gone since it was read, or inside of an archive
         return None
-    named = {name for name in there if name.startswith(before) and name[len(before) :].endswith(after)}
+    named = {name for name in entries if name.startswith(before) and name[len(before) :].endswith(after)}
     # A shell's star leaves out hidden files.
     if {name for name in named if before or not name.startswith(".")} != set(bases):
         return None

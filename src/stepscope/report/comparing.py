@@ -83,7 +83,7 @@ def _headline(a: Measured, b: Measured) -> list[str]:
         return [f"A step takes {lengths}.", UNKNOWN_NOISE]
     way = "less" if change < 0 else "more"
     share = f" ({units.show(abs(change) / a.mean_ps, 'ratio')})" if a.mean_ps else ""
-    told = [f"A step takes {lengths}: {units.show(abs(change), 'ps')} {way}{share}."]
+    sentences = [f"A step takes {lengths}: {units.show(abs(change), 'ps')} {way}{share}."]
     changes = {name: b.parts.get(name, 0) - a.parts.get(name, 0) for name in {**a.parts, **b.parts}}
     large = sorted(
         (name for name, by in changes.items() if abs(by) > _LEAST * abs(change)),
@@ -91,8 +91,8 @@ def _headline(a: Measured, b: Measured) -> list[str]:
     )
     if large:
         named = ", ".join(f"{name} {_signed(changes[name])}" for name in large[:_MOST_NAMED])
-        told.append(f"By part: {named}.")
-    return [*told, UNKNOWN_NOISE]
+        sentences.append(f"By part: {named}.")
+    return [*sentences, UNKNOWN_NOISE]
 
 
 def _signed(ps: int) -> str:
@@ -194,7 +194,7 @@ def _sums(rows: Sequence[tuple[Any, ...]], whole: str) -> str:
 
 def _matched(pairs: Sequence[Pair]) -> list[str]:
     """How much was found on both sides, and by what."""
-    told = []
+    sentences = []
     for place, named in (("device", "devices"), ("host", "processors")):
         a, b = ops.matched_share(pairs, place)
         if a is None and b is None:
@@ -204,7 +204,7 @@ def _matched(pairs: Sequence[Pair]) -> list[str]:
             for side, share in (("A", a), ("B", b))
             if share is not None
         )
-        told.append(f"Ops on {named} that are on both sides take {shares} time there.")
+        sentences.append(f"Ops on {named} that are on both sides take {shares} time there.")
     counts = ops.by_basis(pairs)
     by = [
         f"{counts[basis][0]} by {text}"
@@ -217,8 +217,8 @@ def _matched(pairs: Sequence[Pair]) -> list[str]:
         if basis in counts
     ]
     if by or left:
-        told.append(f"Matched: {', '.join([*by, *left])}.")
-    return told
+        sentences.append(f"Matched: {', '.join([*by, *left])}.")
+    return sentences
 
 
 def _layers(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section:

@@ -75,11 +75,11 @@ def verification(result: Verification, edits: Sequence[str], before: str, after:
 
 def _predicted(change: PredictedChange | None) -> dict[str, int | None]:
     """What a change is predicted to do to the step, in picoseconds; nulls where that is not known."""
-    told = None if change is None or change.unknown else change.prediction
+    prediction = None if change is None or change.unknown else change.prediction
     return {
-        "predicted_step_ps": None if told is None else told.step_ps,
-        "low": None if told is None else told.low_ps,
-        "high": None if told is None else told.high_ps,
+        "predicted_step_ps": None if prediction is None else prediction.step_ps,
+        "low": None if prediction is None else prediction.low_ps,
+        "high": None if prediction is None else prediction.high_ps,
     }
 
 

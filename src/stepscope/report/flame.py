@@ -51,17 +51,19 @@ def _thread(flame: Flame, several: bool) -> Section:
 def _said(flame: Flame) -> list[str]:
     time = units.show(flame.time_ps, "ps")
     if flame.steps is None:
-        said = f"{time} of samples, inside and outside steps."
+        sentence = f"{time} of samples, inside and outside steps."
     else:
         covered = units.show(flame.time_ps / flame.steps_ps, "ratio")
         them = units.agree(flame.steps, "the step", "the steps")
-        said = f"{time} of samples in {units.count(flame.steps, 'step')}: {covered} of the time of {them}."
+        sentence = (
+            f"{time} of samples in {units.count(flame.steps, 'step')}: {covered} of the time of {them}."
+        )
     if not flame.folded:
-        return [said]
+        return [sentence]
     each = units.agree(flame.folded, "which takes", "which take")
     least = units.show(flame.least_ps / flame.time_ps, "ratio")
     less = f"less than {least}" + ("" if flame.folded == 1 else " each")
-    return [said, f"Folded: {units.count(flame.folded, 'frame')}, {each} {less}."]
+    return [sentence, f"Folded: {units.count(flame.folded, 'frame')}, {each} {less}."]
 
 
 def _node(box: FlameBox, flame: Flame) -> TreeNode:

@@ -71,10 +71,10 @@ def _how_many(side: Sequence[RecordedRun]) -> str:
 
 
 def _headline(judged: Judged) -> list[str]:
-    told = [*_faster(judged), f"{VERDICTS[judged.verdict]}: {_because(judged)}."]
+    sentences = [*_faster(judged), f"{VERDICTS[judged.verdict]}: {_because(judged)}."]
     if judged.verdict == "regression" and judged.reasons:
-        told.append(f"There may be more: {_reasons(judged)}.")
-    return told
+        sentences.append(f"There may be more: {_reasons(judged)}.")
+    return sentences
 
 
 def _faster(judged: Judged) -> list[str]:
@@ -129,40 +129,40 @@ def _because(judged: Judged) -> str:
 def _reasons(judged: Judged) -> str:
     sides = (("the baseline", judged.baseline), ("the candidate", judged.candidate))
     numbers = f"{_how_many(judged.baseline)} against {_how_many(judged.candidate)}"
-    told = []
+    reasons = []
     for reason in judged.reasons:
         if reason == "few_recordings":
-            told.append(
+            reasons.append(
                 f"time is judged from 4 recordings of each side on, not from {numbers}: how much"
                 " recordings of one program differ is not known"
             )
         elif reason == "no_steps":
             without = [name for name, side in sides if all(not run.steps for run in side)]
-            told.append(f"the recordings of {' and of '.join(without)} have no steps")
+            reasons.append(f"the recordings of {' and of '.join(without)} have no steps")
         elif reason == "few_steps":
-            told.append("fewer than 4 recordings of a side have 10 steps or more")
+            reasons.append("fewer than 4 recordings of a side have 10 steps or more")
         elif reason == "different_programs":
             shares = [units.show(share, "ratio") for share in judged.matched if share is not None]
-            told.append(
+            reasons.append(
                 "the sides look like different programs, for ops that take"
                 f" {' and '.join(shares)} of the time are on both"
             )
         elif reason == "noise":
             share = units.show(judged.judged_share or 0.0, "ratio")
             limit = units.show(judged.budget.can_see, "ratio")
-            told.append(
+            reasons.append(
                 f"recordings of one side differ so much that an increase of {limit} would have been seen only"
                 f" in ops that take {share} of the ops' time; record more, or on a machine with less to do"
             )
         elif reason == "unclear":
             unclear = [FIGURES[kept.name] for kept in judged.limits if kept.status == "unclear"]
-            told.append(f"recordings of one side differ in {', '.join(unclear)}")
+            reasons.append(f"recordings of one side differ in {', '.join(unclear)}")
         elif reason == "missing":
             lacking = ", ".join(FIGURES[name] for name in judged.missing)
-            told.append(f"the candidate's recordings do not tell their {lacking}")
+            reasons.append(f"the candidate's recordings do not tell their {lacking}")
         else:
-            told.append("the recordings have nothing that can be compared")
-    return "; ".join(told)
+            reasons.append("the recordings have nothing that can be compared")
+    return "; ".join(reasons)
 
 
 def _exceeded(kept: Kept) -> str:
@@ -292,9 +292,11 @@ def _times(judged: Judged) -> Section:
     answer = []
     if mine:
         counts = [(status, sum(figure.status == status for figure in mine)) for status in order]
-        told = [f"{number} {'not judged' if status == 'unjudged' else status}" for status, number in counts]
+        counted = [
+            f"{number} {'not judged' if status == 'unjudged' else status}" for status, number in counts
+        ]
         least = units.show(judged.budget.least_share, "ratio")
-        answer.append(f"Of what takes at least {least}: {', '.join(told)}.")
+        answer.append(f"Of what takes at least {least}: {', '.join(counted)}.")
     rows = tuple(map(_time_row, mine))
     return Section(
         "check_times",

@@ -63,37 +63,37 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
     process: what is known of the process as a whole."""
     more = () if process is None else (process,)
     peaks = by_step([memory for memory, _ in asked], steps)
-    told = [(memory, changes, sentences(memory)) for memory, changes in asked]
-    document = document_keys.memory(told)
-    if not told:
+    answered = [(memory, changes, sentences(memory)) for memory, changes in asked]
+    document = document_keys.memory(answered)
+    if not answered:
         headline = (NOTHING,) if process is None else process.answer
         return Report("Memory", headline, more, document=document)
-    if len(told) > 1:
+    if len(answered) > 1:
         groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
-        title, sections = f"{len(told)} allocators", tuple(groups)
+        title, sections = f"{len(answered)} allocators", tuple(groups)
     else:
         allocator_memory, changes = asked[0]
         title, sections = _place(allocator_memory), tuple(_parts(allocator_memory, changes, peaks[0], "Why"))
-    return Report(title, (_at_most(told[0][0]),), (*sections, *more), document=document)
+    return Report(title, (_at_most(answered[0][0]),), (*sections, *more), document=document)
 
 
 def headline(found: Sequence[AllocatorMemory]) -> list[str]:
     """What comes first of recordings that hold memory and no time: the peak of each, with what holds it."""
-    said = []
+    sentences_ = []
     for memory in found[:_MOST_SAID]:
         kinds = f": {', '.join(parts)}" if (parts := by_kind(memory)) else ""
         size = _bytes(memory.peak.bytes)
         if memory.held.is_moment:
             held = f"{memory.device} held {size}" if memory.device else f"{size} was held"
-            said.append(f"{held} {_MOMENTS[memory.held.way]}{kinds}.")
+            sentences_.append(f"{held} {_MOMENTS[memory.held.way]}{kinds}.")
         else:
             whose = f" on {memory.device}" if memory.device else ""
-            said.append(f"The peak of memory{whose} is {size}{_when(memory)}{kinds}.")
+            sentences_.append(f"The peak of memory{whose} is {size}{_when(memory)}{kinds}.")
     if len(found) > _MOST_SAID:
-        said.append(
+        sentences_.append(
             f"{units.count(len(found) - _MOST_SAID, 'more allocator')}: `stepscope memory` shows them."
         )
-    return said
+    return sentences_
 
 
 def group(
@@ -205,10 +205,10 @@ def _views(memory: AllocatorMemory) -> list[tuple[str, str, Callable[[MemoryBloc
         views.append(("by_scope", "By name scope", scope_of(2)))
     if any(block.code is not None for block in blocks):
         views.append(("by_line", "By line of the program", code_of))
-    told = any(block.slot is not None or block.shape is not None for block in blocks)
+    has_tensors = any(block.slot is not None or block.shape is not None for block in blocks)
     by_tensor = ("by_tensor", "By tensor", tensor_of)
     by_op = ("by_op", "By call" if memory.held.way == "stacks" else "By op", op_of)
-    views.append(by_tensor if told else by_op)
+    views.append(by_tensor if has_tensors else by_op)
     return views
 
 
@@ -337,8 +337,8 @@ def _of_timeline(spans: Spans) -> list[str]:
         f"{spans.read_later:,} {units.agree(spans.read_later, 'is', 'are')} named by an op that ends later"
     ]
     if alone:
-        own = units.agree(alone, "ends with the op that made it", "end with the op that made them")
-        kinds.append(f"{alone:,} {own}, so that only the moment of making is seen")
+        verb = units.agree(alone, "ends with the op that made it", "end with the op that made them")
+        kinds.append(f"{alone:,} {verb}, so that only the moment of making is seen")
     if spans.endless:
         run = units.agree(spans.endless, "has no end: its op", "have no end: their op")
         kinds.append(f"{spans.endless:,} {run} ran again under its name, and only the last run counts")

@@ -47,7 +47,7 @@ def sections(peaks: Sequence[StepPeak]) -> Iterator[Section]:
     differing = difference(high, low, by)
     if _is_near(low, high) or not differing:
         return
-    told = tuple((name, more, less, more - less) for name, more, less in differing[:_MOST])
+    difference_rows = tuple((name, more, less, more - less) for name, more, less in differing[:_MOST])
     yield Section(
         "step_difference",
         f"Step {high.step} against step {low.step}",
@@ -56,7 +56,7 @@ def sections(peaks: Sequence[StepPeak]) -> Iterator[Section]:
             f"At its peak, step {high.step} holds {_size(high.bytes - low.bytes)} more than step {low.step}"
             f"{', the middle one of the others' if len(others) > 1 else ''}.",
         ),
-        Table(_DIFFERENCE, told, len(differing)),
+        Table(_DIFFERENCE, difference_rows, len(differing)),
     )
 
 

@@ -62,18 +62,18 @@ def build(query: Query, paths: Sequence[str], *, all: bool) -> Report | None:
 
 
 def _sentences(runs: int, outputs: int, shaped: int, placed: int, size: int) -> tuple[str, ...]:
-    said = []
+    sentences = []
     if outputs:
-        said.append(
+        sentences.append(
             f"{units.count(outputs, 'output')} of {_bytes(size)} {units.agree(outputs, 'was', 'were')} "
             f"recorded, {shaped:,} with a shape and {placed:,} with an address (table `tensor`)."
         )
     if runs:
-        said.append(
+        sentences.append(
             "The totals are those of each execution. A later TensorFlow, which records each allocation, or "
             "partition graphs (output_partition_graphs=True) give a curve and a peak."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def _bytes(value: int) -> str:

@@ -69,9 +69,9 @@ def build(
     reported where there is no pipeline of tf.data."""
     found = ordered(found)
     if not found:
-        said = (*(loaders.said(loading) if loading else (NOTHING,)), *map(odd, missing))
-        document = document_keys.no_pipeline(said, loading[0].share if loading else None)
-        return Report("Input pipeline", said, document=document)
+        headline = (*(loaders.said(loading) if loading else (NOTHING,)), *map(odd, missing))
+        document = document_keys.no_pipeline(headline, loading[0].share if loading else None)
+        return Report("Input pipeline", headline, document=document)
     if len(found) > 1:
         title, sections = f"{len(found)} input pipelines", tuple(map(group, found))
     else:
@@ -172,8 +172,8 @@ def _gone(removed: Removed) -> str:
     return f"TensorFlow took {name} out of your chain, as it does with what changes nothing."
 
 
-def _diff(told: Sequence[changes.PredictedChange], diagnosis: Diagnosis) -> Diff:
-    return Diff(_GAINS, tuple(_change(change, diagnosis) for change in told))
+def _diff(predicted: Sequence[changes.PredictedChange], diagnosis: Diagnosis) -> Diff:
+    return Diff(_GAINS, tuple(_change(change, diagnosis) for change in predicted))
 
 
 def _change(change: changes.PredictedChange, diagnosis: Diagnosis) -> Change:

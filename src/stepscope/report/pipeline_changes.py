@@ -86,12 +86,12 @@ def what(change: PredictedChange) -> str:
         values["elements"] = round(float(values["elements"]))
     if "kept" in values:
         values["kept"] = units.show(float(values["kept"]), "ratio")
-    said = text.format(**values)
+    sentence = text.format(**values)
     if change.cache is not None:
-        return f"{said}, {takes(change.cache)}"
+        return f"{sentence}, {takes(change.cache)}"
     if change.batch_bytes is not None:
-        return f"{said} (each buffered batch takes {units.show(change.batch_bytes, 'bytes')})"
-    return said
+        return f"{sentence} (each buffered batch takes {units.show(change.batch_bytes, 'bytes')})"
+    return sentence
 
 
 def unknown(change: PredictedChange) -> str:
@@ -112,11 +112,11 @@ def takes(cache: Footprint) -> str:
         lacks = "number" if cache.element_bytes is not None else "size"
         unsure = f"the {lacks} of its elements is unknown"
         return f"if it yields the same in each epoch and fits into memory: {unsure}"
-    said = (
+    sentence = (
         f"if it yields the same in each epoch; it takes {units.show(cache.bytes, 'bytes')} "
         f"({units.count(cache.elements, 'element')} of {units.show(round(cache.element_bytes), 'bytes')})"
     )
     if cache.free_bytes is None:
-        return f"{said}, and the free memory is unknown"
+        return f"{sentence}, and the free memory is unknown"
     free = units.show(cache.free_bytes, "bytes")
-    return f"{said} of the {free} that is free" if cache.fits else f"{said}, and only {free} is free"
+    return f"{sentence} of the {free} that is free" if cache.fits else f"{sentence}, and only {free} is free"

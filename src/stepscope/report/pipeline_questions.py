@@ -48,7 +48,7 @@ def questions(diagnosis: Diagnosis) -> list[Question]:
         ("cpu", "3. Is the CPU used well?", _cpu(diagnosis, waited)),
         ("bottleneck", "4. Which stage holds the program up?", _bottleneck(diagnosis, waited)),
     )
-    return asked + [Question(name, title, tuple(said)) for name, title, said in answers]
+    return asked + [Question(name, title, tuple(sentences_)) for name, title, sentences_ in answers]
 
 
 def _fast_enough(diagnosis: Diagnosis) -> Iterator[str]:
@@ -242,11 +242,11 @@ def _cpu(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
 
 
 def _of_the_machine(machine: Machine) -> Iterator[str]:
-    own = "" if machine.process_cores is None else f", {machine.process_cores:.1f} by the program"
+    used_cores = "" if machine.process_cores is None else f", {machine.process_cores:.1f} by the program"
     what = "The CPU is full" if machine.full else "The CPU is not full"
     yield (
         f"{what}: {units.show(machine.busy, 'ratio')} of {units.count(machine.cores, 'core')} was used "
-        f"during the steps{own} (from the record of the machine)."
+        f"during the steps{used_cores} (from the record of the machine)."
     )
     if machine.crowded:
         yield (
@@ -300,16 +300,16 @@ def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         yield "No stage is named: none of them was seen at work."
         return
     name = named(most.stage, diagnosis.places, brief=True)
-    said = f"{name} needs most, {_ps(most.service_ps)} of a step of {_ps(waited.step_ps)}."
+    need = f"{name} needs most, {_ps(most.service_ps)} of a step of {_ps(waited.step_ps)}."
     inside = sum(load.service_ps for load in diagnosis.loads if load.stage.lane == PROGRAM)
     if 2 * inside >= waited.wait_ps:
         yield (
-            f"No stage by itself: {said} The program waits for all of them, {_ps(inside)} of each step, one "
+            f"No stage by itself: {need} The program waits for all of them, {_ps(inside)} of each step, one "
             "after the other."
         )
     else:
         yield (
-            f"No stage explains the wait by itself: {said} Batches come late for another reason, as threads "
+            f"No stage explains the wait by itself: {need} Batches come late for another reason, as threads "
             "of the pipeline that wait for a core."
         )
 
@@ -356,11 +356,11 @@ def _queued(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     name = _upper(named(most.stage, diagnosis.places, brief=True))
     if most.total_ps >= most.queue_ps:
         calls = f"{_ps(most.queue_ps)} of the {_ps(most.total_ps)} in its calls"
-        said = f"{name} waits {calls} for a thread of the pool"
+        sentence = f"{name} waits {calls} for a thread of the pool"
     else:
-        own = named(most.stage, diagnosis.places, brief=True)
-        said = f"The functions of {own} wait {_ps(most.queue_ps)} for a thread of the pool"
-    yield f"{said}: it looks slower than it is." if most is not diagnosis.bottleneck else f"{said}."
+        stage_name = named(most.stage, diagnosis.places, brief=True)
+        sentence = f"The functions of {stage_name} wait {_ps(most.queue_ps)} for a thread of the pool"
+    yield f"{sentence}: it looks slower than it is." if most is not diagnosis.bottleneck else f"{sentence}."
 
 
 def _differ(one: int, other: int) -> bool:
@@ -379,4 +379,4 @@ def _ps(value: int) -> str:
 
 def sentences(asked: Iterable[Question]) -> list[str]:
     """All answers, one after the other."""
-    return [said for question in asked for said in question.answer]
+    return [sentence for question in asked for sentence in question.answer]

@@ -42,14 +42,14 @@ def section(lost: Sequence[tuple[str, float]], at: Price) -> Section:
     """What is lost, as part of the time, in money."""
     rows = tuple((what, share, at.of_day(share)) for what, share in lost)
     machines = f" on {at.machines:,} machines" if at.machines > 1 else ""
-    said = f"At {at.sign}{at.per_hour:.2f} an hour{machines}, a day costs {at.sign}{at.of_day(1.0):,.2f}."
+    sentence = f"At {at.sign}{at.per_hour:.2f} an hour{machines}, a day costs {at.sign}{at.of_day(1.0):,.2f}."
     if not rows:
-        said += " Nothing was proved to be lost."
+        sentence += " Nothing was proved to be lost."
     return Section(
         "price",
         "Price",
         "What does lost time cost?",
-        (said,),
+        (sentence,),
         table=Table(_COLUMNS, rows, len(rows)) if rows else None,
     )
 
@@ -72,9 +72,9 @@ def priced(report: Report, at: Price) -> Report:
             "lost": [{"what": what, "share": share, "per_day": at.of_day(share)} for what, share in found],
         },
     }
-    told = tuple(f"{what} costs {at.sign}{at.of_day(share):,.2f} a day." for what, share in found[:1])
+    sentences = tuple(f"{what} costs {at.sign}{at.of_day(share):,.2f} a day." for what, share in found[:1])
     return replace(
-        report, headline=(*report.headline, *told), sections=(made, *report.sections), document=document
+        report, headline=(*report.headline, *sentences), sections=(made, *report.sections), document=document
     )
 
 

@@ -57,13 +57,13 @@ def build(trace: OpenTrace) -> Report | None:
         return None
     largest = programs[0]
     typed = where(trace)
-    told = [_peak(largest)]
+    sentences = [_peak(largest)]
     if total > len(programs):
-        told.append(f"{units.count(total - len(programs), 'smaller program')} left out.")
+        sentences.append(f"{units.count(total - len(programs), 'smaller program')} left out.")
     sections = tuple(_section(program) for program in programs)
     return Report(
         title=f"Memory of {units.count(total, 'compiled program')}",
-        headline=tuple(told),
+        headline=tuple(sentences),
         sections=sections,
         next_commands=() if typed is None else (f"stepscope query {typed} @hlo_memory",),
         document={**document_keys.memory([]), "programs": [_raw(program) for program in programs]},
@@ -154,15 +154,15 @@ def _held(program_memory: ProgramMemory, what: str) -> Table:
 
 
 def _sentences(program_memory: ProgramMemory) -> list[str]:
-    told = [_peak(program_memory)]
+    sentences = [_peak(program_memory)]
     if program_memory.classes["temp"] and program_memory.jax_peak_bytes < program_memory.peak_bytes:
         without = units.show(program_memory.jax_peak_bytes, "bytes")
-        told.append(
+        sentences.append(
             f"JAX's memory_analysis() calls {without} the peak on the CPU: it leaves temporaries out."
         )
     if alias := program_memory.classes["alias"]:
-        told.append(f"Outputs take over {units.show(alias, 'bytes')} of the parameters.")
-    return told
+        sentences.append(f"Outputs take over {units.show(alias, 'bytes')} of the parameters.")
+    return sentences
 
 
 def _heap(program_memory: ProgramMemory) -> str:

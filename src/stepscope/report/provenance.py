@@ -20,11 +20,13 @@ def sentences(query: Query) -> list[str]:
     runs = query(statement("recorded_programs")).rows()
     found = []
     for run, begun_ns, host, hosts, program in runs[:_MOST_RUNS]:
-        own = models.get(run, [])
-        devices = ", ".join(own[:_MOST_MODELS]) + (", …" if len(own) > _MOST_MODELS else "")
-        told = "; ".join(_told(begun_ns, host, hosts, program, devices))
-        if told:
-            found.append(f"{run}: {told}." if len(runs) > 1 else f"{told[0].upper()}{told[1:]}.")
+        device_models = models.get(run, [])
+        devices = ", ".join(device_models[:_MOST_MODELS]) + (
+            ", …" if len(device_models) > _MOST_MODELS else ""
+        )
+        facts = "; ".join(_told(begun_ns, host, hosts, program, devices))
+        if facts:
+            found.append(f"{run}: {facts}." if len(runs) > 1 else f"{facts[0].upper()}{facts[1:]}.")
     if found and len(runs) > _MOST_RUNS:
         found.append(f"{units.count(len(runs) - _MOST_RUNS, 'more run')}.")
     return found

@@ -10,16 +10,16 @@ from stepscope.report.parts import Rows
 _MOST_RUNS = 3
 
 
-def sentences(told: Mapping[str, Rows]) -> Iterable[str]:
+def sentences(answers: Mapping[str, Rows]) -> Iterable[str]:
     """Of each run: who meets in collectives, whom they wait for, and how far clocks can be trusted."""
-    rows = told["ranks"]
+    rows = answers["ranks"]
     runs = sorted({row["run_id"] for row in rows})
     for run in runs[:_MOST_RUNS]:
-        own = [row for row in rows if row["run_id"] == run]
+        run_ranks = [row for row in rows if row["run_id"] == run]
         where = f" of {run}" if len(runs) > 1 else ""
-        yield f"{_who(own)}{where}{_meet(own)}."
-        yield from _waits(own, where)
-        yield from _clocks(own)
+        yield f"{_who(run_ranks)}{where}{_meet(run_ranks)}."
+        yield from _waits(run_ranks, where)
+        yield from _clocks(run_ranks)
     if len(runs) > _MOST_RUNS:
         yield f"{units.count(len(runs) - _MOST_RUNS, 'more run')} in the table."
 

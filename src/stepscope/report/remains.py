@@ -75,8 +75,8 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
     known = remains(judgement)
     if known.high_ps is not None and known.high_ps < _NOTHING * judgement.mean_ps:
         # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
-        said = f"Without {without}, hardly anything of a {unit} would be left."
-        return [] if judgement.cause == "dispatch" else [said]
+        sentence = f"Without {without}, hardly anything of a {unit} would be left."
+        return [] if judgement.cause == "dispatch" else [sentence]
     amount = _amount(known)
     if amount is None:
         return []

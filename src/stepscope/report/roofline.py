@@ -77,34 +77,34 @@ def build(
 
 def _said(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     steps = units.count(use.steps, "step") if use.steps else "the recording"
-    said = []
+    sentences = []
     if use.unknown_ps == use.computing_ps:
         why = next((row["problem"] for row in _of(ops, use) if row["problem"]), "the recording does not say")
-        said.append(f"What ops of {use.device} compute is not known: {why}.")
+        sentences.append(f"What ops of {use.device} compute is not known: {why}.")
     elif use.mfu is None:
-        said.append(
+        sentences.append(
             f"The peaks of {use.device} are not known: say what it does in a second, as --peak 100T,1T."
         )
     else:
         least = "at least " if use.unknown_ps > _NO_ROOM * use.computing_ps else ""
-        said.append(
+        sentences.append(
             f"{use.device} does {least}{_share(use.mfu)} of the operations that it could in {steps} (MFU), "
             f"and moves {least}{_share(use.memory_share or 0.0)} of the bytes."
         )
     if use.computing_ps and use.window_ps:
         some = 0 < use.unknown_ps < use.computing_ps
-        said.append(
+        sentences.append(
             f"Ops compute for {_share(use.computing_ps / use.window_ps)} of the time of {steps}"
             + (f", {_share(use.unknown_ps / use.computing_ps)} of it with unknown cost." if some else ".")
         )
     far = next((row for row in _of(ops, use) if row["roof_share"] is not None), None)
     if far is not None:
         what = "the arithmetic" if far["bound"] == "compute" else "the memory"
-        said.append(
+        sentences.append(
             f"Of ops whose cost is known, {_name(far)} takes longest: {_share(far['share'])} of the time of "
             f"ops, at {_share(far['roof_share'])} of what {what} allows."
         )
-    return said
+    return sentences
 
 
 def _of(ops: Sequence[dict[str, Any]], use: Use) -> list[dict[str, Any]]:
@@ -143,7 +143,7 @@ def _devices(used: Sequence[Use]) -> Section:
 
 def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
     several = len({row["device"] for row in ops}) > 1
-    told = [
+    op_rows = [
         {**row, "op": _line(row) if by == "line" else _name(row)} for row in (ops if all else ops[:_MOST])
     ]
     names = (
@@ -154,9 +154,9 @@ def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
     columns = tuple(
         column
         for column in _OPS
-        if column.name in names and any(row[column.name] is not None for row in told)
+        if column.name in names and any(row[column.name] is not None for row in op_rows)
     )
-    rows = tuple(tuple(row[column.name] for column in columns) for row in told)
+    rows = tuple(tuple(row[column.name] for column in columns) for row in op_rows)
     question = "How long do ops take, and how long would the device need at least?"
     return Section(
         "ops", f"Ops by {by}" if by != "op" else "Ops", question, table=Table(columns, rows, len(ops))

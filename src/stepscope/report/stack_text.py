@@ -73,10 +73,12 @@ def hot(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def sampled_notes(found: Sampled, *, shown: int | None) -> list[str]:
     """What was sampled, and what is missing."""
-    told = [f"{units.count(found.looks, 'stack sample')} of {units.count(found.threads, 'thread')} by py-spy"]
+    sentences = [
+        f"{units.count(found.looks, 'stack sample')} of {units.count(found.threads, 'thread')} by py-spy"
+    ]
     if shown is not None and len(found.hot) > shown:
-        told.append(f"{units.count(len(found.hot) - shown, 'more function')} in --format json")
-    return told + found.notes
+        sentences.append(f"{units.count(len(found.hot) - shown, 'more function')} in --format json")
+    return sentences + found.notes
 
 
 def notes(seen: Seen) -> list[str]:
@@ -87,9 +89,9 @@ def notes(seen: Seen) -> list[str]:
     ]
     if by_tool["kernel"]:
         read.append(f"{units.count(by_tool['kernel'], 'thread')} without a stack")
-    told = ["Read " + ", ".join(read)] if seen.has_stacks else []
+    sentences = ["Read " + ", ".join(read)] if seen.has_stacks else []
     if seen.has_stacks:
-        told += seen.notes
+        sentences += seen.notes
     if seen.ended and seen.has_stacks:
-        told.append("The process ended while it was traced: this is what could be read")
-    return told
+        sentences.append("The process ended while it was traced: this is what could be read")
+    return sentences

@@ -23,15 +23,15 @@ def named(stage: PipelineStage, written: Written, *, brief: bool = False) -> str
     if not known or stage.lists_files or (stage.nested_in is None and len(known) < len(stage.positions)):
         return stage.spoken + branch
     first, *others = known
-    said = _first(first, brief=brief)
+    name = _first(first, brief=brief)
     if brief and first.function is not None:
-        return said + branch
+        return name + branch
     for other in others:
         at = f"line {other.line}" if other.file == first.file else f"{other.file}:{other.line}"
-        said += f" with .{other.transformation} in {at}"
+        name += f" with .{other.transformation} in {at}"
     if stage.nested_in is not None:
-        said = f"{' with '.join(words(stage.user_stage)) or stage.short} inside {said}"
-    return said + branch
+        name = f"{' with '.join(words(stage.user_stage)) or stage.short} inside {name}"
+    return name + branch
 
 
 def _first(place: UserStage, *, brief: bool) -> str:
@@ -40,8 +40,8 @@ def _first(place: UserStage, *, brief: bool) -> str:
         return f".{place.transformation} in {place.file}:{place.line}"
     name = "the lambda" if function.function == "<lambda>" else f"`{function.function}`"
     at = f"line {place.line}" if function.file == place.file else f"{place.file}:{place.line}"
-    said = f"{name} in {function.file}:{function.line}"
-    return said if brief else f"{said}, called by .{place.transformation} in {at}"
+    name_and_line = f"{name} in {function.file}:{function.line}"
+    return name_and_line if brief else f"{name_and_line}, called by .{place.transformation} in {at}"
 
 
 def _branch(stage: PipelineStage) -> str:

@@ -69,30 +69,30 @@ def advice(view: str, words: dict[str, str], answer: ViewOutput) -> list[str]:
 
     words: the options as they were typed.
     """
-    told = []
+    sentences = []
     types = words.get("account_type_regexes", "").split(",")
     if "Variable" in types and "(--/0 params" in answer.text:
-        told.append(
+        sentences.append(
             "-account_type_regexes Variable: expressions match whole types, and variables are VariableV2 or"
             " VarHandleOp; Variable.*,VarHandleOp finds all"
         )
-    told += [
+    sentences += [
         f"-account_type_regexes {word}: devices are in lower case here: {word.lower()}"
         for word in types
         if "CPU:" in word or "GPU:" in word
     ]
     order = words.get("order_by", "name")
     if order not in orders():
-        told.append(
+        sentences.append(
             f"-order_by {order}: there is no such order, so lines come by name; choose one of "
             f"{', '.join(orders())}"
         )
     selected = words.get("select", "").split(",")
     if "num_hidden_ops" in selected:
-        told.append("-select num_hidden_ops: tfprof has never shown anything for this word")
+        sentences.append("-select num_hidden_ops: tfprof has never shown anything for this word")
     unknown = [word for word in selected if word not in ("", "num_hidden_ops", *columns())]
     if unknown:
-        told.append(
+        sentences.append(
             f"-select {','.join(unknown)}: there is no such column; choose among {', '.join(columns())}"
         )
-    return told
+    return sentences

@@ -12,12 +12,12 @@ from stepscope.report.parts import Report, Section
 
 def build(result: Verification, before: str, after: str) -> Report:
     """What was changed between two captures, what was predicted and what was measured."""
-    gained, said = tuple(_gained(result)), tuple(edits(result))
+    gained, differences = tuple(_gained(result)), tuple(edits(result))
     sections = (
-        Section("edits", "What was changed", "What differs between the two pipelines?", said),
+        Section("edits", "What was changed", "What differs between the two pipelines?", differences),
         Section("gain", "What it gained", "Did the change do what was predicted?", gained[1:-1]),
     )
-    document = document_keys.verification(result, said, before, after)
+    document = document_keys.verification(result, differences, before, after)
     kept = tuple(section for section in sections if section.answer)
     return Report(f"{before} and {after}", (gained[0], gained[-1]), kept, document=document)
 

@@ -57,7 +57,7 @@ def build(
         for outcome in outcomes
     )
     limits = _limits(change, judged)
-    said = tuple(_of_judgement(limits) if limits is not None else _sentences(change, first))
+    headline = tuple(_of_judgement(limits) if limits is not None else _sentences(change, first))
     # What the summary predicts is not what the replay does.
     replayed = Section(
         "steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows))
@@ -69,7 +69,7 @@ def build(
         sections.append(
             Section("then", "What limits a step then", "What would have to be shorter next?", table=table)
         )
-    return Report(title, (*said, *_unknown(first)), tuple(sections), document=_document(first, limits))
+    return Report(title, (*headline, *_unknown(first)), tuple(sections), document=_document(first, limits))
 
 
 def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: PipelineOutcome) -> Report:
@@ -79,7 +79,7 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
     low, high = told_range(then.low_ps, then.high_ps)
     between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
     takes = f"{_ps(then.step_ps)}{between} instead of {_ps(step_ps)}"
-    said = f"With {threads} for {stage}, a step would take about {takes}."
+    sentence = f"With {threads} for {stage}, a step would take about {takes}."
     rows = ((stage, workers, step_ps, then.step_ps, low, high),)
     columns = (
         Column("stage", "text", "Stage", "stage of the pipeline that limits it"),
@@ -91,7 +91,7 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
     )
     document = {"recorded_ps": step_ps, "then_ps": then.step_ps, "low": low, "high": high, "by": "pipeline"}
     section = Section("workers", "Threads", "What would more threads do?", table=Table(columns, rows, 1))
-    return Report(title, (said,), (section,), document=document)
+    return Report(title, (sentence,), (section,), document=document)
 
 
 def _limits(change: DurationChange, judged: Sequence[Judgement]) -> Judgement | None:
@@ -157,9 +157,9 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
     else:
         then = f"{_ps(steps.then_ps)}{between}"
         yield f"{what}, a step would take about {then} instead of {_ps(steps.recorded_ps)}."
-    told = list(steps.then.items())[:2]
-    if told and steps.then_ps:
-        parts = " and ".join(f"{shortened(name)} ({_ps(took)})" for name, took in told)
+    longest = list(steps.then.items())[:2]
+    if longest and steps.then_ps:
+        parts = " and ".join(f"{shortened(name)} ({_ps(took)})" for name, took in longest)
         yield f"What is longest then: {parts}."
     if steps.held_ps > MISSES * steps.recorded_ps:
         held = _ps(steps.held_ps)
@@ -167,9 +167,9 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
 
 
 def _changed(change: DurationChange) -> str:
-    said = [] if change.without is None else [f"without {change.without}"]
-    said += [f"with {units.show(left, 'ratio')} of {shortened(op)}" for op, left in change.ops.items()]
-    text = " and ".join(said)
+    changes = [] if change.without is None else [f"without {change.without}"]
+    changes += [f"with {units.show(left, 'ratio')} of {shortened(op)}" for op, left in change.ops.items()]
+    text = " and ".join(changes)
     return text[0].upper() + text[1:]
 
 

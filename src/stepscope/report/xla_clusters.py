@@ -27,13 +27,13 @@ def sentences(rows: Sequence[Mapping[str, Any]], left_out: int) -> list[str]:
     for row in rows:
         if row["kind"] == "node":
             outside[row["why"]] += row["nodes"]
-    said = [
+    parts = [
         f"{units.count(inside, 'node')} in {units.count(len(clusters), 'cluster')}, "
         f"{sum(outside.values()):,} outside"
     ]
-    said += [f"{number:,} outside: {_WHY[why]}" for why, number in outside.most_common()]
+    parts += [f"{number:,} outside: {_WHY[why]}" for why, number in outside.most_common()]
     if outside["untold"]:
-        said.append(f"to learn more, set {SETTINGS} and run the program again")
+        parts.append(f"to learn more, set {SETTINGS} and run the program again")
     if left_out:
-        said.append(f"{units.count(left_out, 'graph')} without a cluster left out (--all shows them)")
-    return said
+        parts.append(f"{units.count(left_out, 'graph')} without a cluster left out (--all shows them)")
+    return parts

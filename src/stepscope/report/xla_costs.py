@@ -14,11 +14,13 @@ __all__ = ["BY", "COLUMNS", "left_out", "program", "rows"]
 
 def left_out(program: Mapping[str, Any]) -> list[str]:
     """What the rows lack."""
-    told = []
+    sentences = []
     if program["run_custom_calls"]:
-        told.append(
+        sentences.append(
             f"{units.count(int(program['run_custom_calls']), 'custom call')} of unknown cost left out"
         )
     if program["run_open_loops"]:
-        told.append(f"{units.count(int(program['run_open_loops']), 'loop')} of unknown length counted once")
-    return told
+        sentences.append(
+            f"{units.count(int(program['run_open_loops']), 'loop')} of unknown length counted once"
+        )
+    return sentences

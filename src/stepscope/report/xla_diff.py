@@ -35,21 +35,21 @@ def number(value: float) -> str:
 
 def totals(found: Mapping[str, Mapping[str, float | None]]) -> str:
     """The one line of totals."""
-    said = []
+    differences = []
     for key, name in _TOTALS.items():
         a, b, delta = (found[key][side] for side in ("a", "b", "delta"))
         if b is None and a is None:
             continue
         if a is None or b is None or delta is None:
-            said.append(
+            differences.append(
                 f"{name} {'unknown' if a is None else number(a)} → {'unknown' if b is None else number(b)}"
             )
         elif delta:
             sign = "+" if delta > 0 else "-"
-            said.append(f"{name} {number(a)} → {number(b)} ({sign}{number(abs(delta))})")
+            differences.append(f"{name} {number(a)} → {number(b)} ({sign}{number(abs(delta))})")
         else:
-            said.append(f"{name} {number(a)}")
-    return ", ".join(said)
+            differences.append(f"{name} {number(a)}")
+    return ", ".join(differences)
 
 
 _GONE = {
@@ -91,8 +91,8 @@ def group(row: Row) -> str:
         {"operands": "other operands"}.get(word, f"another {word}") for word in words if word not in _CHANGED
     ]
     other = ["other attributes" if word == "another attributes" else word for word in other]
-    told = [*moved, *([f"with {', '.join(other)}"] if other else [])]
-    return f"{of} {' '.join(told)}"
+    kinds = [*moved, *([f"with {', '.join(other)}"] if other else [])]
+    return f"{of} {' '.join(kinds)}"
 
 
 def left_out(count: int) -> str:
@@ -103,33 +103,35 @@ def left_out(count: int) -> str:
 def bases(found: Mapping[str, int]) -> str:
     """How the pairs were found; steps that guess are called guesses."""
     names = {"order": "guessed by order", "resized": "by place, of another size"}
-    said = [
+    counts = [
         f"{count:,} {names.get(name, name)}"
         for name, count in sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_MOST_BASES]
     ]
-    return f"pairs: {', '.join(said) or 'none'}"
+    return f"pairs: {', '.join(counts) or 'none'}"
 
 
 def title(a: Row, b: Row, between: int) -> str:
     """Which two are compared, and by way of how many."""
-    said = f"{a['module']}: {_name(a)} → {_name(b)}"
+    names = f"{a['module']}: {_name(a)} → {_name(b)}"
     if a["module"] != b["module"]:
-        said = f"{a['module']}: {_name(a)} → {b['module']}: {_name(b)}"
-    return f"{said} (by way of {units.count(between, 'pass', 'passes')})" if between else said
+        names = f"{a['module']}: {_name(a)} → {b['module']}: {_name(b)}"
+    return f"{names} (by way of {units.count(between, 'pass', 'passes')})" if between else names
 
 
 def devices(a: Row, b: Row) -> str | None:
     """What two programs say of the devices that they run on; None where that is one, or nothing changed."""
-    told = []
+    differences = []
     for key, name in (("replicas", "replicas"), ("partitions", "devices")):
         if a[key] != b[key]:
-            told.append(f"{name} {a[key]} → {b[key]}")
-    if not told and a["per_device"] is not b["per_device"]:
+            differences.append(f"{name} {a[key]} → {b[key]}")
+    if not differences and a["per_device"] is not b["per_device"]:
         whole = "the first figures are of all" if b["per_device"] else "the second figures are of all"
-        told.append(f"split over {b['partitions']} devices: {whole}, the others of one")
+        differences.append(f"split over {b['partitions']} devices: {whole}, the others of one")
     elif a["per_device"] and b["per_device"]:
-        told.append(f"figures are of one of {b['partitions']} devices" if not told else "figures are of one")
-    return ", ".join(told) or None
+        differences.append(
+            f"figures are of one of {b['partitions']} devices" if not differences else "figures are of one"
+        )
+    return ", ".join(differences) or None
 
 
 def _name(row: Row) -> str:
@@ -150,15 +152,15 @@ def groups(rows: Sequence[Row], most: int | None) -> list[str]:
 
 def lines(found: DumpComparison, most: int | None) -> list[str]:
     """A comparison for people: title, totals, devices, and up to `most` groups of changes."""
-    told = [
+    lines_ = [
         title(found.a.row, found.b.row, len(found.paths) - 2),
         f"  {totals(diffs.totals(found.said))}",
     ]
     if split := devices(found.a.row, found.b.row):
-        told.append(f"  {split}")
+        lines_.append(f"  {split}")
     counted = diffs.groups(found.said)
-    told += [f"  {line}" for line in groups(counted, most)] if counted else ["  nothing changed"]
-    return told
+    lines_ += [f"  {line}" for line in groups(counted, most)] if counted else ["  nothing changed"]
+    return lines_
 
 
 def ops(found: DumpComparison) -> list[list[Any]]:

@@ -25,10 +25,10 @@ HARMLESS = ("ok", "repeated", "idle")
 def sentence(row: Mapping[str, Any]) -> str:
     """One flag of a checked line."""
     value = f"={row['value']}" if row["value"] is not None else ""
-    said = f"--{row['flag']}{value}: {_WHY[row['verdict']]}"
+    text = f"--{row['flag']}{value}: {_WHY[row['verdict']]}"
     if row["nearest"]:
-        said += f"; write {row['nearest']}" if row["verdict"] != "removed" else f"; near it: {row['nearest']}"
-    return said
+        text += f"; write {row['nearest']}" if row["verdict"] != "removed" else f"; near it: {row['nearest']}"
+    return text
 
 
 def conclusion(rows: Sequence[Mapping[str, Any]], variable: str) -> str:

@@ -12,13 +12,13 @@ Row = Mapping[str, Any]
 
 def shown(row: Row) -> dict[str, Any]:
     """A row for a table: times with units, long values cut."""
-    told = dict(row)
+    shown_row = dict(row)
     for name in ("median", "least", "compile"):
         value = row[f"{name}_ps"]
-        told[name] = None if value is None else units.show(value, "ps")
+        shown_row[name] = None if value is None else units.show(value, "ps")
     if row["max_relative"] is not None:
-        told["max_relative"] = f"{row['max_relative']:.2g}"
-    return told
+        shown_row["max_relative"] = f"{row['max_relative']:.2g}"
+    return shown_row
 
 
 def notes(rows: Sequence[Row], asked: int, *, is_plain: bool) -> Iterator[str]:

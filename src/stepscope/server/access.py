@@ -48,8 +48,8 @@ class Access:
         if _PATH.fullmatch(path) is None or path.decode("ascii") != scope["path"]:
             raise _refused("The request is for nothing of ours.", "its target, which is not a path of ours")
         origins = _all(headers, b"origin")
-        own = b"http://" + hosts[0]
-        if len(origins) > 1 or (origins and origins[0] != own):
+        own_origin = b"http://" + hosts[0]
+        if len(origins) > 1 or (origins and origins[0] != own_origin):
             raise _refused("The request comes from another site.", "its Origin header")
         if scope["method"] in READING:
             sites = _all(headers, b"sec-fetch-site")

@@ -60,12 +60,12 @@ _current: ContextVar[Doing | None] = ContextVar("doing", default=None)
 @contextlib.contextmanager
 def waits_for(other: Doing) -> Iterator[None]:
     """The current answer waits for what another does."""
-    own = _current.get()
-    if own is None or own is other:
+    current = _current.get()
+    if current is None or current is other:
         yield
         return
-    before, own._behind = own._behind, other
+    before, current._behind = current._behind, other
     try:
         yield
     finally:
-        own._behind = before
+        current._behind = before

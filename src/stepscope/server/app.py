@@ -133,8 +133,8 @@ async def catalog(page: Page, request: Request) -> Response:
     """What there is to look at."""
     found = await page.recording.catalog()
     given = found.told["given"]
-    told = {"title": ", ".join(given), "version": __version__, "opened": page.opened}
-    return Json({**told, **found.told})
+    members = {"title": ", ".join(given), "version": __version__, "opened": page.opened}
+    return Json({**members, **found.told})
 
 
 async def news(page: Page, request: Request) -> Response:
@@ -359,7 +359,7 @@ async def sql(page: Page, request: Request) -> Response:
     found = await page.console.run(_statement(given["sql"]))
     header, settings = found.header, page.console.settings
     cut = bool(header["cut"])
-    told = {
+    members = {
         "columns": header["columns"],
         "types": header["types"],
         "total": None if cut else header["rows"],
@@ -368,7 +368,7 @@ async def sql(page: Page, request: Request) -> Response:
         "most_bytes": settings.most_bytes,
         "ms": header["ms"],
     }
-    return Json(encode(told)[:-1] + b',"rows":' + found.body + b"}")
+    return Json(encode(members)[:-1] + b',"rows":' + found.body + b"}")
 
 
 async def download(page: Page, request: Request) -> Response:

@@ -49,7 +49,7 @@ def read(trace: OpenTrace) -> Catalog:
         trace.keep([STACK_BARS])
     steps = dicts(trace.query(statement("page_steps")))
     placed = [row for row in sources if row["first_ps"] is not None]
-    told = {
+    members = {
         "format": FORMAT,
         "given": list(trace.given),
         "runs": dicts(trace.query(statement("page_runs"))),
@@ -99,7 +99,7 @@ def read(trace: OpenTrace) -> Catalog:
         "classes": list(CLASSES),
     }
     ids += [-1 - number for number in range(len(threads))]
-    return Catalog(told, ids, {track: number for number, track in enumerate(ids)}, bool(threads))
+    return Catalog(members, ids, {track: number for number, track in enumerate(ids)}, bool(threads))
 
 
 def _as_people_sort(track: dict[str, Any]) -> tuple[Any, ...]:

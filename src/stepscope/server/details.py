@@ -107,7 +107,7 @@ def _named(one: dict[str, Any]) -> dict[str, Any]:
     return {"id": str(one["id"]), "name": one["name"], "op_name": one["op_name"], "op_type": one["op_type"]}
 
 
-def _line(trace: OpenTrace, own: dict[str, Any], chain: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _line(trace: OpenTrace, slice_row: dict[str, Any], chain: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The innermost line of the program that a slice came from: that of a frame of Python around it or
     around what launched it, else the line that made its op."""
     for one in chain:
@@ -115,7 +115,7 @@ def _line(trace: OpenTrace, own: dict[str, Any], chain: list[dict[str, Any]]) ->
         if frame is not None and frame[1] and _is_program(one["name"]):
             return {"file": frame[0], "line": frame[1], "function": frame[2]}
     op = next((one["op_name"] for one in chain if one["op_name"]), None)
-    place = None if op is None else line_of_op(trace.query, own["run_id"], op)
+    place = None if op is None else line_of_op(trace.query, slice_row["run_id"], op)
     return None if place is None else {"file": place.file, "line": place.line, "function": place.function}
 
 

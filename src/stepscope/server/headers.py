@@ -41,12 +41,12 @@ class Headers:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = list(message.get("headers", ()))
-                names = {name.lower() for name, _ in own}
-                own += [header for header in HEADERS if header[0] not in names]
+                headers = list(message.get("headers", ()))
+                names = {name.lower() for name, _ in headers}
+                headers += [header for header in HEADERS if header[0] not in names]
                 if _CACHE not in names:
-                    own.append((_CACHE, b"no-store"))
-                message = {**message, "headers": own}
+                    headers.append((_CACHE, b"no-store"))
+                message = {**message, "headers": headers}
             await send(message)
 
         await self._app(scope, receive, sending)

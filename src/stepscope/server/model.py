@@ -33,12 +33,12 @@ def read(trace: OpenTrace) -> tfprof.TfprofModel:
     """The model of what was given: its graph, steps, op log and checkpoint, or else the ops that the trace
     shows. NothingFound when there is neither."""
     found = files.under(list(trace.given)).files
-    told = None
+    found_evidence = None
     if not found.keys() & {"profile_path", "run_meta_path"}:
-        told = evidence.read(trace.query)
-        told = told if told.nodes else None
+        found_evidence = evidence.read(trace.query)
+        found_evidence = found_evidence if found_evidence.nodes else None
     named = {name: places for name, places in found.items() if name != files.TRACES}
-    if not named and told is None:
+    if not named and found_evidence is None:
         raise NothingFound(
             "There is no model to look at.",
             seen="no graph, RunMetadata, checkpoint or profile, and no slice that is an op",
@@ -54,7 +54,7 @@ def read(trace: OpenTrace) -> tfprof.TfprofModel:
         only("op_log_path"),
         checkpoint=only("checkpoint_path"),
         profile=only("profile_path"),
-        evidence=told,
+        evidence=found_evidence,
     )
 
 
@@ -89,14 +89,14 @@ def answer(model: tfprof.TfprofModel, given: dict[str, Any]) -> dict[str, Any]:
             raise Refused(
                 400, error.happened, seen=error.seen, todo=error.todo, slug="request-odd"
             ) from error
-    told = model.show(view, chosen)
+    output = model.show(view, chosen)
     go_on()
     rows, _ = model.outline(view, chosen)
     go_on()
     root = tree(rows[:MOST_LINES], tuple(chosen.select), 10**6 if model.of_trace else 1)
-    built = report.build(view, root, [*told.warnings, *report.advice(view, words, told)])
+    built = report.build(view, root, [*output.warnings, *report.advice(view, words, output)])
     go_on()
-    text = told.text
+    text = output.text
     return {
         "format": FORMAT,
         "report": python_json.loads(json.render(built)),

@@ -75,7 +75,7 @@ def error(problem: Exception) -> Json:
 
 
 def _told(problem: StepscopeError, status: int) -> Json:
-    said = {"slug": problem.slug, "what": problem.happened, "seen": problem.seen, "to_do": problem.todo}
+    members = {"slug": problem.slug, "what": problem.happened, "seen": problem.seen, "to_do": problem.todo}
     if problem.path is not None:
-        said["file"] = problem.path
-    return Json({"error": said}, status_code=status)
+        members["file"] = problem.path
+    return Json({"error": members}, status_code=status)

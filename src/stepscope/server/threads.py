@@ -15,5 +15,5 @@ def give_way() -> None:
     """Lowers the priority of the thread that calls. Only Linux has priorities of threads."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # forbidden, which costs others a little time
-            own = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + NICE)
+            thread_id = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread_id, os.getpriority(os.PRIO_PROCESS, thread_id) + NICE)

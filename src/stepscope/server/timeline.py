@@ -74,11 +74,11 @@ class Timeline:
 
 def _class_of(name: str, row: dict[str, Any]) -> str:
     """The class of slices of a name: where no op says, what steps count them to."""
-    own = str(row["class"])
-    if own not in ("other", "python"):
-        return own
+    stored_class = str(row["class"])
+    if stored_class not in ("other", "python"):
+        return stored_class
     label = labels.of_slice(name, None, row["op_type"] is not None, False).label
-    return label if label is not None and (own == "other" or label == "compile") else own
+    return label if label is not None and (stored_class == "other" or label == "compile") else stored_class
 
 
 def _compiling(trace: OpenTrace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:

@@ -51,12 +51,14 @@ class Compacted(NamedTuple):
 
 
 def compact(
-    lake: lakes.Given, runs: Collection[str] | None = None, told: Callable[[Compacted], None] | None = None
+    lake: lakes.Given,
+    runs: Collection[str] | None = None,
+    on_compacted: Callable[[Compacted], None] | None = None,
 ) -> list[Compacted]:
     """Compacts those runs of a lake (None: all) that have several sources, not all in one place yet.
 
-    told: called with each as it is done. UsageError for a run that the lake lacks; LakeError when a table is
-    damaged or the lake cannot be written: what is in it stays whole.
+    on_compacted: called with each as it is done. UsageError for a run that the lake lacks; LakeError when a
+    table is damaged or the lake cannot be written: what is in it stays whole.
     """
     if not lakes.is_lake_at(os.fspath(lake)):
         raise UsageError(
@@ -76,8 +78,8 @@ def compact(
             found = _compact(_contents(lake, mirror), run_id, mirror)
             if found is not None:
                 done.append(found)
-                if told is not None:
-                    told(found)
+                if on_compacted is not None:
+                    on_compacted(found)
                 break
     return done
 
@@ -96,10 +98,10 @@ def needed(lake: Lake, runs: Collection[str] | None, shown: str) -> list[str]:
         )
     return [
         run_id
-        for run_id, own in sorted(sources.items())
+        for run_id, manifests in sorted(sources.items())
         if (runs is None or run_id in runs)
-        and len(own) > 1
-        and any(manifest.packed is None for manifest in own)
+        and len(manifests) > 1
+        and any(manifest.packed is None for manifest in manifests)
     ]
 
 
@@ -107,9 +109,9 @@ def _contents(lake: lakes.Given, mirror: Mirror | None) -> Lake:
     return reader.contents(Path(os.fspath(lake))) if mirror is None else mirror.lake()
 
 
-def _compact(there: Lake, run_id: str, mirror: Mirror | None) -> Compacted | None:
+def _compact(contents: Lake, run_id: str, mirror: Mirror | None) -> Compacted | None:
     """Compacts one run; None when somebody changed it meanwhile."""
-    lake, folder = there.of_runs([run_id]), there.folder
+    lake, folder = contents.of_runs([run_id]), contents.folder
     before = lake.files_of()
     with writer.telling(folder), writer.staged(folder) as stage:
         lost = lake.damaged_timelines()
@@ -209,10 +211,10 @@ def _cut(lake: Lake, table: str) -> Iterator[Sequence[str]]:
     sizes: dict[str, int] = {}
     for manifest in lake.manifests:
         if (rows := manifest.rows.get(table)) is not None:
-            own = sum(file.bytes for file in manifest.files if file.table == table)
+            table_bytes = sum(file.bytes for file in manifest.files if file.table == table)
             # What of a file of the snapshot is this source's, is not known: a guess by its rows will do.
             sizes[manifest.source.host_id] = sizes.get(manifest.source.host_id, 0) + (
-                own or rows * _GUESSED_ROW_BYTES
+                table_bytes or rows * _GUESSED_ROW_BYTES
             )
     hosts: list[str] = []
     total = 0

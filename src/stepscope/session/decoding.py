@@ -75,7 +75,7 @@ def decode_source(
     try:
         if needs == NEEDS and one.fill is not None:
             one.fill(store, source, spool)
-        if needs == NEEDS and (told := one.steps(pieces)) is not None:
+        if needs == NEEDS and (recorded_steps := one.steps(pieces)) is not None:
             producer = store.facts.get("producer") or "unknown"
             known = steps.SourceFacts(
                 source.step,
@@ -83,7 +83,7 @@ def decode_source(
                 formats.writer(source.format, producer).of_session,
                 source.traits.steps == "beside",
             )
-            steps.recover(store, known, told)
+            steps.recover(store, known, recorded_steps)
             store.roll_up(producer)
     except formats.Damaged as error:
         return _failed(source, str(error))

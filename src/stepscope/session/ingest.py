@@ -49,8 +49,8 @@ def ingest_one(
     if spool is None:
         if not lakes.is_lake_at(os.fspath(lake)):
             _create(lake)
-        with contextlib.closing(Spool()) as own:
-            return ingest_one(item, lake, spool=own, threads=threads, progress=progress)
+        with contextlib.closing(Spool()) as own_spool:
+            return ingest_one(item, lake, spool=own_spool, threads=threads, progress=progress)
     mirror = lakes.in_store(lake)
     folder = Path(os.fspath(lake)) if mirror is None else mirror.folder
     source = _reachable(item.source)
@@ -83,10 +83,10 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
     if mirror is None:
         derive_runs(reader.contents(Path(os.fspath(lake))), runs)
         return
-    there = mirror.lake()
+    contents = mirror.lake()
     before = {run_id: derived_tables.read(mirror.folder, run_id) for run_id in runs}
     mirror.forget(f"{derived_tables.FOLDER}/{run_id}.json" for run_id in runs)
-    derive_runs(there, runs)
+    derive_runs(contents, runs)
     for run_id in sorted(runs):
         store_writer.publish_derived(mirror, run_id, before[run_id])
 

@@ -37,19 +37,19 @@ HOSTS_AT_ONCE = 256
 Rows = list[dict[str, Any]]
 
 
-def derive_runs(there: Lake, run_ids: set[str]) -> None:
+def derive_runs(contents: Lake, run_ids: set[str]) -> None:
     """Stores the derived tables of those runs of a lake that lack them, or whose are out of date. LakeError
     when the lake cannot be written."""
-    folder = there.folder
+    folder = contents.folder
     stale = {
         run_id: manifests
-        for run_id, manifests in derived_tables.by_run(there.manifests).items()
-        if run_id in run_ids and not _is_current(there, run_id, manifests)
+        for run_id, manifests in derived_tables.by_run(contents.manifests).items()
+        if run_id in run_ids and not _is_current(contents, run_id, manifests)
     }
     for run_id, manifests in stale.items():
         tables: dict[str, Rows | None] = dict.fromkeys(VERSIONS)
         wanted = [name for name in VERSIONS if name != "tfprof_node" or _slices(manifests) <= MOST_SLICES]
-        lake = there.of_runs([run_id])
+        lake = contents.of_runs([run_id])
         tables.update(rows(lake, wanted))
         merging = partial(_merge, lake, _mergeable(manifests))
         derived_writer.write(folder, run_id, manifests, tables, VERSIONS, merging)

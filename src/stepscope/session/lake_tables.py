@@ -168,7 +168,7 @@ class LakeTables:
         self._read.add(table)
         parts: dict[tuple[Condition, ...], list[str]] = {}
         if merged:
-            paths = [str(self._root / path) for own in merged.values() for path in own]
+            paths = [str(self._root / path) for run_paths in merged.values() for path in run_paths]
             parts.setdefault(self._of_hosts(table), []).extend(paths)
         for file in files:
             parts.setdefault(file.where, []).append(str(self._root / file.path))

@@ -65,14 +65,14 @@ def ingest_on(session: Any, items: Sequence[WorkItem], lake: Path) -> list[Sourc
         frame = session.createDataFrame(table).repartition(tasks)
         work = _work(str(lake.absolute()), name)
         try:
-            told = frame.mapInArrow(work, "number bigint, told string").toArrow().to_pylist()
+            returned = frame.mapInArrow(work, "number bigint, told string").toArrow().to_pylist()
         except KeyboardInterrupt:
             with contextlib.suppress(Exception):
                 session.interruptAll()
             raise
         except Exception as error:
             raise _failed(error) from error
-    found = {one["number"]: json.loads(one["told"]) for one in told}
+    found = {one["number"]: json.loads(one["told"]) for one in returned}
     for one in found.values():
         if "error" in one:
             raise LakeError(
@@ -83,9 +83,9 @@ def ingest_on(session: Any, items: Sequence[WorkItem], lake: Path) -> list[Sourc
                 path=str(lake),
             )
     rows = [SourceRow(**found[number]["row"]) for number in range(len(items))]
-    there = {manifest.source.source_id: manifest.source for manifest in reader.read_manifests(lake)}
+    kept_sources = {manifest.source.source_id: manifest.source for manifest in reader.read_manifests(lake)}
     for row in rows:
-        if there.get(row.source_id) != row:
+        if kept_sources.get(row.source_id) != row:
             raise LakeError(
                 "The executors write to another lake than the one here.",
                 seen=f"no manifest of {row.path}, which an executor says it ingested",
@@ -154,9 +154,9 @@ def _work(lake: str, name: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         for batch in batches:
             numbers, items = (column.to_pylist() for column in batch.columns)
-            told = [one(item) for item in items]
+            results = [one(item) for item in items]
             yield pa.RecordBatch.from_arrays(
-                [pa.array(numbers, pa.int64()), pa.array(told, pa.string())], names=["number", "told"]
+                [pa.array(numbers, pa.int64()), pa.array(results, pa.string())], names=["number", "told"]
             )
 
     return work
@@ -174,10 +174,10 @@ def _failed(error: Exception) -> QueryError:
             slug="no-cluster",
         )
     # The last line of a traceback says what went wrong.
-    said = next((line for line in reversed(lines) if line[:1].isalpha() and "Error" in line), lines[0])
+    message = next((line for line in reversed(lines) if line[:1].isalpha() and "Error" in line), lines[0])
     return QueryError(
         "Spark could not ingest.",
-        seen=said[:400],
+        seen=message[:400],
         todo="look at the logs of the executors; what was ingested stays, and the same command goes on",
         slug="no-cluster",
     )

@@ -120,10 +120,10 @@ class OpenTrace:
         every = [entry.statement for entry in entries]
         self._tell(keep[0] if keep else entries[0].name if entries else "", 0, len(entries))
 
-        def told(number: int, done: int) -> None:
+        def finished(number: int, done: int) -> None:
             self._tell(entries[number].name, done, len(entries))
 
-        return self._ask(every, lambda engine: engine.answers(every, keep, told))
+        return self._ask(every, lambda engine: engine.answers(every, keep, finished))
 
     def define(self, views: Mapping[str, str | Statement]) -> None:
         """Makes SELECT statements usable by name in query()."""

@@ -91,8 +91,8 @@ def plan(
     """
     given = [os.fspath(path) for path in paths]
     look_up(given)
-    there = lakes.contents(lake)
-    manifests: Sequence[Manifest] = () if there is None else there.manifests
+    contents = lakes.contents(lake)
+    manifests: Sequence[Manifest] = () if contents is None else contents.manifests
     spool = Spool()
     try:
         known = FromManifests(manifests)
@@ -136,11 +136,11 @@ def _planned(found: FoundSources, manifests: Sequence[Manifest], spool: Spool, *
     # By path, so that of several copies in one call the same one is kept in whatever order they are given.
     for source in sorted(found.sources, key=lambda one: one.path):
         # Names that were asked for are kept apart even when the file is known under another.
-        said = fixed or source.run_said
+        is_named = fixed or source.run_said
         row = by_file.get((source.identity, source.member)) if source.identity else None
-        if row is not None and (not said or (row.run_id, row.host_id) == (source.run_id, source.host_id)):
+        if row is not None and (not is_named or (row.run_id, row.host_id) == (source.run_id, source.host_id)):
             known[source] = row
-        elif not said and (first := copies.of(source)) is not None:
+        elif not is_named and (first := copies.of(source)) is not None:
             skipped.append(Skipped(source.path, "known-copy", f"a copy of {first}, which is in the lake"))
         else:
             todo.append(source)
@@ -232,7 +232,7 @@ def _carriers(
 ) -> Mapping[str, tuple[tuple[ByteLocation, str], ...]]:
     """The op logs of each run, by the path of the one source whose rows they are: that which has them in the
     lake already, or else the first that is new."""
-    there = {
+    whole_exports = {
         manifest.source.run_id: (manifest.identity, manifest.member)
         for manifest in manifests
         if "op_line" in manifest.rows
@@ -240,8 +240,10 @@ def _carriers(
     found: dict[str, tuple[tuple[ByteLocation, str], ...]] = {}
     for run_id, places in op_logs.by_run(sources, _op_log.NAMES).items():
         of_run = [source for source in todo if source.run_id == run_id]
-        if run_id in there:
-            of_run = [source for source in of_run if (source.identity, source.member) == there[run_id]]
+        if run_id in whole_exports:
+            of_run = [
+                source for source in of_run if (source.identity, source.member) == whole_exports[run_id]
+            ]
         if of_run:
             found[of_run[0].path] = tuple(places)
     return found

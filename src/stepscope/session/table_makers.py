@@ -106,8 +106,8 @@ def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None
         number, first = next((at, source) for at, source in enumerate(sources) if source.run_id == run)
         about = (number, run, first.host_id, "op-log-unread", "missing")
         for place, path in places[: op_logs.MOST]:
-            if told := _unread(place, path, spool):
-                offset, seen = told
+            if unread := _unread(place, path, spool):
+                offset, seen = unread
                 rows.append((*about, 1, offset, printable(f"{path}: {seen}")))
         if (rest := len(places) - op_logs.MOST) > 0:
             detail = f"{places[op_logs.MOST][1]}: one of {rest:,} op logs beyond {op_logs.MOST}"
@@ -149,8 +149,8 @@ def with_files(decoded: Decoded, places: Sequence[tuple[ByteLocation, str]], spo
     if rows := code_rows([source], spool, logs):
         names = [name for name in rows[0] if name not in _PLACES]
         store.replace("op_line", {name: [row[name] for row in rows] for name in names})
-    told = ("slug", "effect", "events", "first_offset", "detail")
-    notes = [dict(zip(told, row[3:], strict=True)) for row in code_notes([source], spool, logs)]
+    note_columns = ("slug", "effect", "events", "first_offset", "detail")
+    notes = [dict(zip(note_columns, row[3:], strict=True)) for row in code_notes([source], spool, logs)]
     return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 

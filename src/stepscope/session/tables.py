@@ -220,17 +220,17 @@ class DecodedTables:
 
     def _made_of(self, versions: list[int]) -> str | None:
         """What derived tables are made of; None when that is not known well enough to keep them."""
-        told: list[object] = [versions]
+        identity: list[object] = [versions]
         for decoded in self._decoded:
             source = decoded.source
             if not (content_hash := decoded.facts.get("content_hash")):
                 return None
             hints = (source.run_id, source.host_id, source.path, source.name, source.step, source.rank)
-            told += [content_hash, decoded.facts.get("decoder_version"), hints]
-            told += [_seen(piece.bytes.path) for piece in source.pieces]
+            identity += [content_hash, decoded.facts.get("decoder_version"), hints]
+            identity += [_seen(piece.bytes.path) for piece in source.pieces]
         for places in op_logs.by_run([decoded.source for decoded in self._decoded], _op_log.NAMES).values():
-            told += [(path, _seen(place.path)) for place, path in places]
-        return repr(told)
+            identity += [(path, _seen(place.path)) for place, path in places]
+        return repr(identity)
 
     def lanes(self) -> dict[int, Lanes] | None:
         """The stores themselves."""

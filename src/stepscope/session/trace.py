@@ -116,8 +116,8 @@ def found(
     memory = user_cache() if cache else None
     spool = Spool()
     try:
-        there = find(names, formats, spool, memory=memory, run=run, host=host, looking=looking)
-        return DecodedTables(there, spool, memory, progress, names), names
+        tables = find(names, formats, spool, memory=memory, run=run, host=host, looking=looking)
+        return DecodedTables(tables, spool, memory, progress, names), names
     except BaseException:
         spool.close()
         raise
@@ -160,16 +160,16 @@ def compact(
     lake: str | PathLike[str],
     runs: Collection[str] | None = None,
     *,
-    told: Callable[[Compacted], None] | None = None,
+    on_compacted: Callable[[Compacted], None] | None = None,
 ) -> list[Compacted]:
     """Puts the rows of all sources of a run into one file a table: what fleets need, see
     stepscope.session.compacting. runs: ids of those to compact; None compacts all that have several sources.
 
-    told: called with each run as it is done. LakeError when the lake is damaged or cannot be written.
+    on_compacted: called with each run as it is done. LakeError when the lake is damaged or cannot be written.
     """
     from stepscope.session import compacting
 
-    return compacting.compact(lake, runs, told)
+    return compacting.compact(lake, runs, on_compacted)
 
 
 def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tuple[int, int]:
@@ -181,9 +181,9 @@ def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tu
     if mirror is None:
         folder = Path(fspath(lake))
         marker_file.check(folder)
-    there = reader.contents(folder) if mirror is None else mirror.lake()
-    there.verify(contents=True, told=progress)
-    files = there.files_of()
+    contents = reader.contents(folder) if mirror is None else mirror.lake()
+    contents.verify(contents=True, progress=progress)
+    files = contents.files_of()
     return len(files), sum(file.bytes for file in files)
 
 
@@ -206,21 +206,21 @@ def _of_lake(folder: str, cache: bool, only: Only) -> tuple[TraceTables, Sequenc
                 closing()
             raise
     runs, hosts = (None if names is None else frozenset(names) for names in only)
-    for kind, wanted, there in (
+    for kind, wanted, known_ids in (
         ("run", runs, {manifest.source.run_id for manifest in lake.manifests}),
         ("host", hosts, {manifest.source.host_id for manifest in lake.manifests}),
     ):
-        if missing := sorted((wanted or frozenset()) - there):
-            raise _not_there(kind, missing[0], there, folder)
+        if missing := sorted((wanted or frozenset()) - known_ids):
+            raise _not_there(kind, missing[0], known_ids, folder)
     kept = config.cache_dir() if cache else None
     return LakeTables(lake, kept, lake_derivation.rows, runs, hosts, closing), [folder]
 
 
-def _not_there(kind: str, name: str, there: Collection[str], folder: str) -> UsageError:
-    shown = ", ".join(sorted(there)[:5]) + (", …" if len(there) > 5 else "")
+def _not_there(kind: str, name: str, known_ids: Collection[str], folder: str) -> UsageError:
+    shown = ", ".join(sorted(known_ids)[:5]) + (", …" if len(known_ids) > 5 else "")
     return UsageError(
         f"The lake has no {kind} {name}.",
-        seen=f"{kind}s {shown}" if there else "a lake without sources",
+        seen=f"{kind}s {shown}" if known_ids else "a lake without sources",
         todo=f"use an id from the table {kind}",
         path=folder,
     )

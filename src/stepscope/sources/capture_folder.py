@@ -103,10 +103,10 @@ def host_in(place: ByteLocation) -> str:
         with Path(place.path).open("rb") as file:
             file.seek(place.offset)
             size = _MOST_BYTES if place.length is None else min(place.length, _MOST_BYTES)
-            told = strict_json.parse(file.read(size), lenient=True)
+            record = strict_json.parse(file.read(size), lenient=True)
     except (OSError, strict_json.OddJson):
         return "unknown"  # decoding it says what is wrong
-    host = told.get("host") if isinstance(told, dict) else None
+    host = record.get("host") if isinstance(record, dict) else None
     return host if isinstance(host, str) and host else "unknown"
 
 

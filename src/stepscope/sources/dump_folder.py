@@ -67,5 +67,5 @@ def _identity(known: Sequence[Identity | None], packed: bool) -> Identity | None
     ctime_ns = (
         max(one[3] for one in every) if all(one[3] >= 0 for one in every) else min(one[3] for one in every)
     )
-    told = zlib.crc32(repr(sorted(every)).encode("utf-8", "surrogatepass"))
-    return folder, sum(one[1] for one in every), max(one[2] for one in every), ctime_ns, told
+    checksum = zlib.crc32(repr(sorted(every)).encode("utf-8", "surrogatepass"))
+    return folder, sum(one[1] for one in every), max(one[2] for one in every), ctime_ns, checksum

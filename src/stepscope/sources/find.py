@@ -138,14 +138,14 @@ class _Gathered:
 
     def _leave_out(self, file: FoundFile, item: InspectedItem) -> None:
         member = f"!{item.member}" if item.member else ""
-        told = Skipped(file.shown + member, "nothing-found", f"{item.kind}, no recording")
+        skipped = Skipped(file.shown + member, "nothing-found", f"{item.kind}, no recording")
         if len(self.others) < _MOST_OTHERS:
-            self.others.append(told)
+            self.others.append(skipped)
         if claim := claims(item.name):
             seen = f"called {claim}, but it is {'an' if item.kind[0] in 'aeiou' else 'a'} {item.kind}"
-            self.skipped.append(told._replace(slug="unreadable-source", detail=seen))
+            self.skipped.append(skipped._replace(slug="unreadable-source", detail=seen))
         elif file.root is None and not item.member:
-            self.in_vain.append(told)
+            self.in_vain.append(skipped)
 
     def chosen(self, homes: Sequence[str]) -> list[Source]:
         """The sources to read: of each recording that a folder has in several forms, one."""
@@ -166,8 +166,8 @@ def _look(
     file: FoundFile, formats: Formats, spool: Spool, memory: InspectionCache, remembered: InspectionCache
 ) -> Inspection:
     if not file.lasting:
-        if file.identity is not None and (there := remembered.recall(file.identity)) is not None:
-            return there
+        if file.identity is not None and (remembered_look := remembered.recall(file.identity)) is not None:
+            return remembered_look
         return look(file.path.absolute(), file.shown, formats, spool)
     try:
         key = identity(file.path)
@@ -194,13 +194,13 @@ def _nothing(
     where = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more paths" if len(paths) > 3 else "")
     counts = ", ".join(f"{count} x {kind}" for kind, count in sorted(seen.items(), key=lambda kv: -kv[1]))
     troubles = "; ".join(f"{one.path}: {one.detail}" for one in skipped[:3])
-    told = "; ".join(text for text in (counts, troubles) if text) or "no files at all"
+    troubles_seen = "; ".join(text for text in (counts, troubles) if text) or "no files at all"
     closed = [one for one in skipped if one.slug == "no-access"]
     if closed and not counts and len(closed) == len(skipped):
         more = f" and {len(closed) - 1} more files" if len(closed) > 1 else ""
         return UnreadableSource(
             f"{closed[0].path}{more} cannot be read: {closed[0].detail[:1].lower()}{closed[0].detail[1:]}.",
-            seen=told,
+            seen=troubles_seen,
             todo="change its permissions, or copy it to where you may read it",
             slug="no-access",
             path=closed[0].path,
@@ -212,13 +212,13 @@ def _nothing(
         ):
             return error(
                 f"Nothing could be read from {where}.",
-                seen=told,
+                seen=troubles_seen,
                 todo="unpack it by hand if you trust it, and give the files in it",
                 path=first.path,
             )
     return NothingFound(
         f"No recording was found under {where}.",
-        seen=told,
+        seen=troubles_seen,
         todo=next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE),
         path=paths[0] if len(paths) == 1 else None,
     )

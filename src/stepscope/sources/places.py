@@ -19,7 +19,7 @@ def source_of(
     home = home_of(file, item)
     place = names.said(home)
     run_name, run_path, capture = _run(file, item, traits, home)
-    said = run or place.get("run") or ("stdin" if file.place == PIPE and not item.member else None)
+    given_name = run or place.get("run") or ("stdin" if file.place == PIPE and not item.member else None)
     step, rank = names.step(item.name), names.rank(item.name)
     if rank is None and place.get("rank", "").isdecimal():
         rank = int(place["rank"])
@@ -34,9 +34,9 @@ def source_of(
         size=item.size,
         format=item.kind,
         traits=traits,
-        run_name=said or run_name,
-        run_path="" if said else run_path,
-        run_said=said is not None,
+        run_name=given_name or run_name,
+        run_path="" if given_name else run_path,
+        run_said=given_name is not None,
         host_name=host_name,
         host_said=bool(host or place.get("host")),
         capture=capture,

@@ -228,11 +228,11 @@ _DENIED = re.compile(r"\b(?:401|403)\b|AccessDenied|SignatureDoesNotMatch|Invali
 
 def _passes(error: Exception) -> bool:
     """Whether the same request may be answered the next time."""
-    told = str(error)
+    message = str(error)
     return (
-        not _DENIED.search(told)
+        not _DENIED.search(message)
         and type(error).__name__ in ("GenericError", "JoinError")
-        and ("NoSuchBucket" not in told)
+        and ("NoSuchBucket" not in message)
     )
 
 

@@ -42,8 +42,8 @@ def members(path: Path, shown: str, packing: str | None, only: str | None) -> It
                 place = None
                 if packing is None and start.packing in (None, "gzip"):
                     codec: Codec = "gzip" if start.packing else "plain"
-                    there = max(0, min(info.size, size - info.offset_data))
-                    place = ByteLocation(str(path), info.offset_data, there, codec)
+                    available = max(0, min(info.size, size - info.offset_data))
+                    place = ByteLocation(str(path), info.offset_data, available, codec)
                 yield Member(info.name, info.size, start, member, place)
         if headers.damage is not None:
             raise DamagedArchive(headers.damage)

@@ -36,8 +36,13 @@ def measured(python: str = sys.executable) -> Peaks:
             timeout=_SECONDS,
             stdin=subprocess.DEVNULL,
         )
-        said = json.loads(done.stdout)
-        return Peaks(float(said["flops"]), float(said["bytes"]), said["device"], said["library"])
+        measurement = json.loads(done.stdout)
+        return Peaks(
+            float(measurement["flops"]),
+            float(measurement["bytes"]),
+            measurement["device"],
+            measurement["library"],
+        )
     except subprocess.TimeoutExpired:
         seen = f"it took more than {_SECONDS} s"
     except OSError as error:

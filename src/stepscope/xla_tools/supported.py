@@ -53,12 +53,12 @@ def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types
 
 def _asked(python: str | None) -> list[Any]:
     """TensorFlow's version and all its kernels: op, device and types, as a child process lists them."""
-    said = installed.run_code(_CODE, python)
-    _, begun, text = said.out.decode("utf-8", "replace").rpartition("BEGIN")
+    answer = installed.run_code(_CODE, python)
+    _, begun, text = answer.out.decode("utf-8", "replace").rpartition("BEGIN")
     if not begun:
         raise StepscopeError(
             "TensorFlow could not be asked for its ops",
-            seen=f"exit code {said.code}; {(said.text.strip().splitlines() or ['no output'])[-1][:300]}",
+            seen=f"exit code {answer.code}; {(answer.text.strip().splitlines() or ['no output'])[-1][:300]}",
             todo="install TensorFlow, or give --python the interpreter that has it",
             slug="no-tensorflow",
         )
@@ -83,8 +83,10 @@ def once(nodes: Iterable[Sequence[Any]]) -> list[tuple[str, str, Mapping[str, An
     for name, op, text in nodes:
         attributes = strict_json.members(text)
         bare = clusters.bare_name(name, attributes.get("_XlaCluster"))
-        own = {key: value for key, value in attributes.items() if not key.startswith("_")}
-        found.setdefault((bare, op, json.dumps(own, sort_keys=True)), (bare, op, own))
+        shown_attributes = {key: value for key, value in attributes.items() if not key.startswith("_")}
+        found.setdefault(
+            (bare, op, json.dumps(shown_attributes, sort_keys=True)), (bare, op, shown_attributes)
+        )
     return list(found.values())
 
 

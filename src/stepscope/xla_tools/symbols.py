@@ -105,8 +105,8 @@ def find(paths: Sequence[str | Path], name: str) -> list[dict[str, Any]]:
                         "bytes": symbol.bytes,
                     }
     found = list(rows.values())
-    for row, said in zip(found, _demangled([row["symbol"] for row in found]), strict=False):
-        row["name"] = said
+    for row, demangled in zip(found, _demangled([row["symbol"] for row in found]), strict=False):
+        row["name"] = demangled
     return sorted(found, key=lambda row: (not row["defined"], row["library"], row["table"], row["symbol"]))
 
 
@@ -160,10 +160,10 @@ def _demangled(symbols: Sequence[str]) -> list[str | None]:
     if program is None or not symbols:
         return [None] * len(symbols)
     try:
-        said = subprocess.run(
+        done = subprocess.run(
             [program], input="\n".join(symbols), capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return [None] * len(symbols)
-    lines = said.stdout.splitlines()
+    lines = done.stdout.splitlines()
     return [*map(printable, lines)] if len(lines) == len(symbols) else [None] * len(symbols)

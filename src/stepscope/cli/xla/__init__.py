@@ -68,8 +68,8 @@ class _Parser(Parser):
 
 def parser() -> Parser:
     """The parser that chooses the verb below."""
-    told = abouts(__path__)
-    listed = "\n".join(f"  {name:<15}{told[_FILES.get(name, name)]}" for name in BELOW)
+    about = abouts(__path__)
+    listed = "\n".join(f"  {name:<15}{about[_FILES.get(name, name)]}" for name in BELOW)
     made = _Parser("xla", ABOUT, "stepscope xla VERB … [--help]", listed)
     made.add_argument("below", nargs="?", choices=BELOW, metavar="VERB", help="one of the list below")
     return made

@@ -47,8 +47,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     look_up(options.paths)
     logs, graphs = _files(options.paths)
-    told = [graph for path in logs for graph in _of_log(path)]
-    found = clusters.joined(_of_graphs(graphs, console) if graphs else [], told)
+    log_graphs = [graph for path in logs for graph in _of_log(path)]
+    found = clusters.joined(_of_graphs(graphs, console) if graphs else [], log_graphs)
     if not found:
         raise NothingFound(
             "Nothing here tells of clusters",

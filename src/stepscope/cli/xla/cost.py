@@ -76,8 +76,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         everything=options.all,
         spreadsheet=options.spreadsheet,
     )
-    told = [f"{program['module']}, {program['file']}"]
+    remarks = [f"{program['module']}, {program['file']}"]
     if len(kept) < len(rows):
-        told.append(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
-    console.say("; ".join([*told, *xla_costs.left_out(program)]))
+        remarks.append(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
+    console.say("; ".join([*remarks, *xla_costs.left_out(program)]))
     return 0

@@ -59,14 +59,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _check(options)
     look_up(options.paths)
     with working("reading the dumps", console):
-        told = _compared(options)
+        comparison = _compared(options)
     if options.format == "json":
-        _write_json(told, console)
+        _write_json(comparison, console)
     elif options.format == "table":
-        _write_text(told, options, console)
+        _write_text(comparison, options, console)
     else:
-        _write_rows(told, options, console)
-    _say(told, console)
+        _write_rows(comparison, options, console)
+    _say(comparison, console)
     return 0
 
 

@@ -65,14 +65,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return 0
     modules = {(row["folder"], row["id"], row["module"]) for row in found.rows}
     functions = {row["function"] for row in found.rows}
-    told = [f"{units.count(len(modules), 'module')} of {units.count(len(functions), 'function')}"]
+    remarks = [f"{units.count(len(modules), 'module')} of {units.count(len(functions), 'function')}"]
     if found.folded:
-        told.append(f"{units.count(found.folded, 'pass dump')} without a change left out (--all shows them)")
+        remarks.append(
+            f"{units.count(found.folded, 'pass dump')} without a change left out (--all shows them)"
+        )
     if found.damaged:
-        told.append(f"{units.count(found.damaged, 'file')} could not be read (column problem)")
+        remarks.append(f"{units.count(found.damaged, 'file')} could not be read (column problem)")
     if others := sum(row["place"] not in ("before", "pass", "after") for row in found.files):
-        told.append(f"{units.count(others, 'other file')} (--files lists them)")
-    console.say("; ".join(told))
+        remarks.append(f"{units.count(others, 'other file')} (--files lists them)")
+    console.say("; ".join(remarks))
     for line in _split(rows):
         console.say(line)
     return 0

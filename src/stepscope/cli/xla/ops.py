@@ -167,13 +167,15 @@ def _write(
         return
     kept = [_for_people(row) for row in (rows if options.all else rows[:_MOST])]
     shown = _columns(kept, columns, options.by)
-    told = scaled(
+    scaled_rows = scaled(
         [_Field(name, _UNITS.get(name, "text")) for name in shown],
         [[row[name] for name in shown] for row in kept],
     )
     heads = {"place_of": "line", **({"instruction": options.by} if "timed" in columns else {})}
-    titles = [heads.get(title, title) for title in told.titles]
-    write_rows(titles, told.rows, console, options.format, everything=options.all, right=told.right)
+    titles = [heads.get(title, title) for title in scaled_rows.titles]
+    write_rows(
+        titles, scaled_rows.rows, console, options.format, everything=options.all, right=scaled_rows.right
+    )
     if len(kept) < len(rows):
         console.say(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
 

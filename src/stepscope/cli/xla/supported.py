@@ -80,9 +80,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         options.format,
         spreadsheet=options.spreadsheet,
     )
-    told = f"TensorFlow {version}: {units.count(len(known), 'op')} for {options.device}"
+    summary = f"TensorFlow {version}: {units.count(len(known), 'op')} for {options.device}"
     if options.paths:
         off = sum(row["nodes"] for row in rows)
-        told += f"; {off:,} of {units.count(len(nodes), 'node')} cannot be compiled"
-    console.say(told)
+        summary += f"; {off:,} of {units.count(len(nodes), 'node')} cannot be compiled"
+    console.say(summary)
     return 0

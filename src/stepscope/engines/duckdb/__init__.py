@@ -424,8 +424,8 @@ class DuckDB:
     def refused(self, error: duckdb.Error, sql: str) -> StepscopeError:
         """The error to raise for one of DuckDB's. Raises KeyboardInterrupt where Ctrl-C is behind it."""
         raised_again(error)
-        told = refusal(error, sql, self._known())
-        return self._doubt(told) if isinstance(error, _WHILE_READING) else told
+        problem = refusal(error, sql, self._known())
+        return self._doubt(problem) if isinstance(error, _WHILE_READING) else problem
 
     def _known(self) -> dict[str, tuple[str, ...]]:
         """Tables and views with their columns, for advice."""

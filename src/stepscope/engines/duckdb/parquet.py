@@ -29,8 +29,8 @@ def rows_of_file(path: Path, columns: Sequence[tuple[str, str]]) -> list[tuple[A
     try:
         picked = ", ".join(quote(name) for name, _ in columns)
         read = "read_parquet($1, hive_partitioning = false)"
-        there = connection.execute(f"DESCRIBE SELECT * FROM {read}", [str(path)]).fetchall()
-        found = [(str(name), str(kind)) for name, kind, *_ in there]
+        described = connection.execute(f"DESCRIBE SELECT * FROM {read}", [str(path)]).fetchall()
+        found = [(str(name), str(kind)) for name, kind, *_ in described]
         if found != list(columns):
             raise Odd(f"columns {', '.join(f'{name} {kind}' for name, kind in found)}")
         return connection.execute(f"SELECT {picked} FROM {read}", [str(path)]).fetchall()

@@ -22,19 +22,21 @@ def refusal(error: duckdb.Error, sql: str, known: Mapping[str, tuple[str, ...]])
     """The error to raise. known: tables and views with their columns."""
     text = str(error)
     first, _, rest = text.partition("\n")
-    kind, _, said = first.partition(": ")
-    said = (said or kind).strip()
+    kind, _, message = first.partition(": ")
+    message = (message or kind).strip()
     if isinstance(error, duckdb.InterruptException):
         return QueryError("The query was stopped.", seen="an interrupt", todo="run it again, or ask for less")
     # What does not fit into memory goes to a folder first, which a confined process may not make.
-    if isinstance(error, duckdb.OutOfMemoryException) or SPILL in said:
+    if isinstance(error, duckdb.OutOfMemoryException) or SPILL in message:
         return LimitReached(
             "The query needs more memory than it may use.",
-            seen=said,
+            seen=message,
             todo="ask for fewer rows or columns, or raise STEPSCOPE_MEMORY_BYTES",
         )
     place = re.search(r"^(LINE \d+: .*)$", rest, re.MULTILINE)
-    seen = f"{said} ({place[1].strip()})" if place and isinstance(error, duckdb.ParserException) else said
+    seen = (
+        f"{message} ({place[1].strip()})" if place and isinstance(error, duckdb.ParserException) else message
+    )
     return QueryError("DuckDB refused the SQL.", seen=seen, todo=_advice(text, known))
 
 

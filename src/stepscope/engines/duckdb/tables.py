@@ -92,12 +92,13 @@ class EngineTables:
         if wanted is not None:
             # At least one column, so that the rows can be counted.
             columns = [name for name in part.columns if name in wanted] or list(part.columns[:1])
-        there = set(part.columns if columns is None else columns)
+        part_columns = set(part.columns if columns is None else columns)
         alias = self._register(part.name, part.open(columns, not self._engine.writes))
         if part.damaged is not None and not self._readable(alias):
             raise part.damaged
         picks = ", ".join(
-            f"CAST({_value(name, part, there)} AS {kind}) AS {quote(name)}" for name, kind in relation.columns
+            f"CAST({_value(name, part, part_columns)} AS {kind}) AS {quote(name)}"
+            for name, kind in relation.columns
         )
         return f"SELECT {picks} FROM {quote(alias)}"
 
@@ -179,11 +180,11 @@ def _picks(relation: Relation) -> str:
     return ", ".join(f"CAST({quote(name)} AS {kind}) AS {quote(name)}" for name, kind in relation.columns)
 
 
-def _value(name: str, part: Stream, there: set[str]) -> str:
+def _value(name: str, part: Stream, part_columns: set[str]) -> str:
     """SQL for a column, from the columns that the stream has `there`."""
-    if name in part.values and (name in there or name not in part.columns):
+    if name in part.values and (name in part_columns or name not in part.columns):
         return part.values[name]
-    return quote(name) if name in there else "NULL"
+    return quote(name) if name in part_columns else "NULL"
 
 
 def _together(relation: Relation, selects: Sequence[str]) -> str:

@@ -51,17 +51,17 @@ class Cases(NamedTuple):
 
 
 def find(
-    programs: Sequence[tuple[int, Row]], said: Sequence[LogStatement], read: Callable[[Row], bytes]
+    programs: Sequence[tuple[int, Row]], log: Sequence[LogStatement], read: Callable[[Row], bytes]
 ) -> Cases:
     """What speaks for problems. programs: the last row of `dumps` of each module that could be read, with the
-    number of the module. said: of logs. read: gives the bytes of a row's file; OSError when it is gone."""
+    number of the module. log: of logs. read: gives the bytes of a row's file; OSError when it is gone."""
     cases = [*_compiled_again(programs), *_mixed(programs)]
     finished = sorted(
         ((at, row) for at, row in programs if is_final(row)),
         key=lambda one: (-one[1]["run_bytes"], one[1]["file"]),
     )
     searched = left_out = 0
-    spills = {statement.name: statement for statement in said if statement.kind == "spilled"}
+    spills = {statement.name: statement for statement in log if statement.kind == "spilled"}
     for at, row in finished:
         full = searched and searched + row["instructions"] > _MOST_INSTRUCTIONS
         if full or row["instructions"] > _LARGEST or row["file_bytes"] > _MOST_BYTES:
@@ -77,7 +77,7 @@ def find(
     cases += (_logged("spill", spill, None) for spill in spills.values())
     cases += (
         _logged("donor", statement, _taker(statement, finished))
-        for statement in said
+        for statement in log
         if statement.kind == "refused"
     )
     return Cases(cases, left_out)
@@ -204,9 +204,9 @@ def _layouts(row: Row, program: Program, times: Mapping[int, float]) -> Iterator
         if one["opcode"] == "fusion" and len(one["called"]) == 1:
             movers = [it for it in inside[one["called"][0]] if it["opcode"] not in ("parameter", "bitcast")]
         if movers and all(it["opcode"] in ("copy", "transpose") for it in movers):
-            told = [what for it in movers if (what := _other_layout(it, rows))]
-            if told:
-                found.append((one, told[0], one["run_bytes"] * often))
+            layouts = [what for it in movers if (what := _other_layout(it, rows))]
+            if layouts:
+                found.append((one, layouts[0], one["run_bytes"] * often))
     moved = sum(size for _, _, size in found)
     if moved < _LARGE_BYTES or moved < _LAYOUT_SHARE * row["run_bytes"]:
         return
@@ -252,8 +252,8 @@ def _donors(row: Row, program: Program) -> Iterator[Case]:
     if total < _DONOR_BYTES and (not all_memory or total < _DONOR_SHARE * all_memory):
         return
     for one in program["instruction_rows"]:
-        own = one["opcode"] == "parameter" and one["computation"] == program["entry_computation"]
-        if own and sizes.get(one["number"]):
+        is_parameter = one["opcode"] == "parameter" and one["computation"] == program["entry_computation"]
+        if is_parameter and sizes.get(one["number"]):
             size = sizes[one["number"]]
             share = min(1.0, size / all_memory) if all_memory else None
             what = f"parameter {one['number']}, {one['shape']}"
@@ -264,19 +264,21 @@ def _spills(program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]
     """Fusions whose kernels spill; these are taken from spills."""
     if spills:
         for one in program["instruction_rows"]:
-            if one["opcode"] == "fusion" and (said := spills.pop(kernel(one["name"]), None)):
-                yield _at(program, one, "spill", said.what, said.value)
+            if one["opcode"] == "fusion" and (logged := spills.pop(kernel(one["name"]), None)):
+                yield _at(program, one, "spill", logged.what, logged.value)
 
 
-def _logged(kind: str, said: LogStatement, module: int | None) -> Case:
+def _logged(kind: str, logged: LogStatement, module: int | None) -> Case:
     """What a log says, with the program where only one can be meant."""
-    case = _case(kind, said.what, said.value, None, said.name, file=printable(said.path), line=said.at)
+    case = _case(
+        kind, logged.what, logged.value, None, logged.name, file=printable(logged.path), line=logged.at
+    )
     return {**case, "module_id": module}
 
 
-def _taker(said: LogStatement, programs: Sequence[tuple[int, Row]]) -> int | None:
+def _taker(logged: LogStatement, programs: Sequence[tuple[int, Row]]) -> int | None:
     """The program with a parameter of the shape of a refused argument, if only one function has one."""
-    shape = _as_xla(said.name)
+    shape = _as_xla(logged.name)
     found = [
         (at, row["function"])
         for at, row in programs

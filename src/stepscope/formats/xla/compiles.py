@@ -42,8 +42,8 @@ class DumpComparison(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed."""
-        said = self.said
-        return not (said["removed"] or said["added"] or any(pair[4] for pair in said["pairs"]))
+        diff = self.said
+        return not (diff["removed"] or diff["added"] or any(pair[4] for pair in diff["pairs"]))
 
 
 Compile = list[Stage]
@@ -97,12 +97,12 @@ def compare(stages: Sequence[Stage], *, named: bool = True) -> DumpComparison:
     """The first and the last, by way of those between. UnreadableSource when a file has gone."""
     paths = [stage.path for stage in stages]
     try:
-        said = _core.hlo_diff(_different(stages), named)
+        diff = _core.hlo_diff(_different(stages), named)
     except (OSError, _core.CoreError) as error:
         raise UnreadableSource(
             "A module can no longer be read", seen=str(error), todo="dump it again", path=paths[0]
         ) from error
-    return DumpComparison(stages[0], stages[-1], paths, said)
+    return DumpComparison(stages[0], stages[-1], paths, diff)
 
 
 def _different(stages: Sequence[Stage]) -> list[str]:

@@ -68,15 +68,15 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     )
     beside = _beside(source)
     logs = _logs(source, beside)
-    told = program_log.read(logs)
+    logged = program_log.read(logs)
     found = cases.find(
         [(at, last) for at, members in enumerate(modules) for last in dumps.finals(members)],
-        told.said,
+        logged.said,
         partial(_bytes, spool),
     )
     put(store, "hlo_case", [{"id": at, **case} for at, case in enumerate(found.rows)])
-    facts = _facts(source, rows, gone, told)
-    facts["notes"] += _not_seen(modules, beside, told.unread, found.left_out)
+    facts = _facts(source, rows, gone, logged)
+    facts["notes"] += _not_seen(modules, beside, logged.unread, found.left_out)
     store.update_facts(facts)
 
 
@@ -128,8 +128,8 @@ def _not_seen(
         detail = (
             f"the instructions of {units.count(left_out, 'program')} were not searched: those that move least"
         )
-        told = {"slug": "programs-not-searched", "effect": "missing", "events": left_out}
-        notes.append({**told, "first_offset": None, "detail": detail})
+        note_head = {"slug": "programs-not-searched", "effect": "missing", "events": left_out}
+        notes.append({**note_head, "first_offset": None, "detail": detail})
     return [one for one in notes if one is not None]
 
 
@@ -238,19 +238,19 @@ def _facts(
     digest = hashlib.blake2b(digest_size=16)
     for row in sorted(rows, key=lambda row: row["file"]):
         digest.update(repr((row["file"], row["file_bytes"], row["hash"], row["problem"])).encode())
-    said = [
+    digested = [
         (statement.kind, statement.name, statement.value, statement.what, statement.at)
         for statement in logs.said
     ]
-    digest.update(repr((sorted(gone), said)).encode("utf-8", "surrogatepass"))
+    digest.update(repr((sorted(gone), digested)).encode("utf-8", "surrogatepass"))
     notes = [
         note("damaged-module", "lost", lost, "could not be read"),
         note("doubtful-module", "missing", doubtful, "could be read in part"),
     ]
     if newer:
         detail = f"{units.count(newer, 'field')} that this version does not know"
-        told = {"slug": "unknown-fields", "effect": "info", "events": newer}
-        notes.append({**told, "first_offset": None, "detail": detail})
+        note_head = {"slug": "unknown-fields", "effect": "info", "events": newer}
+        notes.append({**note_head, "first_offset": None, "detail": detail})
     return {
         "producer": "xla",
         "content_hash": digest.hexdigest(),

@@ -116,7 +116,7 @@ def _summaries(groups: Mapping[Any, list[File]]) -> dict[Any, tuple[File, Any]]:
     """What the core says of each stage and pass: a dict, or (offset, what was seen); with its file."""
     summed = _core.hlo_summaries([files[0].given for files in groups.values()])
     found: dict[Any, tuple[File, Any]] = {
-        step: (files[0], said) for (step, files), said in zip(groups.items(), summed, strict=True)
+        step: (files[0], summary) for (step, files), summary in zip(groups.items(), summed, strict=True)
     }
     second = {
         step: files[1]
@@ -150,7 +150,7 @@ def _rows(
     split = False
     compiles = _compiles(best.values())
     for step in sorted(best, key=_order):
-        file, said = found[step]
+        file, summary = found[step]
         named = file.named
         assert named is not None
         same = step[:4] == module
@@ -158,21 +158,21 @@ def _rows(
             opcodes, content, last, split = {}, None, None, False
         module = step[:4]
         split = split or _is_split(named)
-        if isinstance(said, dict):
+        if isinstance(summary, dict):
             is_pass = named.passed is not None
-            if fold and last is not None and is_pass and content == said["hash"]:
+            if fold and last is not None and is_pass and content == summary["hash"]:
                 last["unchanged_passes"].append(named.passed)
                 folded += 1
                 continue
-            row = _row(file, said, compiles[step[:4]])
-            row["per_device"] = split if said["partitions"] > 1 else None
-            row["changed"] = _changes(opcodes, said["opcodes"]) if same and opcodes else None
-            row["equals_before"] = content == said["hash"]
-            row["hash"] = said["hash"]
-            opcodes, content, last = said["opcodes"], said["hash"], row if is_pass else None
+            row = _row(file, summary, compiles[step[:4]])
+            row["per_device"] = split if summary["partitions"] > 1 else None
+            row["changed"] = _changes(opcodes, summary["opcodes"]) if same and opcodes else None
+            row["equals_before"] = content == summary["hash"]
+            row["hash"] = summary["hash"]
+            opcodes, content, last = summary["opcodes"], summary["hash"], row if is_pass else None
         else:
             row = _row(file, None, compiles[step[:4]])
-            row["problem"] = _sentence(said)
+            row["problem"] = _sentence(summary)
             last = None
         rows.append(row)
     for row in rows:
@@ -206,16 +206,16 @@ _COSTS = ("flops", "transcendentals", "bytes", "run_flops", "run_transcendentals
 _MEMORY = ("temp", "parameter", "output", "alias", "constant", "thread_local", "allocated")
 
 
-def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
+def _row(file: File, summary: Summary | None, compiled: int) -> dict[str, Any]:
     named = file.named
     assert named is not None
     row: dict[str, Any] = dict.fromkeys((*COLUMNS, *NOT_COLUMNS))
     row["path"], row["read"] = file.path, file
-    name = said["name"] if said else named.module
+    name = summary["name"] if summary else named.module
     row.update(
         {
             "module": printable(name or named.module),
-            "id": named.id if named.id is not None or said is None else said["id"],
+            "id": named.id if named.id is not None or summary is None else summary["id"],
             "stage": named.stage,
             "pass": named.passed,
             "file": printable(Path(file.path).name),
@@ -228,14 +228,14 @@ def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
             "file_bytes": file.size,
         }
     )
-    if said is None:
+    if summary is None:
         return row
-    row.update(figures(said))
-    row["parameters"] = printable(said["parameters"]) or None
-    row["replicas"], row["partitions"] = said["replicas"], said["partitions"]
-    row["donated"] = said["donors"]
-    row["donors"] = ", ".join(_donor(*one[:2]) for one in said["donors"]) or None
-    row["unknown_fields"] = said["unknown_fields"]
+    row.update(figures(summary))
+    row["parameters"] = printable(summary["parameters"]) or None
+    row["replicas"], row["partitions"] = summary["replicas"], summary["partitions"]
+    row["donated"] = summary["donors"]
+    row["donors"] = ", ".join(_donor(*one[:2]) for one in summary["donors"]) or None
+    row["unknown_fields"] = summary["unknown_fields"]
     return row
 
 
@@ -243,38 +243,38 @@ def _donor(parameter: int, index: Sequence[int]) -> str:
     return f"{parameter}{{{','.join(map(str, index))}}}" if index else str(parameter)
 
 
-def figures(said: Summary) -> dict[str, Any]:
+def figures(summary: Summary) -> dict[str, Any]:
     """Columns of rows about a module, from the core's summary: size, cost, memory, and what is doubtful."""
-    row = {key: said[key] for key in ("computations", "instructions")}
-    row.update({key: units.whole(said[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")})
-    if said["memory"] is not None:
-        row.update({f"{key}_bytes": said["memory"][f"{key}_bytes"] for key in _MEMORY})
-        row["heap_needed_bytes"] = sum(said["heap_needed_bytes"])
-    opcodes = said["opcodes"]
+    row = {key: summary[key] for key in ("computations", "instructions")}
+    row.update({key: units.whole(summary[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")})
+    if summary["memory"] is not None:
+        row.update({f"{key}_bytes": summary["memory"][f"{key}_bytes"] for key in _MEMORY})
+        row["heap_needed_bytes"] = sum(summary["heap_needed_bytes"])
+    opcodes = summary["opcodes"]
     row["fusions"] = opcodes.get("fusion", 0)
-    row["f64_instructions"] = said["doubles"]
+    row["f64_instructions"] = summary["doubles"]
     row["loops"], row["custom_calls"] = opcodes.get("while", 0), opcodes.get("custom-call", 0)
     row["copies"] = opcodes.get("copy", 0) + opcodes.get("transpose", 0)
-    row["problem"] = _problem(said)
+    row["problem"] = _problem(summary)
     return row
 
 
-def _problem(said: Summary) -> str | None:
+def _problem(summary: Summary) -> str | None:
     """What is doubtful about a module, in a few words."""
     found = []
-    if "instead_of" in said:
-        found.append(f"text read instead of {said['instead_of']}")
-    if not said["entry"]:
+    if "instead_of" in summary:
+        found.append(f"text read instead of {summary['instead_of']}")
+    if not summary["entry"]:
         found.append("no entry computation, so no cost")
-    if said["cut"]:
+    if summary["cut"]:
         found.append("the text ends too early")
     for key, what in (
         ("lost", "lines not understood"),
         ("dangling", "operands or computations that are not there"),
     ):
-        if said[key]:
-            found.append(f"{said[key]:,} {what}")
-    if said["cyclic"]:
+        if summary[key]:
+            found.append(f"{summary[key]:,} {what}")
+    if summary["cyclic"]:
         found.append("computations that call themselves, counted as nothing")
     return "; ".join(found) or None
 

@@ -59,9 +59,9 @@ def read(paths: Sequence[str]) -> Logs:
     found: dict[tuple[str, str, str], LogStatement] = {}
     unread: dict[str, str] = {}
     for path in paths:
-        for said in _of(path, unread):
-            found.pop((path, said.kind, said.name), None)
-            found[path, said.kind, said.name] = said
+        for logged in _of(path, unread):
+            found.pop((path, logged.kind, logged.name), None)
+            found[path, logged.kind, logged.name] = logged
     return Logs(list(found.values()), unread)
 
 
@@ -101,8 +101,8 @@ def _spilled(name: bytes, stored: int, loaded: int, path: str, at: int) -> LogSt
     )
 
 
-def _text(said: bytes) -> str:
-    return said.decode("utf-8", "replace")
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _bytes(shape: re.Match[bytes]) -> float:

@@ -38,9 +38,9 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     rows: list[dict[str, Any]] = []
     damaged: list[tuple[str, str]] = []
     compiles: Counter[str] = Counter()
-    for at, ((number, module), said) in enumerate(zip(known, found, strict=True)):
-        if not isinstance(said, dict):
-            damaged.append((f"{module}({number})", said[1] if said else ""))
+    for at, ((number, module), summary) in enumerate(zip(known, found, strict=True)):
+        if not isinstance(summary, dict):
+            damaged.append((f"{module}({number})", summary[1] if summary else ""))
             continue
         function = printable(dump_names.function(module))
         compiles[function] += 1
@@ -54,24 +54,24 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
                 "folder": None,
                 "file": printable(Path(source.path).name),
                 "stage": None,
-                "parameters": printable(said["parameters"]) or None,
-                "partitions": said["partitions"],
+                "parameters": printable(summary["parameters"]) or None,
+                "partitions": summary["partitions"],
                 "is_final": True,
                 **dict.fromkeys(("stages", "passes", "changing_passes"), 0),
-                **dump_tables.figures(dumps.figures(said)),
+                **dump_tables.figures(dumps.figures(summary)),
             }
         )
     dump_tables.put(store, "hlo_module", rows)
     notes = [dump_tables.note("damaged-module", "missing", damaged, "could not be read", "program")]
     if unread is not None:
         notes.append(_unread(unread, len(rows)))
-    if told := [note for note in notes if note is not None]:
-        store.update_facts({"notes": [*store.facts.get("notes", ()), *told]})
+    if known_notes := [note for note in notes if note is not None]:
+        store.update_facts({"notes": [*store.facts.get("notes", ()), *known_notes]})
 
 
 def _unread(why: str, found: int) -> dict[str, Any]:
     """The note of a file whose bytes were not all had a second time."""
     read = units.count(found, "program") if found else "none"
     detail = printable(f"programs that XLA compiled were read as far as the file goes, {read}: {why}")
-    told = {"slug": "programs-unread", "effect": "missing", "events": 0, "first_offset": None}
-    return {**told, "detail": detail}
+    note = {"slug": "programs-unread", "effect": "missing", "events": 0, "first_offset": None}
+    return {**note, "detail": detail}

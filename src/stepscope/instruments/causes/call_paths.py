@@ -107,8 +107,8 @@ def _next_call(
         called = max(lines, key=lambda call: (lines[call], call.file, call.function or "", call.line or 0))
         return called, functions[function_of(called)], lines[called]
     file, function = max(functions, key=lambda key: (functions[key], key[0], key[1] or ""))
-    own = {call.line: lines[call] for call in lines if function_of(call) == (file, function)}
-    line = max(own, key=lambda number: (own[number], number or 0))
+    weight_of_line = {call.line: lines[call] for call in lines if function_of(call) == (file, function)}
+    line = max(weight_of_line, key=lambda number: (weight_of_line[number], number or 0))
     return CodeLine(file, line, function), functions[file, function], functions[file, function]
 
 
@@ -202,5 +202,5 @@ def _in_known_loop(
 
 def has_all(line: CodeLine, others: Counter[CallPath]) -> bool:
     """Whether there are samples, and nearly all of them pass through a line."""
-    there = sum(weight for calls, weight in others.items() if line in calls)
-    return there > 0 and there >= THRESHOLDS.all_of_it * sum(others.values())
+    weight_with_line = sum(weight for calls, weight in others.items() if line in calls)
+    return weight_with_line > 0 and weight_with_line >= THRESHOLDS.all_of_it * sum(others.values())

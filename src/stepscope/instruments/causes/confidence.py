@@ -51,9 +51,9 @@ def weaknesses(
     if cause != "unknown" and not _settled(steps, cause):
         found.append("few-steps")
     if samples is not None:
-        number, there, next_best = samples
+        number, at_place, next_best = samples
         # The error of the difference of two counts that share their samples.
-        apart = there - next_best > THRESHOLDS.errors * math.sqrt(there + next_best)
+        apart = at_place - next_best > THRESHOLDS.errors * math.sqrt(at_place + next_best)
         if number < THRESHOLDS.few_samples or not apart:
             found.append("few-samples")
     if contention is not None and contention.busy:

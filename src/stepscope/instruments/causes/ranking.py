@@ -119,8 +119,8 @@ def weigh_sources(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
     found = {}
     for source_id, steps in groups.items():
         host = steps[0].run_id, steps[0].host_id
-        own = any(step.averaged or step.recovered_from != "file" for step in steps) or not sampled[host]
-        judged = judged_steps(steps if own else sampled[host])
+        has_steps = any(step.averaged or step.recovered_from != "file" for step in steps) or not sampled[host]
+        judged = judged_steps(steps if has_steps else sampled[host])
         weighed = weigh(judged, contention_of(cache.of_host(*host)))
-        found[source_id] = weighed if own else replace(weighed, elsewhere=True)
+        found[source_id] = weighed if has_steps else replace(weighed, elsewhere=True)
     return found

@@ -176,14 +176,14 @@ def _counted(
     itself where others of the same function are other places."""
     if place is None:
         return Explanation()
-    there = 0.0
+    weight_at_place = 0.0
     others: dict[object, float] = defaultdict(float)
     for path, many in number.items():
         if any(call == place if by_line else function_of(call) == function_of(place) for call in path):
-            there += many
+            weight_at_place += many
         else:
             others[path[-1] if by_line else function_of(path[-1])] += many
-    samples = SampleCounts(sum(number.values()), there, max(others.values(), default=0.0))
+    samples = SampleCounts(sum(number.values()), weight_at_place, max(others.values(), default=0.0))
     return Explanation(place=place, called_from=called_from, spent_in=spent_in, samples=samples)
 
 

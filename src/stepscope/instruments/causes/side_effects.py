@@ -58,7 +58,7 @@ def sampled_effects(
     paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
     rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
-    there = {
+    stacks_at_place = {
         stack_id
         for stack_id, path in paths.items()
         if (_in_function(path, place) if by_function else place in path)
@@ -68,8 +68,8 @@ def sampled_effects(
         if label != cause and stack_id in paths:
             others[paths[stack_id]] += dur_ps
     if spent_in is not None and has_all(place, others):
-        there = {stack_id for stack_id, path in paths.items() if _in_function(path, spent_in)}
-    return effects_of_stacks(rows, there, cause, most_of_line, one_by_one)
+        stacks_at_place = {stack_id for stack_id, path in paths.items() if _in_function(path, spent_in)}
+    return effects_of_stacks(rows, stacks_at_place, cause, most_of_line, one_by_one)
 
 
 def effects_of_stacks(
@@ -80,11 +80,11 @@ def effects_of_stacks(
     one_by_one: float = 1.0,
 ) -> dict[int, int]:
     """The same from rows of stack_part. stacks: those that come from the line."""
-    there = set(stacks)
+    at_place = set(stacks)
     steps: dict[int, Counter[str]] = defaultdict(Counter)
     whole: Counter[str] = Counter()
     for step_id, stack_id, label, dur_ps in rows:
-        if stack_id in there:
+        if stack_id in at_place:
             steps[step_id][label] += dur_ps
             whole[label] += dur_ps
     if not _goes_as_a_whole(whole, cause, most_of_line):

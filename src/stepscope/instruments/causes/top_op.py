@@ -96,5 +96,5 @@ def _layers(busy: Sequence[ComputingOp], ops: set[str], line_of: Mapping[str, st
 def _launched(rows: QueryRows, op_type: str) -> float:
     """The part of all that is launched on devices that is of a type."""
     runs = [(kind or op or name, count) for at, kind, op, name, _, _, count in rows if at == "device"]
-    own = sum(count for kind, count in runs if kind == op_type)
-    return float(own / sum(count for _, count in runs))
+    of_type = sum(count for kind, count in runs if kind == op_type)
+    return float(of_type / sum(count for _, count in runs))

@@ -163,12 +163,12 @@ def add(weights: dict[str | None, Counter[CallPath]], slices: Iterable[TimedSlic
         at = _until(weights, open_, at, begin) if open_ else begin
         path, around = (open_[-1][1], open_[-1][2]) if open_ else ((), labels.NOTHING)
         meaning = labels.of_slice(name, category, is_op, False, end - begin)
-        own = labels.within(around, meaning)
-        if own.label == "input" and around.label != "input":
+        inside = labels.within(around, meaning)
+        if inside.label == "input" and around.label != "input":
             path = ()
-        if meaning.label == "python" and (not around.whole or own.label == "input"):
+        if meaning.label == "python" and (not around.whole or inside.label == "input"):
             path = (*path, *_called(name, category))
-        open_.append((end, path, own))
+        open_.append((end, path, inside))
     while open_:
         at = _until(weights, open_, at, open_[-1][0])
         open_.pop()

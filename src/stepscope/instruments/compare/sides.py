@@ -75,9 +75,9 @@ def named(query: Query, wanted: str) -> Side:
             return side
         if side.run_id == run and host in (*side.host_ids, *side.others):
             return replace(side, host_ids=(host,), name=wanted, others=())
-    there = [side.run_id for side in found]
+    run_ids = [side.run_id for side in found]
     raise UsageError(
         f"There is no run or host {wanted}",
-        seen=f"{len(there)} runs: {', '.join(there[:5])}{', …' if len(there) > 5 else ''}",
+        seen=f"{len(run_ids)} runs: {', '.join(run_ids[:5])}{', …' if len(run_ids) > 5 else ''}",
         todo="give the name of one of these, or RUN/HOST",
     )

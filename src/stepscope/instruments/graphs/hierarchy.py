@@ -20,17 +20,17 @@ _INLINED = ("StatefulPartitionedCall/", "PartitionedCall/")
 """What stands before the names of ops of a function that TensorFlow put in the place of its call."""
 
 
-def _of_graph(names: set[str], told: dict[str, int]) -> dict[str, int]:
+def _of_graph(names: set[str], values: dict[str, int]) -> dict[str, int]:
     """What is told of ops, by the names that they have in a graph: as they are, or, where more fit so, within
     a call. Never both: an op of that name outside of a call is of another function, as of the input."""
     within: dict[str, int] = {}
-    for name, value in told.items():
+    for name, value in values.items():
         inner = name
         while inner.startswith(_INLINED):
             inner = inner.partition("/")[2]
         if inner != name:
             within[inner] = within.get(inner, 0) + value
-    return within if len(names & within.keys()) > len(names & told.keys()) else told
+    return within if len(names & within.keys()) > len(names & values.keys()) else values
 
 
 @dataclass

@@ -29,7 +29,7 @@ def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
     numbers = {row["name"]: number for number, row in enumerate(rows)}
     roots = {row["computation"]: number for number, row in enumerate(rows) if row["is_root"]}
     entry = next((row["computation"] for row in rows if row["is_entry"]), None)
-    told = [
+    instruction_rows = [
         {
             "name": row["name"],
             "opcode": row["opcode"],
@@ -44,7 +44,7 @@ def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
     ]
     return of(
         {
-            "instruction_rows": told,
+            "instruction_rows": instruction_rows,
             "computation_rows": [{"name": name, "root": roots.get(name)} for name in computations],
             "entry_computation": None if entry is None else place[entry],
         },

@@ -31,21 +31,21 @@ def broken(query: Query) -> list[Broken]:
         if moved < LEAST_BYTES or rate <= FASTER * peak:
             continue
         what = "link" if way == "link" else "memory"
-        said = (
+        sentence = (
             f"{units.count(copies, 'copy', 'copies')} called {name} on {device} would move "
             f"{units.show(rate, 'bytes')} a second, more than the {units.show(peak, 'bytes')} of its "
             f"{what}: they took longer than is shown"
         )
-        found.append(Broken(run_id, host_id, source_id, "bytes_over_time", copies, copies, said))
+        found.append(Broken(run_id, host_id, source_id, "bytes_over_time", copies, copies, sentence))
     return found
 
 
 def _peak(about_json: str | None, way: Literal["link", "memory"]) -> float:
     """The most that a device can move, in bytes of a second."""
     about = strict_json.members(about_json)
-    told = about.get(_PEAK)
-    if way == "memory" and isinstance(told, (int, float)) and told > 0:
-        return float(told) * 1e9
+    rate = about.get(_PEAK)
+    if way == "memory" and isinstance(rate, (int, float)) and rate > 0:
+        return float(rate) * 1e9
     # Where host and device share a memory, that of other devices is no link.
     known = fitting(about) or [device for device in devices() if device.link < device.memory]
     return max(device.link if way == "link" else device.memory for device in known)

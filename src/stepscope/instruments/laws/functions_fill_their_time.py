@@ -25,11 +25,11 @@ def broken(query: Query) -> list[Broken]:
         if own_ps >= (1 - SLACK) * counted_ps:
             continue
         own, counted = units.show(own_ps, "ps"), units.show(counted_ps, "ps")
-        said = (
+        sentence = (
             f"of the {counted} in which functions were recorded, these ran for {own} themselves, and waited "
             "in what they called for the rest"
         )
         found.append(
-            Broken(run_id, host_id, source_id, "functions_fill_their_time", own_ps, counted_ps, said)
+            Broken(run_id, host_id, source_id, "functions_fill_their_time", own_ps, counted_ps, sentence)
         )
     return found

@@ -28,11 +28,11 @@ def broken(query: Query) -> list[Broken]:
         if long > max(1, MOST * kernels):
             continue
         called = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        said = (
+        sentence = (
             f"{long:,} of {units.count(kernels, 'kernel')} {units.agree(long, 'lasts', 'last')} until "
             f"the next of the same stream is over ({called}, {units.show(dur_ps, 'ps')}), which cannot be: "
             f"{units.agree(long, 'its duration is', 'their durations are')} too long, and so are sums "
             "and means of that kind"
         )
-        found.append(Broken(run_id, host_id, source_id, "one_after_another", long, kernels, said))
+        found.append(Broken(run_id, host_id, source_id, "one_after_another", long, kernels, sentence))
     return found

@@ -30,7 +30,7 @@ def proved(judgement: Judgement) -> Judgement:
     ]
     if abs(sums - judgement.mean_ps) <= slack and all(0 <= share <= 1 + RELATIVE for share in shares):
         return judgement
-    said = "the parts of a step do not add up to it, so nothing is said of its cause"
+    sentence = "the parts of a step do not add up to it, so nothing is said of its cause"
     law = Broken(
         judgement.run_id,
         judgement.host_id,
@@ -38,7 +38,7 @@ def proved(judgement: Judgement) -> Judgement:
         "parts_add_up",
         abs(sums - judgement.mean_ps),
         judgement.mean_ps,
-        said,
+        sentence,
     )
     return replace(
         judgement,

@@ -27,9 +27,9 @@ def broken(query: Query) -> list[Broken]:
         if after_ps <= MOST * work_ps:
             continue
         share = units.show(after_ps / work_ps, "ratio")
-        said = (
+        sentence = (
             f"{share} of the device's work came after the last step of the host, which runs ahead: its steps "
             "say nothing of how long a step takes"
         )
-        found.append(Broken(run_id, host_id, source_id, "step_of_the_device", after_ps, work_ps, said))
+        found.append(Broken(run_id, host_id, source_id, "step_of_the_device", after_ps, work_ps, sentence))
     return found

@@ -19,10 +19,10 @@ def broken(query: Query) -> list[Broken]:
     for source_id, run_id, host_id, waits, nameless in query(statement("law_waits_name_streams")).rows():
         if nameless <= MOST * waits:
             continue
-        said = (
+        sentence = (
             f"{nameless:,} of {units.count(waits, 'wait')} for an event "
             f"{units.agree(nameless, 'does', 'do')} not tell which stream recorded it: what is waited "
             "for is unknown"
         )
-        found.append(Broken(run_id, host_id, source_id, "waits_name_streams", nameless, waits, said))
+        found.append(Broken(run_id, host_id, source_id, "waits_name_streams", nameless, waits, sentence))
     return found

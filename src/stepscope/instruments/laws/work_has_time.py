@@ -17,9 +17,9 @@ def broken(query: Query) -> list[Broken]:
     """Sources with kernels that take no time."""
     found = []
     for source_id, run_id, host_id, kernels, timeless in query(statement("law_work_has_time")).rows():
-        said = (
+        sentence = (
             f"{timeless:,} of {units.count(kernels, 'kernel')} {units.agree(timeless, 'has', 'have')} no "
             "time: the recorder lost it, so the device was busy for longer than is shown"
         )
-        found.append(Broken(run_id, host_id, source_id, "work_has_time", timeless, kernels, said))
+        found.append(Broken(run_id, host_id, source_id, "work_has_time", timeless, kernels, sentence))
     return found

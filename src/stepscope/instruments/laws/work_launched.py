@@ -26,9 +26,9 @@ def broken(query: Query) -> list[Broken]:
         share = missing / launches
         part = "half" if _HALF[0] <= share <= _HALF[1] else units.show(share, "ratio")
         what = "all" if not kernels else part
-        said = (
+        sentence = (
             f"{units.count(launches, 'launch', 'launches')}, {units.count(kernels, 'kernel')}: {what} of the "
             f"device's work is missing from the recording, so the device did more than is shown"
         )
-        found.append(Broken(run_id, host_id, source_id, "work_launched", missing, launches, said))
+        found.append(Broken(run_id, host_id, source_id, "work_launched", missing, launches, sentence))
     return found

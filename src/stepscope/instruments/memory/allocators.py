@@ -111,9 +111,9 @@ _Source = tuple[int, str, str, str]
 
 def _sources(query: Query, of: Of) -> list[_Source]:
     """The sources that may tell something; of a thousand, most have nothing."""
-    there = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
+    with_memory = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
     rows = query(statement("sources")).rows()
-    return [row[:4] for row in rows if row[0] in there and of(row[1], row[2])]
+    return [row[:4] for row in rows if row[0] in with_memory and of(row[1], row[2])]
 
 
 def _of_source(
@@ -175,8 +175,8 @@ def _memory(
     recorded: bool,
     complete: bool,
 ) -> AllocatorMemory:
-    own = [life for life in lives if not held.device or life.first.run.device == held.device]
-    passing = [life for life in own if not life.lasting and life.first.bytes]
+    lives_on_device = [life for life in lives if not held.device or life.first.run.device == held.device]
+    passing = [life for life in lives_on_device if not life.lasting and life.first.bytes]
     graph = [_block(life) for life in passing]
     points = curve(held.blocks, held.base_bytes)
     return AllocatorMemory(
@@ -199,7 +199,9 @@ def _memory(
         ),
         _compare(held, passing) if recorded and passing else None,
         peak(graph) if graph else None,
-        peak([_guess(tensor) for life in own for tensor in life.tensors]).bytes if own else None,
+        peak([_guess(tensor) for life in lives_on_device for tensor in life.tensors]).bytes
+        if lives_on_device
+        else None,
         points,
     )
 
@@ -256,8 +258,8 @@ def _label(query: Query, source_id: int, helds: Sequence[AllocatorBlocks], lives
             if match is not None and not (is_gone and persistent == block.bytes):
                 mine.remove(match)
                 block.kind, block.slot, block.dtype = "output", match[0], match[1]
-                told = strict_json.told(match[2])
-                block.shape = tuple(told) if isinstance(told, list) else None
+                dims = strict_json.value(match[2])
+                block.shape = tuple(dims) if isinstance(dims, list) else None
                 life = by_first.get((block.op_run_id, match[0]))
                 if life is not None:
                     _tell(block, life)

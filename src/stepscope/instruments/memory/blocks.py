@@ -93,22 +93,22 @@ class _OpenBlocks(Generic[T]):
 
     def add(self, name: object, one: T) -> None:
         """One more; it is taken after those of its name that are there."""
-        there = self._there.get(name)
-        if there is None:
+        waiting = self._there.get(name)
+        if waiting is None:
             self._there[name] = one
-        elif isinstance(there, deque):
-            there.append(one)
+        elif isinstance(waiting, deque):
+            waiting.append(one)
         else:
-            self._there[name] = deque((there, one))
+            self._there[name] = deque((waiting, one))
 
     def take(self, name: object) -> T | None:
         """The oldest of this name, which is held no more; None when there is none."""
-        there = self._there.pop(name, None)
-        if not isinstance(there, deque):
-            return there
-        found = there.popleft()
-        if there:
-            self._there[name] = there
+        waiting = self._there.pop(name, None)
+        if not isinstance(waiting, deque):
+            return waiting
+        found = waiting.popleft()
+        if waiting:
+            self._there[name] = waiting
         return found
 
 
@@ -120,13 +120,13 @@ def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
     """
     found: dict[tuple[str, str], AllocatorBlocks] = {}
     open_: dict[tuple[str, str], _OpenBlocks[MemoryBlock]] = defaultdict(_OpenBlocks)
-    own: dict[tuple[str, str], list[Move]] = defaultdict(list)
+    moves_of: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
         # Kineto and XPlane free from other threads and devices: the allocator alone tells what it is.
         key = (move.device, move.allocator)
         if (held := found.get(key)) is None:
             held = found[key] = AllocatorBlocks(move.allocator, move.device)
-        own[key].append(move)
+        moves_of[key].append(move)
         name = _name_of(move)
         if move.delta_bytes > 0:
             block = MemoryBlock(
@@ -150,8 +150,8 @@ def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
         else:
             held.blocks.append(MemoryBlock(-move.delta_bytes, None, move.ts_ps, address=move.address))
     for key, held in found.items():
-        _balance(held, own[key])
-        held.pools += [move.pool for move in own[key] if move.pool is not None]
+        _balance(held, moves_of[key])
+        held.pools += [move.pool for move in moves_of[key] if move.pool is not None]
     return list(found.values())
 
 

@@ -120,8 +120,8 @@ def live(runs: Sequence[Run], edges: Iterable[DataEdge], sent: dict[str, str] | 
             _read(run, inputs.get(name, ()), by_name, begins)
     ends: dict[int, int] = {}
     for sender, receiver in (sent or {}).items():
-        for run, there in zip(by_name.get(sender, ()), by_name.get(receiver, ()), strict=False):
-            ends[run.number] = there.end_ps
+        for run, received in zip(by_name.get(sender, ()), by_name.get(receiver, ()), strict=False):
+            ends[run.number] = received.end_ps
     members: dict[int, list[Tensor]] = defaultdict(list)
     for run in runs:
         for tensor in run.outputs:
@@ -192,8 +192,8 @@ def read(query: Query, source_id: int) -> list[Life]:
         statement("op_outputs", source_id=source_id)
     ).rows():
         if number in runs:
-            told = strict_json.told(shape)
-            sizes = tuple(told) if isinstance(told, list) else None
+            dims = strict_json.value(shape)
+            sizes = tuple(dims) if isinstance(dims, list) else None
             runs[number].outputs.append(
                 Tensor(runs[number], slot, size or 0, dtype, sizes, int(address) if address else None)
             )

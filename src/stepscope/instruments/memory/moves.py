@@ -95,8 +95,10 @@ def _records(query: Query, source_id: int) -> list[Move]:
 def _xplane(query: Query, source_id: int) -> list[Move]:
     moves = []
     for row in _rows(query, "memory_events", source_id):
-        ts_ps, name, told, address, allocator, op_name, region, dtype, shape, total, requested, *pool = row
-        size = _whole(told)
+        ts_ps, name, size_text, address, allocator, op_name, region, dtype, shape, total, requested, *pool = (
+            row
+        )
+        size = _whole(size_text)
         if not size:
             continue
         freed = name == "MemoryDeallocation"
@@ -225,8 +227,8 @@ class _Innermost:
             self._close(len(ends) - 1)
         if not ends:
             return None, None
-        own, of_all = lines[-1]
-        return names[-1], own or of_all
+        program_line, of_all = lines[-1]
+        return names[-1], program_line or of_all
 
     def _close(self, depth: int) -> None:
         """Only so many outer ones are left."""
@@ -236,8 +238,8 @@ class _Innermost:
         """The lines around a slice, with its own."""
         if (frame := self._frames.get(name)) is None:
             call = python_frame.of_pytorch(name)
-            told = CodeLine(*call) if call else None
-            frame = self._frames[name] = told, told is not None and not is_framework(told.file)
+            call_line = CodeLine(*call) if call else None
+            frame = self._frames[name] = call_line, call_line is not None and not is_framework(call_line.file)
         line, is_own = frame
         if line is None:
             return outer
@@ -254,7 +256,7 @@ def _whole(text: str | None) -> int | None:
 
 @functools.cache
 def _shape(text: str | None) -> tuple[int, ...] | None:
-    sizes = strict_json.told(text)
+    sizes = strict_json.value(text)
     if isinstance(sizes, list) and all(isinstance(size, int) for size in sizes):
         return tuple(sizes)
     return None

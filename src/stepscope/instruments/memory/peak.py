@@ -59,11 +59,11 @@ def peak(
     most = max(map(itemgetter(1), points))
     ts = next(ts for ts, held in points if held == most)  # points are in the order of time
     if before >= most:
-        there = [block for block in blocks if block.born_ps is None]
+        held_then = [block for block in blocks if block.born_ps is None]
     else:
-        there = [block for block in blocks if is_held(block, ts)]
+        held_then = [block for block in blocks if is_held(block, ts)]
     return Peak(
-        max(most, before), ts, tuple(sorted(there, key=lambda block: (-block.bytes, block.op_name or "")))
+        max(most, before), ts, tuple(sorted(held_then, key=lambda block: (-block.bytes, block.op_name or "")))
     )
 
 

@@ -61,17 +61,17 @@ def _by_category(rows: Sequence[Sequence[Any]]) -> AllocatorBlocks:
 def _by_stack(texts: Iterable[str | None]) -> list[AllocatorBlocks]:
     found: dict[str, AllocatorBlocks] = {}
     for text in texts:
-        told = strict_json.members(text)
-        size, device = told.get("Bytes"), str(told.get("Device") or "")
+        record = strict_json.members(text)
+        size, device = record.get("Bytes"), str(record.get("Device") or "")
         if not isinstance(size, int) or size <= 0:
             continue
         held = found.setdefault(device, AllocatorBlocks("memory profile", device, way="stacks"))
         calls = [
-            CodeLine(file or "", line or 0, function) for function, file, line in told.get("Stack") or ()
+            CodeLine(file or "", line or 0, function) for function, file, line in record.get("Stack") or ()
         ]
         code = innermost([call for call in calls if call.file])
         name = calls[-1].function if calls else None
-        held.blocks.append(MemoryBlock(size, 0, None, name, kind=told.get("Kind") or "unknown", code=code))
+        held.blocks.append(MemoryBlock(size, 0, None, name, kind=record.get("Kind") or "unknown", code=code))
     return list(found.values())
 
 

@@ -25,14 +25,14 @@ def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
     found: dict[str, _Allocator] = {}
     nowhere = 0
     for row in rows:
-        told = _described(row[-1])
-        allocation = told.message("allocation_description")
+        description = _described(row[-1])
+        allocation = description.message("allocation_description")
         name, size = allocation.text("allocator_name"), allocation.number("requested_bytes")
         if not name and not size:
             nowhere += 1
             continue
         one = found.setdefault(name or "unknown", _Allocator(name or "unknown"))
-        one.add(row, told, allocation)
+        one.add(row, description, allocation)
     if found:
         max(found.values(), key=lambda allocator: allocator.tensors).nowhere = nowhere
     return [allocator.held() for allocator in found.values()], len(rows) < MOST_MOVES
@@ -50,7 +50,7 @@ class _Allocator:
     endless: int = 0
     nowhere: int = 0
 
-    def add(self, row: Sequence[Any], told: _TimelineText, allocation: _TimelineText) -> None:
+    def add(self, row: Sequence[Any], description: _TimelineText, allocation: _TimelineText) -> None:
         """A tensor: (name, device, beginning, a microsecond before it was made, end, description)."""
         name, device, born, made, gone, _ = row
         self.tensors += 1
@@ -71,8 +71,8 @@ class _Allocator:
                 op_name if is_numbered else name,
                 kind="output",
                 slot=int(slot) if is_numbered else 0,
-                dtype=told.text("dtype") or None,
-                shape=_shape(told),
+                dtype=description.text("dtype") or None,
+                shape=_shape(description),
                 timeline_ps=gone,
                 address=allocation.number("ptr") or None,
             )
@@ -128,8 +128,8 @@ def _described(args_json: str | None) -> _TimelineText:
     return root
 
 
-def _shape(told: _TimelineText) -> tuple[int, ...] | None:
+def _shape(description: _TimelineText) -> tuple[int, ...] | None:
     """The shape of a tensor; None where the description has none or does not know it."""
-    if "shape" not in told.messages or told.message("shape").text("unknown_rank") == "true":
+    if "shape" not in description.messages or description.message("shape").text("unknown_rank") == "true":
         return None
-    return tuple(dim.number("size") for dim in told.message("shape").messages.get("dim", ()))
+    return tuple(dim.number("size") for dim in description.message("shape").messages.get("dim", ()))

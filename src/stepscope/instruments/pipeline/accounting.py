@@ -96,8 +96,8 @@ def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accoun
     visits = _visits(root, nodes)
     fills = _fills(best)
     made = {stage: _sum(same, visits, fills) for stage, same in of.items()}
-    told = {stage: one for stage, one in made.items() if one is not None}
-    return Accounts(told, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
+    accounts = {stage: one for stage, one in made.items() if one is not None}
+    return Accounts(accounts, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
 
 
 def _iterator(names: set[str], rows: Sequence[ModelRow]) -> list[ModelRow] | None:
@@ -107,8 +107,12 @@ def _iterator(names: set[str], rows: Sequence[ModelRow]) -> list[ModelRow] | Non
         each[row.iterator].append(row)
 
     def likeness(found: list[ModelRow]) -> tuple[int, int, int]:
-        told = {row.name for row in found}
-        return len(told & names) - len(told ^ names), max(row.elements for row in found), -found[0].iterator
+        node_names = {row.name for row in found}
+        return (
+            len(node_names & names) - len(node_names ^ names),
+            max(row.elements for row in found),
+            -found[0].iterator,
+        )
 
     best = max(each.values(), key=likeness, default=None)
     return best if best is not None and {row.name for row in best} & names else None
@@ -145,11 +149,11 @@ def _paired(
         by_name[stage.short].append(stage)
     found: defaultdict[PipelineStage, list[ModelRow]] = defaultdict(list)
     for consumer in consumers:
-        there: defaultdict[str, list[ModelRow]] = defaultdict(list)
+        inputs_by_name: defaultdict[str, list[ModelRow]] = defaultdict(list)
         for number in consumer.inputs:
             if number in nodes:
-                there[nodes[number].name.rpartition("::")[2]].append(nodes[number])
-        for name, same in there.items():
+                inputs_by_name[nodes[number].name.rpartition("::")[2]].append(nodes[number])
+        for name, same in inputs_by_name.items():
             alike = by_name[name]
             for i, node in enumerate(same):
                 if alike:
@@ -194,7 +198,7 @@ def _sum(same: Sequence[ModelRow], visits: Mapping[int, float], fills: Mapping[i
         return None
     ratio = sum(visits.get(node.node, 0.0) for node in same)
     each = sum(node.processing_ps for node in same) / elements
-    told = [node.parallelism for node in same if node.parallelism is not None]
+    widths = [node.parallelism for node in same if node.parallelism is not None]
     most = [node.parallelism_max for node in same if node.parallelism_max is not None]
     filled = [fills[node.node] for node in same if node.node in fills]
     return Account(
@@ -202,7 +206,7 @@ def _sum(same: Sequence[ModelRow], visits: Mapping[int, float], fills: Mapping[i
         elements=elements,
         visits=ratio,
         batch_bytes=round(ratio * sum(node.bytes_produced for node in same) / elements),
-        parallelism=max(told, default=None),
+        parallelism=max(widths, default=None),
         parallelism_max=max(most, default=None),
         autotuned=any(node.autotuned for node in same),
         buffered=sum(filled) / len(filled) if filled else None,

@@ -52,8 +52,8 @@ def find(query: Query) -> list[SourcePipelines]:
     """The diagnosis of each source that has tf.data events, in the order of the sources; of sources that
     hold single runs of one program, of all together."""
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
-    there = query(statement("pipeline_sources")).rows()
-    counted = query(statement("pipeline_event_counts")).rows() if there else []
+    sources = query(statement("pipeline_sources")).rows()
+    counted = query(statement("pipeline_event_counts")).rows() if sources else []
     numbers = {int(source_id): int(number) for source_id, number in counted if number}
     groups = single_runs.groups(query, numbers) if numbers else []
     judged = ranking.weigh_sources(query, single_runs.first_of(groups)) if groups else {}

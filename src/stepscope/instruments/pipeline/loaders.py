@@ -25,8 +25,8 @@ class Loader(NamedTuple):
     @property
     def workers(self) -> int:
         """Processes that load; 0: the program's own does."""
-        told = self.arguments.get("num_workers")
-        return told if isinstance(told, int) else 0
+        workers = self.arguments.get("num_workers")
+        return workers if isinstance(workers, int) else 0
 
 
 class Loading(NamedTuple):
@@ -52,8 +52,8 @@ def find(query: Query) -> list[Loading]:
     for run, host, steps_ps, wait_ps, file, line, function in query(statement("loader_waits")).rows():
         waits.setdefault((run, host), (steps_ps, wait_ps, _line(file, line, function)))
     made: dict[tuple[str, str], dict[int, dict[int, tuple[Any, ...]]]] = {}
-    for run, host, number, is_loader, *told in query(statement("loader_stages")).rows():
-        made.setdefault((run, host), {}).setdefault(number, {})[is_loader] = tuple(told)
+    for run, host, number, is_loader, *figures in query(statement("loader_stages")).rows():
+        made.setdefault((run, host), {}).setdefault(number, {})[is_loader] = tuple(figures)
     found = []
     for key in sorted({*waits, *made}):
         steps_ps, wait_ps, place = waits.get(key, (None, 0, None))

@@ -121,20 +121,20 @@ class PipelineModel:
         """Duration of a step and its limit: a lane, CPU or POOL. crowding: how much of what is not known of
         the program's CPU work there is, 0 to 1."""
         least, most = self.program_cpu
-        own = least + crowding * (most - least)
+        program_ps = least + crowding * (most - least)
         work = sum(part.computing_ps for part in self.parts)
-        found = self._bound((1.0, 1.0), own + work)
+        found = self._bound((1.0, 1.0), program_ps + work)
         for _ in range(20):
             if self.stretch == (1.0, 1.0):
                 break
             inline, beside = self.shared()
-            mine, theirs = (own + inline) / max(found[0], 1), beside / max(found[0], 1)
+            mine, theirs = (program_ps + inline) / max(found[0], 1), beside / max(found[0], 1)
             next_one = self._bound(
                 (
                     1 + (self.stretch[0] - 1) * self._pressure(theirs, self.busy[1]),
                     1 + (self.stretch[1] - 1) * self._pressure(mine, self.busy[0]),
                 ),
-                own + work,
+                program_ps + work,
             )
             found = ((found[0] + next_one[0]) // 2, next_one[1])
         return found

@@ -177,10 +177,10 @@ def _closing(text: str, opened: int) -> int | None:
 
 def _autotune(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
     inner = text[opened + 1 : closed]
-    told = re.sub(r"(num_parallel_calls\s*=\s*)[^,()]+(\([^()]*\))?", rf"\g<1>{autotune}", inner)
-    if told == inner and "num_parallel_calls" not in inner:
-        told = f"{inner.rstrip().rstrip(',')}, num_parallel_calls={autotune}"
-    return text[: opened + 1] + told + text[closed:]
+    arguments = re.sub(r"(num_parallel_calls\s*=\s*)[^,()]+(\([^()]*\))?", rf"\g<1>{autotune}", inner)
+    if arguments == inner and "num_parallel_calls" not in inner:
+        arguments = f"{inner.rstrip().rstrip(',')}, num_parallel_calls={autotune}"
+    return text[: opened + 1] + arguments + text[closed:]
 
 
 def _interleave(text: str, name: int, opened: int, closed: int, autotune: str) -> str:

@@ -255,14 +255,14 @@ def with_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_p
         if account is None or load.stage.fed_by is not None or _WAITS_TOO.match(load.stage.short):
             found.append(replace(load, account=account))
             continue
-        told = round(account.work_ps * batches)
+        model_ps = round(account.work_ps * batches)
         in_full = load.stage.ahead and not _copies_unseen(load.stage)
-        work = told if in_full else max(told, load.trace_work_ps)
+        work = model_ps if in_full else max(model_ps, load.trace_work_ps)
         work = min(work, max(load.width * step_ps, load.trace_work_ps))
         width = load.width
         if load.stage.ahead and account.parallelism is not None and load.stage.parallelism is None:
             width = max(min(round(account.parallelism), load.width), 1)
-        found.append(replace(load, account=account, model_work_ps=told, work_ps=work, width=width))
+        found.append(replace(load, account=account, model_work_ps=model_ps, work_ps=work, width=width))
     return found
 
 
@@ -302,9 +302,9 @@ def _width(stage: PipelineStage, cores: int) -> int:
     """Threads that its own function has: until autotune has decided, as many as there are cores."""
     if not stage.ahead or stage.short.startswith("Prefetch"):
         return 1
-    told = stage.parallelism
+    width = stage.parallelism
     # py_functions wait as well as work, but the pool has no more threads than that.
-    return min(told, cores) if told is not None else cores
+    return min(width, cores) if width is not None else cores
 
 
 def _outer(stage: PipelineStage, cores: int, outer: dict[PipelineStage, int]) -> int:

@@ -33,8 +33,8 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
     pipeline are left out."""
     recovered: dict[int, set[str]] = {}
     averaged: set[int] = set()
-    for source_id, *_, counts, _, told in query(statement("timed_steps")).rows():
-        recovered.setdefault(source_id, set()).add(told)
+    for source_id, *_, counts, _, recovered_from in query(statement("timed_steps")).rows():
+        recovered.setdefault(source_id, set()).add(recovered_from)
         if counts:
             averaged.add(source_id)
     asked = set(wanted)
@@ -44,13 +44,15 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
             of_files = recovered.get(source_id) == {"file"}
             key = (run_id, host_id) if of_files else source_id
             found.setdefault(key, []).append((source_id, run_id, host_id, path))
-    hosts = Counter((own[0][1], own[0][2]) for own in found.values())
+    hosts = Counter((sources[0][1], sources[0][2]) for sources in found.values())
     for key in [key for key in found if isinstance(key, tuple) and hosts[key] > 1]:
         if not averaged.intersection(one[0] for one in found[key]):
             del found[key]
     return [
-        Together(tuple(one[0] for one in own), own[0][1], own[0][2], _path([one[3] for one in own]))
-        for own in found.values()
+        Together(
+            tuple(one[0] for one in sources), sources[0][1], sources[0][2], _path([one[3] for one in sources])
+        )
+        for sources in found.values()
     ]
 
 

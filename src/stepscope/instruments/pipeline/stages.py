@@ -189,9 +189,9 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
         key = (pipelines[call.stage], _unindexed(call.name))
         stage = stages.get(key)
         if stage is None:
-            told = str(call.args.get("name", ""))
+            name = str(call.args.get("name", ""))
             root = call.name == "Iterator::Root"
-            stage = stages[key] = PipelineStage(0, key[0], key[1], None if root else written(told))
+            stage = stages[key] = PipelineStage(0, key[0], key[1], None if root else written(name))
         if seen.get(key) != id(call.args):  # which the calls of an iterator share
             seen[key] = id(call.args)
             stage.args.update(call.args)
@@ -360,15 +360,15 @@ def _place(stage: PipelineStage) -> None:
     Transformations are numbered from the source on, those inside of functions after all others, so what a
     flat_map or interleave takes from is made by its function when it has the higher number.
     """
-    above, own = stage.above, _number(stage.user_stage)
+    above, position = stage.above, _number(stage.user_stage)
     while above is not None and above.position is None:
         above = above.above
     if above is None or above.position is None:
-        stage.position = own
+        stage.position = position
     elif above.nested_in is not None:
         stage.nested_in, stage.position = above.nested_in, above.position
-    elif own is None or own < above.position:
-        stage.position = own
+    elif position is None or position < above.position:
+        stage.position = position
     elif _MAKES.match(above.short):
         stage.nested_in, stage.position = above, above.position
     elif above is stage.above and above.position == 1:

@@ -81,9 +81,9 @@ def name(stages: Sequence[PipelineStage]) -> None:
             nested.add(stage)
     height: dict[PipelineStage, int] = {}
     for stage in reversed(stages):
-        own = height.setdefault(stage, 0)
+        level = height.setdefault(stage, 0)
         if stage.above is not None and (stage in nested) == (stage.above in nested):
-            height[stage.above] = max(height.get(stage.above, 0), own + 1)
+            height[stage.above] = max(height.get(stage.above, 0), level + 1)
     behind = max(height.values(), default=0) + 1
     for stage in stages:
         if stage.short not in _ADDED:

@@ -104,16 +104,16 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
     before_ps, after_ps = (
         round(median(_step(recorded, untraced) for recorded in side)) for side in (before, after)
     )
-    told, measured = before[0].diagnosis, after[0].diagnosis
+    predicted, measured = before[0].diagnosis, after[0].diagnosis
     edits = list(_edits(before[0].places, after[0].places))
-    names = [name for name, edit, at in edits if name and _is_meant(at, edit, told)]
-    seen = list(_by_stages(told, measured))
+    names = [name for name, edit, at in edits if name and _is_meant(at, edit, predicted)]
+    seen = list(_by_stages(predicted, measured))
     # Python that is gone is what was changed, whatever the chain that replaces it looks like.
     names = [*(name for name in seen if name == "drop_python"), *names] if edits else seen
     alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
-    made = next((change for name in alike for change in told.changes if change.name == name), None)
-    if made is not None and told.step_ps:
-        made = replace(made, prediction=made.prediction.times(before_ps / told.step_ps))
+    made = next((change for name in alike for change in predicted.changes if change.name == name), None)
+    if made is not None and predicted.step_ps:
+        made = replace(made, prediction=made.prediction.times(before_ps / predicted.step_ps))
     return Verification(
         tuple(edit for _, edit, _ in edits),
         made,
@@ -133,23 +133,25 @@ def _step(recorded: Recorded, untraced: bool) -> int:
 
 def _neighbours(before: Sequence[Recorded], after: Sequence[Recorded]) -> Neighbours | None:
     machines = [[recorded.diagnosis.machine for recorded in side] for side in (before, after)]
-    told = [[machine for machine in side if machine is not None] for side in machines]
-    if not all(told) or any(machine.process_cores is None for side in told for machine in side):
+    known = [[machine for machine in side if machine is not None] for side in machines]
+    if not all(known) or any(machine.process_cores is None for side in known for machine in side):
         return None
-    was, now = (median(machine.others for machine in side) for side in told)
-    return Neighbours(was, now, told[0][0].cores)
+    was, now = (median(machine.others for machine in side) for side in known)
+    return Neighbours(was, now, known[0][0].cores)
 
 
-def _is_meant(at: UserStage | None, edit: ChainEdit, told: Diagnosis) -> bool:
+def _is_meant(at: UserStage | None, edit: ChainEdit, diagnosis: Diagnosis) -> bool:
     """Whether an edit changes the stage that predictions are of. at: the transformation before it that was
     edited, or that an added one follows. A stage may stand for several: TensorFlow fuses map and batch."""
-    if edit.place.transformation == "prefetch" or not told.changes:
+    if edit.place.transformation == "prefetch" or not diagnosis.changes:
         return True
-    stage = next((place for place in told.places if place.branch_name == told.changes[0].stage), None)
+    stage = next(
+        (place for place in diagnosis.places if place.branch_name == diagnosis.changes[0].stage), None
+    )
     if stage is None or at is None:
         return True
     return (at.position, at.transformation) in {
-        (place.position, place.transformation) for place in told.places[stage]
+        (place.position, place.transformation) for place in diagnosis.places[stage]
     }
 
 

@@ -69,18 +69,18 @@ def align(ends: Iterable[End], ranks: Mapping[int, Rank], sources: Sequence[int]
     by_match: dict[int, dict[int, int]] = defaultdict(dict)
     for end in ends:
         # Several devices of a source have one clock; the last of them ends with the others.
-        there = by_match[end.match]
-        there[end.source_id] = max(end.ps, there.get(end.source_id, end.ps))
-    shared = [there for there in by_match.values() if len(there) > 1]
+        source_ends = by_match[end.match]
+        source_ends[end.source_id] = max(end.ps, source_ends.get(end.source_id, end.ps))
+    shared = [source_ends for source_ends in by_match.values() if len(source_ends) > 1]
     count: dict[int, int] = defaultdict(int)
-    for there in shared:
-        for source in there:
+    for source_ends in shared:
+        for source in source_ends:
             count[source] += 1
     axis = min(sources, key=lambda one: (-count[one], *_place(ranks[one])))
     clocks = {axis: Clock("axis", 0, 0, 0.0, 0, 0, count[axis])}
     while found := _next(shared, clocks):
         clocks |= found
-        shared = [there for there in shared if not there.keys() <= clocks.keys()]
+        shared = [source_ends for source_ends in shared if not source_ends.keys() <= clocks.keys()]
     for source in sources:
         if source not in clocks:
             clocks[source] = _by_day(ranks[source], ranks[axis])
@@ -96,23 +96,27 @@ def _next(shared: Sequence[Mapping[int, int]], clocks: Mapping[int, Clock]) -> d
     none shares enough. Empty when there is none."""
     pairs: dict[int, list[tuple[int, int]]] = defaultdict(list)
     before: dict[int, int | None] = {}
-    for there in shared:
-        known = [source for source in there if source in clocks]
+    for ends in shared:
+        known = [source for source in ends if source in clocks]
         if not known:
             continue
-        at = [ps for source in known if (ps := clocks[source].on_axis(there[source])) is not None]
+        at = [ps for source in known if (ps := clocks[source].on_axis(ends[source])) is not None]
         if not at:
             continue
         middle = round_median(at)
         errors = [clocks[source].residual_ps for source in known]
-        for source, ps in there.items():
+        for source, ps in ends.items():
             if source not in clocks:
                 pairs[source].append((ps, middle - ps))
                 before[source] = _most([before.get(source, 0), *errors])
     if not pairs:
         return {}
     least = min(max(map(len, pairs.values())), ENOUGH)
-    return {source: _fitted(own, before[source]) for source, own in pairs.items() if len(own) >= least}
+    return {
+        source: _fitted(known_pairs, before[source])
+        for source, known_pairs in pairs.items()
+        if len(known_pairs) >= least
+    }
 
 
 def _most(errors: Iterable[int | None]) -> int | None:
@@ -149,7 +153,8 @@ def _slope(points: Sequence[tuple[int, int]]) -> float:
         cuts = [len(points) * number // _BINS for number in range(_BINS + 1)]
         bins = [points[a:b] for a, b in pairwise(cuts)]
         points = [
-            (round_median([ps for ps, _ in own]), round_median([rest for _, rest in own])) for own in bins
+            (round_median([ps for ps, _ in pairs_of_bin]), round_median([rest for _, rest in pairs_of_bin]))
+            for pairs_of_bin in bins
         ]
     slopes = [
         (late[1] - early[1]) / (late[0] - early[0])

@@ -46,7 +46,7 @@ def told(names: tuple[str | None, ...], group: str | None, args_json: str | None
     group = None if group is None else group[:_MOST_TEXT]
     if not args:
         return CollectiveFacts(kind, group)
-    if isinstance(said := args.get("Collective name"), str) and (known := kind_of(said)) != "unknown":
+    if isinstance(written := args.get("Collective name"), str) and (known := kind_of(written)) != "unknown":
         kind = known
     splits = [args.get(key) for key in ("In split size", "Out split size")]
     if kind == "all_to_all" and any(isinstance(split, str) and split.strip("[] ") for split in splits):

@@ -41,14 +41,16 @@ def match(parts: Sequence[CollectivePart]) -> list[MatchedPart]:
     groups += [("none", [(number, place)]) for number, place in alone]
     groups += [("negotiation", [(number, 0) for number in numbers]) for numbers in negotiated.values()]
     for key, numbers in by_number.items():
-        groups += [("sequence", [(number, key[-1]) for number in own]) for own in _agreeing(parts, numbers)]
+        groups += [
+            ("sequence", [(number, key[-1]) for number in members]) for members in _agreeing(parts, numbers)
+        ]
     for numbers in by_order.values():
-        groups += [("order", own) for own in _in_order(parts, numbers)]
-    for by, own in groups:
-        match_number = min(number for number, _ in own)
-        known = by if len(own) > 1 else "none"
-        for number, sequence in own:
-            found[number] = MatchedPart(number, known, sequence, match_number if len(own) > 1 else None)
+        groups += [("order", members) for members in _in_order(parts, numbers)]
+    for by, members in groups:
+        match_number = min(number for number, _ in members)
+        known = by if len(members) > 1 else "none"
+        for number, sequence in members:
+            found[number] = MatchedPart(number, known, sequence, match_number if len(members) > 1 else None)
     return [found[number] for number in range(len(parts))]
 
 
@@ -66,30 +68,30 @@ def _split(
     negotiated: dict[int, list[int]] = defaultdict(list)
     again: Counter[tuple[object, ...]] = Counter()
     for number, part in enumerate(parts):
-        told = part.told
+        facts = part.told
         if part.negotiated is not None:
             negotiated[part.negotiated].append(number)
-        elif told.kind in _BETWEEN_TWO:
-            lane = (part.source_id, told.group, told.kind, part.step)
-            alone.append((number, again[lane] if told.sequence is None else told.sequence))
+        elif facts.kind in _BETWEEN_TWO:
+            lane = (part.source_id, facts.group, facts.kind, part.step)
+            alone.append((number, again[lane] if facts.sequence is None else facts.sequence))
             again[lane] += 1
-        elif told.sequence is not None:
+        elif facts.sequence is not None:
             # Several kernels may have one number.
-            own = (part.run_id, told.group, told.sequence, part.participant)
-            by_number[part.run_id, told.group, again[own], told.sequence].append(number)
-            again[own] += 1
+            number_key = (part.run_id, facts.group, facts.sequence, part.participant)
+            by_number[part.run_id, facts.group, again[number_key], facts.sequence].append(number)
+            again[number_key] += 1
         else:
             # Of unknown groups, each kind is counted for itself: groups run on streams of their own.
-            apart = told.kind if told.group is None else None
-            by_order[part.run_id, told.group, apart, part.step].append(number)
+            apart = facts.kind if facts.group is None else None
+            by_order[part.run_id, facts.group, apart, part.step].append(number)
     return by_number, by_order, negotiated, alone
 
 
 def _signature(part: CollectivePart) -> tuple[object, ...]:
     """What is equal on all ranks. Parts of different sizes are not, nor is what a root gives or gets."""
-    told = part.told
+    facts = part.told
     sized = part.ends_together
-    return told.kind, told.dtype, told.elements_in if sized else None
+    return facts.kind, facts.dtype, facts.elements_in if sized else None
 
 
 def _agreeing(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterator[list[int]]:
@@ -97,9 +99,9 @@ def _agreeing(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterat
     alike = Counter(_signature(parts[number]) for number in numbers)
     best, most = alike.most_common(1)[0]
     agreed = sum(1 for many in alike.values() if many == most) == 1
-    own = [number for number in numbers if agreed and _signature(parts[number]) == best]
-    if own:
-        yield own
+    agreeing = [number for number in numbers if agreed and _signature(parts[number]) == best]
+    if agreeing:
+        yield agreeing
     yield from ([number] for number in numbers if not agreed or _signature(parts[number]) != best)
 
 
@@ -109,9 +111,9 @@ def _in_order(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterat
     for number in numbers:  # in the order of time, for each source
         ranks[parts[number].participant].append(number)
     going = _countable(parts, numbers, ranks)
-    for who, own in ranks.items():
+    for who, part_numbers in ranks.items():
         if who not in going:
-            yield from ([(number, place)] for place, number in enumerate(own))
+            yield from ([(number, place)] for place, number in enumerate(part_numbers))
     yield from _rounds(parts, ranks, going)
 
 
@@ -119,7 +121,9 @@ def _countable(
     parts: Sequence[CollectivePart], numbers: Sequence[int], ranks: Mapping[str, list[int]]
 ) -> set[str]:
     """The ranks whose collectives are assigned by their order."""
-    of_sources = {who: {parts[number].source_id for number in own} for who, own in ranks.items()}
+    of_sources = {
+        who: {parts[number].source_id for number in part_numbers} for who, part_numbers in ranks.items()
+    }
     # Two recordings of a rank that have the same step are of different rounds, and cannot be assigned.
     going = {who for who, sources in of_sources.items() if len(sources) == 1}
     first = parts[numbers[0]]
@@ -137,13 +141,13 @@ def _rounds(
     that of most stop there: what they have left stands for itself."""
     place = 0
     while going:
-        there = {who: ranks[who][place] for who in going if len(ranks[who]) > place}
-        alike = Counter(_signature(parts[number]) for number in there.values())
+        in_round = {who: ranks[who][place] for who in going if len(ranks[who]) > place}
+        alike = Counter(_signature(parts[number]) for number in in_round.values())
         best, most = alike.most_common(1)[0] if alike else (None, 0)
-        agreed = 2 * most > len(there)
-        going = {who for who, number in there.items() if agreed and _signature(parts[number]) == best}
+        agreed = 2 * most > len(in_round)
+        going = {who for who, number in in_round.items() if agreed and _signature(parts[number]) == best}
         if going:
-            yield [(there[who], place) for who in sorted(going)]
-        for who in there.keys() - going:
+            yield [(in_round[who], place) for who in sorted(going)]
+        for who in in_round.keys() - going:
             yield from ([(number, place + at)] for at, number in enumerate(ranks[who][place:]))
         place += 1

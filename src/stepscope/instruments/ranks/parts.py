@@ -60,8 +60,8 @@ def read(query: Query) -> tuple[list[CollectivePart], dict[int, Rank]]:
         devices[row[3]].add(row[7])
         ranks.setdefault(row[3], Rank("", None, None))
     asked = any(row[5] == "horovod" for row in rows)
-    said = _negotiations(query(statement("negotiations")).rows()) if asked else {}
-    return list(_parts(rows, ranks, devices, said)), ranks
+    negotiations = _negotiations(query(statement("negotiations")).rows()) if asked else {}
+    return list(_parts(rows, ranks, devices, negotiations)), ranks
 
 
 class _Negotiation(NamedTuple):
@@ -78,11 +78,11 @@ _Negotiations = dict[tuple[int, int], list[_Negotiation]]
 def _negotiations(rows: Sequence[tuple[Any, ...]]) -> _Negotiations:
     found: _Negotiations = defaultdict(list)
     for source_id, track_id, begin_ps, end_ps, name, ready_ps in rows:
-        own = found[source_id, track_id]
-        if not own or own[-1].begin_ps != begin_ps:
-            own.append(_Negotiation(begin_ps, end_ps, {}))
+        rounds = found[source_id, track_id]
+        if not rounds or rounds[-1].begin_ps != begin_ps:
+            rounds.append(_Negotiation(begin_ps, end_ps, {}))
         if name.isascii() and name.isdigit() and len(name) < 10:
-            own[-1].ready.setdefault(int(name), ready_ps)
+            rounds[-1].ready.setdefault(int(name), ready_ps)
     return found
 
 
@@ -107,12 +107,12 @@ def _parts(
             run_id, host_id, source_id, slice_id, track_id, device, who, rank, step, not cut,
             told((op_type, name, op_name), group, args_json), ts_ps, ts_ps + dur_ps,
         )  # fmt: skip
-        said = _ready(part, negotiations.get((source_id, track_id), ()))
-        for number, ready_ps in said.items():
+        ready_of = _ready(part, negotiations.get((source_id, track_id), ()))
+        for number, ready_ps in ready_of.items():
             yield part._replace(
                 participant=f"rank-{number}", rank=number, begin_ps=ready_ps, negotiated=slice_id
             )
-        if not said:
+        if not ready_of:
             yield part
 
 

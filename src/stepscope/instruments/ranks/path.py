@@ -35,8 +35,8 @@ def path(arrivals: Sequence[Arrival]) -> dict[int, int]:
     for arrival in arrivals:
         runs[arrival.run_id].append(arrival)
     found: dict[int, int] = {}
-    for own in runs.values():
-        found |= _of_run(own)
+    for rows_of_run in runs.values():
+        found |= _of_run(rows_of_run)
     return found
 
 

@@ -43,12 +43,12 @@ def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankR
         clocks = _clocks(parts, matched, ranks)
     together = _together(matched)
     waits = {
-        at: min(parts[at].end_ps - parts[at].begin_ps for at in own)
-        for own in together.values()
-        if all(parts[at].ends_together for at in own)
-        for at in own
+        at: min(parts[at].end_ps - parts[at].begin_ps for at in members)
+        for members in together.values()
+        if all(parts[at].ends_together for at in members)
+        for at in members
     }
-    late = {at: ps for own in together.values() for at, ps in _late(parts, own, clocks).items()}
+    late = {at: ps for members in together.values() for at, ps in _late(parts, members, clocks).items()}
     arrivals = [
         Arrival(
             at, parts[at].run_id, parts[at].participant, parts[at].source_id, matched[at].match or 0,
@@ -59,7 +59,7 @@ def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankR
     on_path = path(arrivals)
     rows: list[Row] = []
     for at, part in enumerate(parts):
-        told, clock = part.told, clocks.get(part.run_id)
+        facts, clock = part.told, clocks.get(part.run_id)
         transfer = waits.get(at)
         known = None if clock is None else clock.clocks[part.source_id].on_axis(part.begin_ps)
         mate = matched[at].match
@@ -75,13 +75,13 @@ def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankR
                 "participant": part.participant,
                 "rank": part.rank,
                 "step": part.step,
-                "kind": told.kind,
-                "group_name": told.group,
-                "group_size": told.group_size,
+                "kind": facts.kind,
+                "group_name": facts.group,
+                "group_size": facts.group_size,
                 "sequence": matched[at].sequence,
-                "dtype": told.dtype,
-                "elements_in": told.elements_in,
-                "elements_out": told.elements_out,
+                "dtype": facts.dtype,
+                "elements_in": facts.elements_in,
+                "elements_out": facts.elements_out,
                 "ts_ps": part.begin_ps,
                 "dur_ps": part.end_ps - part.begin_ps,
                 "matched_by": matched[at].by,
@@ -116,11 +116,11 @@ def _impossible(
     """Collectives, matched by their order, that a rank has left before another arrives, by more than clocks
     err: without the names of groups, two groups may look like one."""
     found = set()
-    for mate, own in _together(matched).items():
-        if matched[mate].by != "order" or not all(parts[at].ends_together for at in own):
+    for mate, members in _together(matched).items():
+        if matched[mate].by != "order" or not all(parts[at].ends_together for at in members):
             continue
         begins, ends, errors = [], [], [0]
-        for at in own:
+        for at in members:
             part = parts[at]
             clock = clocks[part.run_id].clocks[part.source_id]
             begin, end = clock.on_axis(part.begin_ps), clock.on_axis(part.end_ps)
@@ -160,18 +160,18 @@ def _clocks(
             alike = (part.told.kind, part.told.elements_in) if unnamed else None
             ends[part.run_id][alike].append(End(matched_part.match, part.source_id, part.end_ps))
     found = {}
-    for run, own in sources.items():
+    for run, run_sources in sources.items():
         kinds = ends[run]
         if sure and None in kinds:
             kinds = {None: kinds[None]}
         if sure and len(kinds) > 1:
             found[run] = min(
-                (align(some, ranks, list(own)) for some in sorted(kinds.values(), key=len)[-_TRIED:]),
+                (align(some, ranks, list(run_sources)) for some in sorted(kinds.values(), key=len)[-_TRIED:]),
                 key=_disagreement,
             )
         else:
             every = [end for some in kinds.values() for end in some]
-            found[run] = align(every, ranks, list(own))
+            found[run] = align(every, ranks, list(run_sources))
     return found
 
 
@@ -187,11 +187,11 @@ def _disagreement(aligned: Aligned) -> tuple[int, int]:
 
 
 def _late(
-    parts: Sequence[CollectivePart], own: Sequence[int], clocks: Mapping[str, Aligned]
+    parts: Sequence[CollectivePart], members: Sequence[int], clocks: Mapping[str, Aligned]
 ) -> dict[int, int]:
     """How long after the first of them each part of a collective arrives; empty where clocks do not tell."""
     begins: dict[int, int] = {}
-    for at in own:
+    for at in members:
         part = parts[at]
         clock = clocks[part.run_id].clocks[part.source_id]
         known = clock.on_axis(part.begin_ps) if clock.residual_ps is not None else None

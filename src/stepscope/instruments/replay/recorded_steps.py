@@ -132,9 +132,9 @@ def _doing(query: Query, stream: Stream, source: SteppedSource) -> list[tuple[in
         row[0]: EvidenceKinds.of(row) for row in query(statement("evidence_kinds")).rows()
     }
     shifts = stack_samples.shifts(query, [source.source_id])
-    own = {source.source_id: kinds.get(source.source_id, NOTHING)}
+    source_kinds = {source.source_id: kinds.get(source.source_id, NOTHING)}
     found: list[tuple[int, int, int]] = []
-    for bit in evidence.evidence_of(query, stream, [source], own, shifts):
+    for bit in evidence.evidence_of(query, stream, [source], source_kinds, shifts):
         found += merged(bit.window, bit.evidence.slices, bit.evidence.stacks)
     return found
 

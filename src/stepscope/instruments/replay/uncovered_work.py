@@ -57,10 +57,10 @@ def _without_op(query: Query, stream: Stream, judgement: Judgement, steps: Seque
     left is the longest of both. A layer is no type of op; of it the parts of the step tell."""
     if judgement.op_type is None or judgement.layer_share is not None:
         return judgement
-    own = ask(query, stream, DurationChange(ops={judgement.op_type: 0.0}), [steps])
-    if len(own) != 1 or own[0].then_ps is None or own[0].unknown:
+    answers = ask(query, stream, DurationChange(ops={judgement.op_type: 0.0}), [steps])
+    if len(answers) != 1 or answers[0].then_ps is None or answers[0].unknown:
         return judgement
-    left_ps = min(own[0].then_ps, judgement.mean_ps)
+    left_ps = min(answers[0].then_ps, judgement.mean_ps)
     low_ps, high_ps = min(judgement.low_ps, left_ps), min(max(judgement.high_ps, left_ps), judgement.mean_ps)
     return replace(judgement, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
 
@@ -94,6 +94,6 @@ def _gone(query: Query, judgement: Judgement) -> DurationChange:
     """What others do not have to wait for. Ops of the model that stay count with the rest of what is left."""
     if judgement.cause == "compute":
         rows = query(statement("computing_ops")).rows()
-        own = [row[4:6] for row in rows if row[:2] == (judgement.run_id, judgement.host_id)]
-        return DurationChange(ops=dict.fromkeys((op or name for op, name in own), 0.0))
+        ops_of_host = [row[4:6] for row in rows if row[:2] == (judgement.run_id, judgement.host_id)]
+        return DurationChange(ops=dict.fromkeys((op or name for op, name in ops_of_host), 0.0))
     return DurationChange(without=judgement.cause if judgement.cause in CAUSES else None)

@@ -88,11 +88,11 @@ def peaks(about: Mapping[str, Any]) -> DevicePeaks | None:
     that nor the table tells any."""
     known = fitting(about)
     one = min(known, key=lambda device: device.memory, default=None)
-    flops, told = _told_flops(about, one), _number(about, "peak_hbm_bw_gigabytes_per_second")
-    memory = told * 1e9 if told else _told_memory(about, one)
+    flops, bandwidth = _told_flops(about, one), _number(about, "peak_hbm_bw_gigabytes_per_second")
+    memory = bandwidth * 1e9 if bandwidth else _told_memory(about, one)
     if not flops and memory is None:
         return None
-    by_file = told or _number(about, "memory_bandwidth") == memory
+    by_file = bandwidth or _number(about, "memory_bandwidth") == memory
     names = ["the recording"] if by_file else []
     if one is not None:
         names.append(f"devices.csv: {one.name}")
@@ -143,11 +143,15 @@ def _called(name: set[str]) -> list[Device]:
 
 
 def _told_flops(about: Mapping[str, Any], device: Device | None) -> Mapping[str, float]:
-    if told := _number(about, "peak_teraflops_per_second"):
+    if teraflops := _number(about, "peak_teraflops_per_second"):
         # A TPU multiplies 32-bit floats in its one unit for products, in parts of 16 bits.
-        own = dict.fromkeys(("f32", "bf16"), told * 1e12)
-        wide = {} if device is None else {key: value for key, value in device.flops.items() if key not in own}
-        return {**wide, **own}
+        by_trace = dict.fromkeys(("f32", "bf16"), teraflops * 1e12)
+        wide = (
+            {}
+            if device is None
+            else {key: value for key, value in device.flops.items() if key not in by_trace}
+        )
+        return {**wide, **by_trace}
     if device is None:
         return {}
     cores = _number(about, "core_count") or _number(about, "numSms")
@@ -159,10 +163,10 @@ def _told_flops(about: Mapping[str, Any], device: Device | None) -> Mapping[str,
 
 
 def _told_memory(about: Mapping[str, Any], device: Device | None) -> float | None:
-    told = _number(about, "memory_bandwidth")
+    bandwidth = _number(about, "memory_bandwidth")
     if device is None:
-        return told
-    return told if told and told >= WRONG_RATE * device.memory else device.memory
+        return bandwidth
+    return bandwidth if bandwidth and bandwidth >= WRONG_RATE * device.memory else device.memory
 
 
 def _number(about: Mapping[str, Any], key: str) -> float | None:

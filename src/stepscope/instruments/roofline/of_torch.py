@@ -25,11 +25,11 @@ def counted(query: Query) -> list[Counted]:
         statement("costed_kernels")
     ).rows():
         place = (run_id, host_id, source_id, device)
-        shaped, told = _shaped(op, args_json)
+        shaped, shapes_args = _shaped(op, args_json)
         key = (*place, op, kernel, shaped, tf32)
         if key not in sums:
             sums[key] = [0, 0]
-            costs[key] = cost(op, told) if told else None
+            costs[key] = cost(op, shapes_args) if shapes_args else None
         sums[key][0] += executions
         sums[key][1] += took
     return [_row(key, costs[key], *both) for key, both in sums.items()]
@@ -40,8 +40,8 @@ def _shaped(op: str | None, args_json: str | None) -> tuple[str, dict[str, Any]]
     if op is None or not args_json or '"Input Dims"' not in args_json:
         return "", {}
     args = strict_json.members(args_json)
-    told: dict[str, Any] = {key: args[key] for key in _TOLD if key in args}
-    return json.dumps(told), told
+    shapes_args: dict[str, Any] = {key: args[key] for key in _TOLD if key in args}
+    return json.dumps(shapes_args), shapes_args
 
 
 def _row(key: tuple[Any, ...], of_one: Cost | None, executions: int, took_ps: int) -> Counted:

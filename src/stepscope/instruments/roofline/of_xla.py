@@ -53,9 +53,9 @@ def counted(query: Query) -> list[Counted]:
         slices = query(statement("slices_of_modules", modules=sorted(modules))).rows()
         groups = executions.apart(groups, slices, programs)
     shapes = _shapes(query)
-    told = _told(query)
+    profiler_costs = _told(query)
     rows = timed.join(groups, programs)
-    by_profiler = _by_profiler(groups, told)
+    by_profiler = _by_profiler(groups, profiler_costs)
     found = [
         _row(row, hosts[row["source_id"]], shapes, by_profiler)
         for row in rows.rows
@@ -72,11 +72,11 @@ def _row(
 ) -> Counted:
     at, module, name = row["source_id"], row["module"] or "", row["instruction"]
     flops, moved, by = row["total_flops"], row["total_bytes"], "program"
-    own = shapes.get((at, module, row["program_id"])) or shapes.get((at, module, None), {})
-    made = own.get(name)
-    if (told := by_profiler.get((at, row["device"], name))) is not None:
-        (flops, moved), by = told, "profiler"
-    elif flops is None and made is not None and (product := _product(made, own)) is not None:
+    instructions = shapes.get((at, module, row["program_id"])) or shapes.get((at, module, None), {})
+    made = instructions.get(name)
+    if (profiled := by_profiler.get((at, row["device"], name))) is not None:
+        (flops, moved), by = profiled, "profiler"
+    elif flops is None and made is not None and (product := _product(made, instructions)) is not None:
         flops, moved = (number * row["executions"] for number in product)
     unknown = flops is None or moved is None
     return Counted(
@@ -93,7 +93,7 @@ def _row(
         None if unknown else by,
         None if unknown else flops,
         None if unknown else moved,
-        _number_type(made, own) if made is not None and flops else None,
+        _number_type(made, instructions) if made is not None and flops else None,
         NO_COST if unknown else None,
     )
 
@@ -150,7 +150,7 @@ def _of_memory(breakdown: str) -> float:
 
 
 def _by_profiler(
-    groups: Sequence[Sequence[Any]], told: Mapping[tuple[int, str, str], tuple[float, float]]
+    groups: Sequence[Sequence[Any]], profiler_costs: Mapping[tuple[int, str, str], tuple[float, float]]
 ) -> dict[tuple[int, str, str], tuple[float, float]]:
     """Operations and bytes of all executions, by source, device and instruction. Instructions with others
     inside are left out: their figures are those of all within."""
@@ -158,7 +158,7 @@ def _by_profiler(
     without: set[tuple[int, str, str]] = set()
     for group in (timed.Group(*one) for one in groups):
         key = group.source, group.device, group.op
-        cost = told.get((group.source, group.device, group.name))
+        cost = profiler_costs.get((group.source, group.device, group.name))
         if group.place != "device":
             continue
         if cost is None or group.total_ps != group.self_ps:
@@ -192,12 +192,12 @@ def _arrays(shape: str) -> list[tuple[str, tuple[int, ...]]]:
     ]
 
 
-def _number_type(made: Made, own: Mapping[str, Made]) -> str | None:
+def _number_type(made: Made, instructions: Mapping[str, Made]) -> str | None:
     """The narrowest type of the numbers that an instruction reads; where none is known, that it makes."""
     read = [
         kind
         for name in made.operands
-        if (operand := own.get(name)) is not None
+        if (operand := instructions.get(name)) is not None
         for kind, sizes in _arrays(operand.shape)
         if sizes
     ]
@@ -208,13 +208,13 @@ def _number_type(made: Made, own: Mapping[str, Made]) -> str | None:
     return next((kind for kind in _NARROW if kind in kinds), None)
 
 
-def _product(made: Made, own: Mapping[str, Made]) -> tuple[float, float] | None:
+def _product(made: Made, instructions: Mapping[str, Made]) -> tuple[float, float] | None:
     """Operations and bytes of a product of matrices that a library makes. Of sizes m, k and n, the operands
     and the result have mk, kn and mn numbers, of which the product is the square of mkn."""
     if not made.target.startswith(_PRODUCTS):
         return None
     results = _arrays(made.shape)
-    operands = [own.get(name) for name in made.operands[:_MATRIX]]
+    operands = [instructions.get(name) for name in made.operands[:_MATRIX]]
     arrays = [array for operand in operands if operand is not None for array in _arrays(operand.shape)[:1]]
     if not results or len(arrays) != _MATRIX:
         return None

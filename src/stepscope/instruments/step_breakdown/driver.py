@@ -84,7 +84,7 @@ def segments(
     is none. JAX traces a function before it compiles it, in slices that do not say so: a call of a jitted
     function in which something is compiled compiles from its begin."""
     rows = _core.thread_segments(slices, within, kinds, traced, _numbered(labels.COMPILED), labels.LONG_PS)
-    return {track: _named(own) for track, own in rows.items()}
+    return {track: _named(track_rows) for track, track_rows in rows.items()}
 
 
 def _named(rows: list[tuple[int, int, int]]) -> list[Segment]:

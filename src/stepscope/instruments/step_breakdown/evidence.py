@@ -171,20 +171,25 @@ class _SampledThreads:
         bits: Mapping[int, Sequence[Interval]],
     ) -> None:
         samples = stack_samples.driver_samples(query, shifts, windows)
-        self._ran = {source_id: _ran(own) for source_id, own in samples.items()}
-        used = {source_id: windows[source_id] for source_id, own in self._ran.items() if own}
+        self._ran = {source_id: _ran(source_samples) for source_id, source_samples in samples.items()}
+        used = {
+            source_id: windows[source_id] for source_id, source_samples in self._ran.items() if source_samples
+        }
         self._loading = stack_samples.loader_intervals(query, shifts, used) if used else {}
         doing = threads.throughout({source_id: bits[source_id] for source_id in samples})
         self.spans = {
             source_id: sample_attribution.attribute(
-                own,
+                source_samples,
                 doing.get(source_id, []),
                 [] if spans is None else _executing(spans, source_id, bits[source_id]),
             )
-            for source_id, own in samples.items()
+            for source_id, source_samples in samples.items()
         }
         """Time that each sample of a driving thread stands for."""
-        self.segments = {source_id: stack_samples.segments(own) for source_id, own in self.spans.items()}
+        self.segments = {
+            source_id: stack_samples.segments(source_samples)
+            for source_id, source_samples in self.spans.items()
+        }
 
     def loader(self, source_id: int, traced: Sequence[Interval]) -> LoaderPython:
         """Python of the input pipeline. traced: where slices tell it."""
@@ -204,10 +209,10 @@ def _by_device(found: Mapping[str, Sequence[Interval]]) -> list[Mapping[Label, S
     shown = devices.pop(_NO_DEVICE, {})
     return [
         {
-            label: stack_samples.merged((*own.get(label, ()), *shown.get(label, ())))
-            for label in own.keys() | shown.keys()
+            label: stack_samples.merged((*evidence.get(label, ()), *shown.get(label, ())))
+            for label in evidence.keys() | shown.keys()
         }
-        for own in devices.values()
+        for evidence in devices.values()
     ]
 
 
@@ -284,20 +289,21 @@ class _DrivingThreads:
         slices = self._stream(statement("driving_slices", tracks=list(tracks), begin_ps=begin, end_ps=end))
         within = {track: windows[source_id] for track, source_id in tracks.items()}
         found = {
-            tracks[track]: own for track, own in driver.segments(slices, within, self._calls, traced).items()
+            tracks[track]: segments
+            for track, segments in driver.segments(slices, within, self._calls, traced).items()
         }
-        for source_id, own in found.items():
+        for source_id, segments in found.items():
             first, last = windows[source_id]
             calls = [one for one in self._compiled.get(source_id, ()) if one[0] < last and one[1] > first]
             if calls:
-                found[source_id] = driver.compiling(own, calls)
+                found[source_id] = driver.compiling(segments, calls)
         return found
 
     def throughout(self, windows: Mapping[int, Sequence[Interval]]) -> dict[int, list[Segment]]:
         """What they do in all windows of each source, which follow each other."""
         found: dict[int, list[Segment]] = {}
         for number in range(max(map(len, windows.values()), default=0)):
-            bits = {source_id: own[number] for source_id, own in windows.items()}
+            bits = {source_id: parts[number] for source_id, parts in windows.items()}
             for source_id, segments in self.doing(bits).items():
                 begin, end = bits[source_id]
                 found.setdefault(source_id, []).extend(
@@ -305,23 +311,23 @@ class _DrivingThreads:
                     for segment in segments
                     if segment.to_ps > begin and segment.from_ps < end
                 )
-        return {source_id: driver.joined(own) for source_id, own in found.items()}
+        return {source_id: driver.joined(parts) for source_id, parts in found.items()}
 
 
 def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[Statement]:
     """Statements that find when something executes or waits."""
-    told = {source_id: evidence_kinds for source_id, evidence_kinds in kinds.items() if evidence_kinds.any}
+    known = {source_id: evidence_kinds for source_id, evidence_kinds in kinds.items() if evidence_kinds.any}
     within: dict[str, Value] = {"begin_ps": whole[0], "end_ps": whole[1]}
-    on_devices = [source_id for source_id, evidence_kinds in told.items() if evidence_kinds.on_devices]
-    on_hosts = [source_id for source_id, evidence_kinds in told.items() if not evidence_kinds.on_devices]
+    on_devices = [source_id for source_id, evidence_kinds in known.items() if evidence_kinds.on_devices]
+    on_hosts = [source_id for source_id, evidence_kinds in known.items() if not evidence_kinds.on_devices]
     if on_devices:
         yield statement("step_evidence", sources=on_devices, place="device", **within)
-    if several := [source_id for source_id in on_devices if told[source_id].devices > 1]:
+    if several := [source_id for source_id in on_devices if known[source_id].devices > 1]:
         yield statement("device_evidence", sources=several, **within)
     for name in ("step_evidence", "captured_evidence", "loading_evidence"):
-        if some := [source_id for source_id in on_hosts if told[source_id].asked == name]:
+        if some := [source_id for source_id in on_hosts if known[source_id].asked == name]:
             yield statement(name, sources=some, place="host", **within)
-    if programs := [source_id for source_id in on_hosts if told[source_id].programs]:
+    if programs := [source_id for source_id in on_hosts if known[source_id].programs]:
         yield statement("program_evidence", sources=programs, **within)
 
 
@@ -339,12 +345,12 @@ def _windows(query: Query, source_id: int, whole: Interval, slices: int) -> Iter
         yield whole
         return
     width = max((end - begin) // _BITS, 1)
-    there, at = 0, begin
+    in_window, at = 0, begin
     asked = statement("slice_density", source_id=source_id, begin_ps=begin, end_ps=end, width_ps=width)
     for part, many in query(asked).rows():
         cut = begin + part * width
-        if there and there + many > most and cut > at:
+        if in_window and in_window + many > most and cut > at:
             yield at, cut
-            there, at = 0, cut
-        there += many
+            in_window, at = 0, cut
+        in_window += many
     yield at, end

@@ -50,8 +50,8 @@ def rows(query: Query, stream: Stream) -> PartRows:
     found = PartRows([], [])
     for some in _batches(sources, kinds):
         bits = groupby(evidence.evidence_of(query, stream, some, kinds, shifts), key=lambda bit: bit.source)
-        for source, own in bits:
-            for so_far, more in zip(found, _rows_of(source, own), strict=True):
+        for source, windows in bits:
+            for so_far, more in zip(found, _rows_of(source, windows), strict=True):
                 so_far += more
     session_runs.shared(query, *found)
     owners = {source.source_id: source for source in sources}
@@ -66,12 +66,12 @@ def _batches(
     most, slices = evidence.at_once(), 0
     some: list[SteppedSource] = []
     for source in sources:
-        own = kinds.get(source.source_id, NOTHING).slices
-        if some and slices + own > most:
+        slice_count = kinds.get(source.source_id, NOTHING).slices
+        if some and slices + slice_count > most:
             yield some
             some, slices = [], 0
         some.append(source)
-        slices += own
+        slices += slice_count
     if some:
         yield some
 
@@ -126,9 +126,13 @@ def means_of_devices(sums: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]
         return [list(step) for step in sums[0]]
     found = []
     for devices in zip(*sums, strict=True):
-        executed = [sum(own[NUMBER[label]] for label in ON_DEVICES) for own in devices]
+        executed = [sum(device_parts[NUMBER[label]] for label in ON_DEVICES) for device_parts in devices]
         most = max(executed)
-        part = [own for own, its in zip(devices, executed, strict=True) if its >= _TAKES_PART * most]
+        part = [
+            device_parts
+            for device_parts, its in zip(devices, executed, strict=True)
+            if its >= _TAKES_PART * most
+        ]
         means = [sum(column) // len(part) for column in zip(*part, strict=True)]
         # Parts add up to the step to the picosecond: the longest one has what dividing leaves.
         whole = sum(devices[0][: len(LABELS)])

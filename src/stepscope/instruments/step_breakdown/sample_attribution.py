@@ -76,15 +76,15 @@ def attribute(
     lent: Counter[Kind] = Counter()
     found: list[SampleSpan] = []
     for stretch in stretches:
-        own = stretch.samples
-        if not own:
+        stretch_samples = stretch.samples
+        if not stretch_samples:
             kind = next((kind for kind in _near(stretch) if pools.get(kind)), None)
             if kind is None:
                 found += _around(samples, stretch)
                 continue
-            own = (pools[kind][lent[kind] % len(pools[kind])],)
+            stretch_samples = (pools[kind][lent[kind] % len(pools[kind])],)
             lent[kind] += 1
-        found += _divided(stretch, own)
+        found += _divided(stretch, stretch_samples)
     return found
 
 
@@ -152,10 +152,10 @@ def _near(stretch: Stretch) -> Iterator[Kind]:
             yield one.kind(-times)
 
 
-def _divided(stretch: Stretch, own: Sequence[DriverSample]) -> Iterator[SampleSpan]:
+def _divided(stretch: Stretch, samples: Sequence[DriverSample]) -> Iterator[SampleSpan]:
     """A stretch, divided where the time of one of its samples ends and that of the next begins."""
-    edges = [stretch.from_ps, *(driver_sample.from_ps for driver_sample in own[1:]), stretch.to_ps]
-    for sample, (begin, end) in zip(own, pairwise(edges), strict=True):
+    edges = [stretch.from_ps, *(driver_sample.from_ps for driver_sample in samples[1:]), stretch.to_ps]
+    for sample, (begin, end) in zip(samples, pairwise(edges), strict=True):
         yield from spans_of(sample, begin, end)
 
 

@@ -78,23 +78,25 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
         stacks_inside = _inside(query, sorted(host.sources))
         held = {step_id: _held(of_stacks[step_id], stacks_inside) for step_id in host.sampled}
         shares = _shares(_whole(held) / len(held), run, calls[key])
-        for step_id, own in held.items():
-            whole = _whole({step_id: own})
+        for step_id, step_stacks in held.items():
+            whole = _whole({step_id: step_stacks})
             for label, share in shares.items():
                 dur_ps = int(whole * share)
                 if dur_ps:
                     _move(by_step[step_id], parts, label, dur_ps)
-                    stacks += _of_stacks(own, label, dur_ps)
+                    stacks += _of_stacks(step_stacks, label, dur_ps)
 
 
 def _hosts(query: Query) -> dict[tuple[str, str], _Host]:
     found: dict[tuple[str, str], _Host] = {}
-    for source_id, run_id, host_id, step_id, *_, averaged, _, told in query(statement("timed_steps")).rows():
+    for source_id, run_id, host_id, step_id, *_, averaged, _, recovered_from in query(
+        statement("timed_steps")
+    ).rows():
         host = found.setdefault((run_id, host_id), _Host([], set(), []))
-        if told == "recorder":
+        if recovered_from == "recorder":
             host.sampled.append(step_id)
             host.sources.add(source_id)
-        elif told == "file" and not averaged:
+        elif recovered_from == "file" and not averaged:
             host.traced.append(step_id)
     return found
 
@@ -121,7 +123,7 @@ def _held(on_stacks: Sequence[dict[str, Any]], inside: frozenset[int]) -> list[d
 
 def _whole(held: Mapping[int, Sequence[dict[str, Any]]]) -> int:
     """The time of such rows."""
-    return sum(row["dur_ps"] for own in held.values() for row in own)
+    return sum(row["dur_ps"] for stack_rows in held.values() for row in stack_rows)
 
 
 def _of_stacks(held: Sequence[dict[str, Any]], label: Label, dur_ps: int) -> list[dict[str, Any]]:
@@ -157,14 +159,14 @@ def _shares(whole_ps: float, run: Mapping[str, float], calls: Sequence[float]) -
     return {label: min(share, whole) for label, share in found.items() if share > 0}
 
 
-def _move(own: list[dict[str, Any]], parts: list[dict[str, Any]], label: Label, dur_ps: int) -> None:
+def _move(step_rows: list[dict[str, Any]], parts: list[dict[str, Any]], label: Label, dur_ps: int) -> None:
     """Moves time of a step from launching to a label."""
-    launching = next(row for row in own if row["label"] == SPLIT)
+    launching = next(row for row in step_rows if row["label"] == SPLIT)
     launching["dur_ps"] -= dur_ps
-    to = next((row for row in own if row["label"] == label), None)
+    to = next((row for row in step_rows if row["label"] == label), None)
     if to is None:
         to = {**launching, "label": label, "dur_ps": 0, "hidden_ps": 0}
-        own.append(to)
+        step_rows.append(to)
         parts.append(to)
     to["dur_ps"] += dur_ps
 

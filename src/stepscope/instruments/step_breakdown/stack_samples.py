@@ -53,18 +53,18 @@ def driver_samples(
     meanings = _meanings(query, list(samples)) if samples else {}
     found: dict[int, list[DriverSample]] = {}
     for source_id, (first, last) in windows.items():
-        own: list[DriverSample] = []
+        thread_samples: list[DriverSample] = []
         for other, shift in shifts.get(source_id, ()):
             for ts_ps, weight_ps, seen_ps, active_ps, stack_id, queued_ps in samples.get(other, ()):
                 begin, end = ts_ps + shift, ts_ps + shift + weight_ps
                 if begin < last and end > first:
                     ran = None if active_ps is None else active_ps / weight_ps
                     shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
-                    own.append(
+                    thread_samples.append(
                         DriverSample(begin, end, seen_ps + shift, stack_id, shares, active_ps, queued_ps)
                     )
-        if own:
-            found[source_id] = disjoint(own)
+        if thread_samples:
+            found[source_id] = disjoint(thread_samples)
     return found
 
 
@@ -77,14 +77,14 @@ def loader_intervals(
     working = {other: loader_stacks(query, other) for other in samples}
     found: dict[int, list[Interval]] = {}
     for source_id, (first, last) in windows.items():
-        own: list[Interval] = []
+        intervals: list[Interval] = []
         for other, shift in shifts.get(source_id, ()):
             for ts_ps, weight_ps, _, active_ps, stack_id, _ in samples.get(other, ()):
                 ran = active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
                 begin, end = ts_ps + shift, ts_ps + shift + weight_ps
                 if stack_id in working[other] and ran and begin < last and end > first:
-                    own.append((begin, end))
-        found[source_id] = merged(own)
+                    intervals.append((begin, end))
+        found[source_id] = merged(intervals)
     return found
 
 
@@ -105,8 +105,8 @@ def _samples(
     )  # fmt: skip
     found: dict[int, list[_Row]] = {}
     for other, ts_ps, weight_ps, moment_ps, active_ps, stack_id, no_core_ps in query(asked).rows():
-        own = found.setdefault(other, [])
-        own.append((ts_ps, weight_ps, moment_ps, active_ps, stack_id, no_core_ps))
+        source_rows = found.setdefault(other, [])
+        source_rows.append((ts_ps, weight_ps, moment_ps, active_ps, stack_id, no_core_ps))
     return found
 
 
@@ -120,11 +120,11 @@ def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozen
     for _, stack_id, parent_id, file, _, function, code, _ in query(
         statement("frames_of_stacks", sources=[source_id])
     ).rows():
-        own = labels.of_frame(file or "", function, code)
-        if own.label == "input":
+        meaning = labels.of_frame(file or "", function, code)
+        if meaning.label == "input":
             # For the thread that waits, all of it is input; on the loader's own, what is inside decides.
-            own = labels.Meaning("dispatch")
-        meanings[stack_id] = labels.within(meanings.get(parent_id, labels.NOTHING), own)
+            meaning = labels.Meaning("dispatch")
+        meanings[stack_id] = labels.within(meanings.get(parent_id, labels.NOTHING), meaning)
         if parent_id in loaders or labels.loads(file or "", code):
             loaders.add(stack_id)
         queued = queued or labels.takes(file or "", function)
@@ -182,13 +182,13 @@ def shifts(query: Query, sources: Sequence[int]) -> Shifts:
         sampled.setdefault(places[source_id], []).append(source_id)
     found: dict[int, list[tuple[int, int]]] = {}
     for source_id in sources if sampled else ():
-        own = origins.get(source_id)
+        origin_of_source = origins.get(source_id)
         for other in sampled.get(places.get(source_id, ("", "")), ()):
             origin = origins[other]
             if other == source_id:
                 found.setdefault(source_id, []).append((other, 0))
-            elif own is not None and origin is not None:
-                found.setdefault(source_id, []).append((other, (origin - own) * 1000))
+            elif origin_of_source is not None and origin is not None:
+                found.setdefault(source_id, []).append((other, (origin - origin_of_source) * 1000))
     return found
 
 

@@ -215,12 +215,12 @@ class TfprofModel:
         except _core.CoreError as error:
             _refuse(error, None)
         self._lacks = evidence.lacks()
-        for there, words in (
+        for source, words in (
             (graph, ("params", "input_shapes")),
             (checkpoint, ("tensor_value",)),
             (op_log, ("float_ops",)),
         ):
-            for word in words if there is not None else ():
+            for word in words if source is not None else ():
                 self._lacks.pop(word, None)
         self._rootless = graph is None and not any(node.inputs for node in evidence.nodes.values())
         self._codeless = op_log is None and not evidence.calls
@@ -237,19 +237,21 @@ class TfprofModel:
         asked = set(options.select)
         if "micros" in asked:
             asked |= {"accelerator_micros", "cpu_micros"}
-        told = [f"{word} counts nothing here: {why}" for word, why in self._lacks.items() if word in asked]
+        sentences = [
+            f"{word} counts nothing here: {why}" for word, why in self._lacks.items() if word in asked
+        ]
         for word in asked:
             self._lacks.pop(word, None)
         if view == "graph" and self._rootless:
-            told.append("the trace does not contain what ops take from each other: no node has inputs")
+            sentences.append("the trace does not contain what ops take from each other: no node has inputs")
             self._rootless = False
         if view == "code" and self._codeless:
-            told.append(
+            sentences.append(
                 "no slice lies within a Python call or has its line: record with stacks (PyTorch:"
                 " with_stack=True; TensorFlow and JAX: python_tracer_level=1)"
             )
             self._codeless = False
-        return told
+        return sentences
 
     def _add_checkpoint(self, file: ModelFile) -> None:
         self._checkpoint = file  # its values are read when they are asked for
@@ -332,16 +334,16 @@ def report(options: TfprofOptions, answer: ViewOutput) -> str:
 
 def _told(counted: int, unknown: int, without_formula: dict[str, int], not_in_graph: int) -> str:
     """What became of the nodes for which no op log tells the operations; nothing is zero in silence."""
-    told = [f"floating point operations of stepscope's own for {counted} nodes"]
+    sentences = [f"floating point operations of stepscope's own for {counted} nodes"]
     if unknown:
-        told.append(f"{unknown} have no complete shape and count none")
+        sentences.append(f"{unknown} have no complete shape and count none")
     if without_formula:
         ops = sorted(without_formula, key=lambda op: (-without_formula[op], op))
         named = ", ".join(ops[:_NAMED]) + (f" and {len(ops) - _NAMED} more" if len(ops) > _NAMED else "")
-        told.append(f"{sum(without_formula.values())} of ops without a formula count none: {named}")
+        sentences.append(f"{sum(without_formula.values())} of ops without a formula count none: {named}")
     if not_in_graph:
-        told.append(f"{not_in_graph} that the graph does not have count none")
-    return "; ".join(told)
+        sentences.append(f"{not_in_graph} that the graph does not have count none")
+    return "; ".join(sentences)
 
 
 _NAMED = 8  # ops without a formula that are named; the rest is counted

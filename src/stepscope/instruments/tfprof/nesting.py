@@ -176,8 +176,8 @@ def walk(query: Query) -> Nested:
     tracks = [int(one) for (one,) in query(statement("tfprof_nested_tracks")).rows()]
     state = _OpenOps()
     if tracks:
-        told = query(statement("tfprof_nested_kinds", tracks=tracks)).rows()
-        kinds = {row[0]: _AlikeSlices(row, state.frames) for row in told}
+        kind_rows = query(statement("tfprof_nested_kinds", tracks=tracks)).rows()
+        kinds = {row[0]: _AlikeSlices(row, state.frames) for row in kind_rows}
         _threads(query(statement("tfprof_nested_slices", tracks=tracks)), kinds, state)
     unknown = _accelerators(query(statement("tfprof_kernels")), state)
     notes = []
@@ -242,18 +242,18 @@ def _threads(rows: BatchedRows, kinds: Mapping[int, _AlikeSlices], state: _OpenO
                 open_.pop()
             path, stack = open_[-1][2:] if open_ else (0, 0)
             if stands_for == "op":
-                own = stack
+                stack_of_row = stack
                 if kind.op is not None:
                     path = _from_root(paths, named, kind.op, module)
                 else:
                     path = below(path, kind.part)
                     if kind.frame is not None:
-                        own = stack = on_stack(stack, kind.frame)
-                if listed and not own:
+                        stack_of_row = stack = on_stack(stack, kind.frame)
+                if listed and not stack_of_row:
                     for frame in _listed(listed):
-                        own = on_stack(own, state.frames.of(frame))
+                        stack_of_row = on_stack(stack_of_row, state.frames.of(frame))
                 state.kinds.setdefault(path, kind.op_type)
-                state.add((path, own, False, kind.device, step), self_ps, ts_ps, 0)
+                state.add((path, stack_of_row, False, kind.device, step), self_ps, ts_ps, 0)
             elif stands_for is None:
                 state.launches[kind.source, correlation] = (path, stack, step)
                 continue

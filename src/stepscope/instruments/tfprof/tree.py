@@ -143,23 +143,27 @@ class ViewNode:
 
 
 def _told(node: ViewNode) -> list[str]:
-    told = []
+    figures = []
     for word in node.select:
         if word in FIGURES:
             name, write = FIGURES[word]
-            own, total = getattr(node.own, name), getattr(node.total, name)
-            told.append(f"{word} {write(own)} of {write(total)}" if own != total else f"{word} {write(own)}")
+            own_figure, total = getattr(node.own, name), getattr(node.total, name)
+            figures.append(
+                f"{word} {write(own_figure)} of {write(total)}"
+                if own_figure != total
+                else f"{word} {write(own_figure)}"
+            )
         elif word == "device" and node.devices:
-            told.append("|".join(node.devices))
+            figures.append("|".join(node.devices))
         elif word == "op_types" and node.types:
-            told.append("|".join(node.types))
-    return told
+            figures.append("|".join(node.types))
+    return figures
 
 
 def _line(node: ViewNode) -> str:
     shape = f" {'x'.join(map(str, node.shape))}" if node.shape else ""
-    told = ", ".join(_told(node))
-    return f"{node.name}{shape}" + (f" ({told})" if told else "")
+    figures = ", ".join(_told(node))
+    return f"{node.name}{shape}" + (f" ({figures})" if figures else "")
 
 
 def _html(root: ViewNode) -> str:
@@ -254,11 +258,11 @@ def _figures(values: Sequence[int], ticks: int) -> Figures:
 def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 1) -> ViewNode:
     """The lines of a view (see `TfprofModel.outline`) as a tree. ticks: units of time in a microsecond."""
     open_: list[ViewNode] = []
-    for level, name, counts, own, total, (types, devices, shape, nodes) in rows:
+    for level, name, counts, own_figures, total, (types, devices, shape, nodes) in rows:
         node = ViewNode(
             name,
             counts,
-            _figures(own, ticks),
+            _figures(own_figures, ticks),
             _figures(total, ticks),
             tuple(types),
             tuple(devices),

@@ -198,16 +198,16 @@ def bare_name(node: str, cluster: object) -> str:
 def joined(graphs: Sequence[Graph], logs: Sequence[Graph]) -> list[Graph]:
     """Graphs with what logs tell of the same ones, then the logs' graphs that have no file. A log names the
     file of a graph when it was dumped; else the same nodes are the same graph."""
-    told = {one.name: one for one in logs}
+    log_graphs = {one.name: one for one in logs}
     found = []
     for graph in graphs:
-        same = (key for key, one in told.items() if one.seen.keys() == graph.seen.keys())
-        key = graph.name if graph.name in told else next(same, "")
-        log = told.pop(key, None)
+        same = (key for key, one in log_graphs.items() if one.seen.keys() == graph.seen.keys())
+        key = graph.name if graph.name in log_graphs else next(same, "")
+        log = log_graphs.pop(key, None)
         if log is not None:
             graph.uncompilable, graph.cycles, graph.numbers = log.uncompilable, log.cycles, log.numbers
         found.append(graph)
-    return [*found, *told.values()]
+    return [*found, *log_graphs.values()]
 
 
 def rows(graphs: Iterable[Graph]) -> list[Row]:

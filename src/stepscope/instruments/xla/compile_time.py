@@ -33,7 +33,7 @@ def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Co
     sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     compiles: dict[str, set[int]] = defaultdict(set)
     # A slice comes behind the one around it, because ids have the order of time on a track.
-    for compiled, module, part, number, parent, name, kernel, dur, own in sorted(
+    for compiled, module, part, number, parent, name, kernel, dur, self_ps in sorted(
         slices, key=lambda one: one[3]
     ):
         module = module or "unknown"
@@ -44,8 +44,8 @@ def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Co
         found[0] += 1
         found[1] += dur
         # A kernel's thread does nothing else meanwhile: what lies on top of it is its compile.
-        found[2] += dur if part == "kernel" else own
-        sums[module][part] += dur if part == "kernel" else own
+        found[2] += dur if part == "kernel" else self_ps
+        sums[module][part] += dur if part == "kernel" else self_ps
         compiles[module].add(compiled)
     made = [_row(key, figures, sums[key[0]]) for key, figures in times.items()]
     modules = [

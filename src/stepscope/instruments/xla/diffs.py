@@ -44,15 +44,15 @@ def groups(found: Row) -> list[dict[str, Any]]:
     """Equal changes as one row each, with GROUP_COLUMNS: what is gone or new first, the largest first."""
     a, b = found["a"]["rows"], found["b"]["rows"]
     counted: Counter[tuple[str, str, str | None, str]] = Counter()
-    for sign, lone, own, other in (("-", "removed", a, b), ("+", "added", b, a)):
+    for sign, lone, side_table, other in (("-", "removed", a, b), ("+", "added", b, a)):
         for at, fate, index in found[lone]:
             # What is new in the place of something gone is counted with what is gone.
             if sign == "+" and fate == "replaced":
                 continue
-            table = other if fate in ("merged", "replaced") else own
+            table = other if fate in ("merged", "replaced") else side_table
             # What goes with its users is counted with them.
             about = None if fate == "with its users" else index
-            counted[sign + fate, own[at][1], None if about is None else table[about][1], ""] += 1
+            counted[sign + fate, side_table[at][1], None if about is None else table[about][1], ""] += 1
     for at, _, _, _, changed in found["pairs"]:
         if changed:
             counted["changed", a[at][1], None, ", ".join(changed)] += 1
@@ -106,17 +106,17 @@ CHANGE_COLUMNS = ("what", "opcode", "shape", "a", "b", "about", "basis", "guess"
 def changes(found: Row) -> Iterator[dict[str, Any]]:
     """Everything that happened, one row for each instruction, with CHANGE_COLUMNS."""
     a, b = found["a"]["rows"], found["b"]["rows"]
-    for sign, lone, own, other in (("-", "removed", a, b), ("+", "added", b, a)):
+    for sign, lone, side_table, other in (("-", "removed", a, b), ("+", "added", b, a)):
         for at, fate, about in found[lone]:
-            table = other if fate in ("merged", "replaced") else own
-            names = {"a" if sign == "-" else "b": printable(own[at][0])}
+            table = other if fate in ("merged", "replaced") else side_table
+            names = {"a" if sign == "-" else "b": printable(side_table[at][0])}
             subject = None if about is None else printable(table[about][0])
-            yield {**_change(sign + fate, own[at]), **names, "about": subject}
+            yield {**_change(sign + fate, side_table[at]), **names, "about": subject}
     for at, to, basis, guess, changed in found["pairs"]:
         if changed:
             names = {"a": printable(a[at][0]), "b": printable(b[to][0])}
-            said = {"basis": basis, "guess": guess, "changed": changed}
-            yield {**_change("changed", b[to]), **names, **said}
+            details = {"basis": basis, "guess": guess, "changed": changed}
+            yield {**_change("changed", b[to]), **names, **details}
 
 
 def _change(what: str, row: Sequence[Any]) -> dict[str, Any]:

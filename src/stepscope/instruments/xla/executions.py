@@ -54,7 +54,7 @@ def apart(
         group for group in groups if not (group[1] == "host" and not group[5] and group[3] in modules)
     ]
     rows = [_Slice._make(row) for row in slices]
-    told: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
+    sums: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
     for sure, members in _executions(rows):
         by_module: dict[str, list[_Slice]] = defaultdict(list)
         for member in members:
@@ -76,8 +76,8 @@ def apart(
                     by,
                 )
                 for at, add in enumerate((1, one.dur, one.self)):
-                    told[key][at] += add
-    return [*kept, *((*key[:-1], *figures, key[-1]) for key, figures in told.items())]
+                    sums[key][at] += add
+    return [*kept, *((*key[:-1], *figures, key[-1]) for key, figures in sums.items())]
 
 
 def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
@@ -103,9 +103,9 @@ def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
             at -= 1
             if found[at].ts + found[at].dur >= one.ts + one.dur:
                 around.append(at)
-        own = [at for at in around if found[at].track == one.track]
-        if len(own or around) == 1:
-            members[one.source, (own or around)[0]].append(one)
+        on_track = [at for at in around if found[at].track == one.track]
+        if len(on_track or around) == 1:
+            members[one.source, (on_track or around)[0]].append(one)
         else:
             alone.append((False, [one]))
             unsure |= {(one.source, at) for at in around}

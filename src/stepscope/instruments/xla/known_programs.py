@@ -85,8 +85,8 @@ def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[Kn
             dumped.append((several[0].run, program))
     kept = {(program.source, program.module) for program in found}
     for run, program in dumped:
-        own = [source for source, name in runs.items() if name == run]
-        found += [program._replace(source=at) for at in own if (at, program.module) not in kept]
+        run_sources = [source for source, name in runs.items() if name == run]
+        found += [program._replace(source=at) for at in run_sources if (at, program.module) not in kept]
     return found
 
 

@@ -183,9 +183,9 @@ def _names_of(group: Group) -> list[str]:
 
 def _own(programs: Sequence[KnownProgram], source: int) -> list[KnownProgram]:
     """Those that the recording keeps itself, where it keeps some; of equal ones from a dump, one."""
-    own = [program for program in programs if program.source == source]
-    if own:
-        return own
+    of_source = [program for program in programs if program.source == source]
+    if of_source:
+        return of_source
     others = [program for program in programs if program.source is None] or list(programs)
     distinct: dict[Any, KnownProgram] = {}
     for program in others:
@@ -323,11 +323,11 @@ def finished(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Shares and rates, and the order."""
     whole = sum(row["self_ps"] for row in rows)
     for row in rows:
-        own = row["self_ps"]
-        row["share"] = own / whole if whole else 0.0
+        self_ps = row["self_ps"]
+        row["share"] = self_ps / whole if whole else 0.0
         flops, moved = row["total_flops"], row["total_bytes"]
-        row["flops_per_s"] = flops * _PS / own if own and flops is not None else None
-        row["bytes_per_s"] = moved * _PS / own if own and moved is not None else None
+        row["flops_per_s"] = flops * _PS / self_ps if self_ps and flops is not None else None
+        row["bytes_per_s"] = moved * _PS / self_ps if self_ps and moved is not None else None
         row["flops_per_byte"] = flops / moved if moved and flops is not None else None
     return sorted(rows, key=lambda row: (-row["self_ps"], row["module"] or "", row["instruction"] or ""))
 

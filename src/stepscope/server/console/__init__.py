@@ -241,8 +241,8 @@ def _ending(code: int | None, error: Exception) -> str:
     return f"exit code {code}"
 
 
-def _error(said: Any) -> StepscopeError:
+def _error(members: Any) -> StepscopeError:
     """An error of the child, as far as it is one."""
-    told = {key: str(said.get(key, "")) for key in ("kind", "slug", "what", "seen", "to_do")}
-    kind = _ERRORS.get(told["kind"], StepscopeError)
-    return kind(told["what"], seen=told["seen"], todo=told["to_do"], slug=told["slug"] or None)
+    words = {key: str(members.get(key, "")) for key in ("kind", "slug", "what", "seen", "to_do")}
+    kind = _ERRORS.get(words["kind"], StepscopeError)
+    return kind(words["what"], seen=words["seen"], todo=words["to_do"], slug=words["slug"] or None)

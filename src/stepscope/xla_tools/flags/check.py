@@ -41,10 +41,10 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
     left = list(dict.fromkeys(flags))
     found: dict[Flag, Verdict] = {}
     while left:
-        said = installed.ask(
+        answer = installed.ask(
             library, variable, " ".join([*(flag.word for flag in left), f"--{CONTROL}"]), python
         )
-        unknown = _UNKNOWN.search(said.text)
+        unknown = _UNKNOWN.search(answer.text)
         if unknown is not None and CONTROL in unknown[1]:
             names = {word.partition("=")[0].lstrip("-") for word in unknown[1].split()}
             for one in left:
@@ -54,17 +54,19 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
                     else Verdict("ok", None, library.title)
                 )
             return found
-        named = _named(said.text, left)
+        named = _named(answer.text, left)
         if named is not None:
             one, evidence = named
             found[one] = Verdict("bad_value", None, evidence)
             left.remove(one)
             continue
-        if len(left) == 1 or not said.loaded or said.code == 0:
+        if len(left) == 1 or not answer.loaded or answer.code == 0:
             kind = (
-                "bad_value" if said.loaded and said.code != 0 and "Flag parsing failed" in said.text else ""
+                "bad_value"
+                if answer.loaded and answer.code != 0 and "Flag parsing failed" in answer.text
+                else ""
             )
-            last = (said.text.strip().splitlines() or [f"exit code {said.code}"])[-1][:200]
+            last = (answer.text.strip().splitlines() or [f"exit code {answer.code}"])[-1][:200]
             evidence = f"{library.title} refuses it without a reason" if kind else last
             return found | dict.fromkeys(left, Verdict(kind or "undecided", None, evidence))
         half = len(left) // 2

@@ -92,13 +92,13 @@ def installed(python: str | None = None) -> list[Library]:
         with contextlib.redirect_stdout(out):
             exec(_WHERE, {})  # it imports nothing of theirs, and a child takes longer to start than to look
         return _listed(json.loads(out.getvalue()))
-    said = _run(python, _WHERE, {})
+    answer = _run(python, _WHERE, {})
     try:
-        found = strict_json.parse(said.out.strip().rpartition(b"\n")[2], lenient=True)
+        found = strict_json.parse(answer.out.strip().rpartition(b"\n")[2], lenient=True)
     except strict_json.OddJson as error:
         raise UsageError(
             "This program is not a Python that works",
-            seen=(said.text.strip().splitlines() or [f"exit code {said.code}"])[-1][:300],
+            seen=(answer.text.strip().splitlines() or [f"exit code {answer.code}"])[-1][:300],
             todo="give --python the interpreter that has your jaxlib or TensorFlow",
             path=python,
         ) from error

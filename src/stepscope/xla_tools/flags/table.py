@@ -54,33 +54,33 @@ def rows(libraries: list[Library], python: str | None, *, asking: bool = True) -
     tell defaults and the text of their help; their answers are kept."""
     known = catalogue.load()
     found: list[Row] = [] if libraries else known.rows()
-    for library, told in zip(libraries, _told(libraries, python, asking=asking), strict=True):
-        found += _fields(library, told, known)
-        for name, (default, kind, doc) in told.helps.get("TF_XLA_FLAGS", {}).items():
+    for library, facts in zip(libraries, _told(libraries, python, asking=asking), strict=True):
+        found += _fields(library, facts, known)
+        for name, (default, kind, doc) in facts.helps.get("TF_XLA_FLAGS", {}).items():
             found.append(
                 _row(name, "TF_XLA_FLAGS", library.title, kind, default, doc=doc or variables.doc(name))
             )
     if not any(row["variable"] == "TF_XLA_FLAGS" for row in found):
         found += known.rows_of_tensorflow()
-    there = {row["name"] for row in found}
-    found += [row for row in known.rows_of_older() if row["name"] not in there]
+    known_names = {row["name"] for row in found}
+    found += [row for row in known.rows_of_older() if row["name"] not in known_names]
     return [*found, *variables.rows()]
 
 
 def _told(libraries: list[Library], python: str | None, *, asking: bool) -> list[FlagFacts]:
     """What each library tells, from the cache where it is there."""
     found = [_recalled(library) for library in libraries]
-    new = [library for library, told in zip(libraries, found, strict=True) if told is None]
+    new = [library for library, facts in zip(libraries, found, strict=True) if facts is None]
     answers = _answers(new, python) if asking else {}
     made = [
         flag_facts if flag_facts is not None else _made(library, answers)
         for library, flag_facts in zip(libraries, found, strict=True)
     ]
-    for library, told in zip(libraries, made, strict=True):
+    for library, facts in zip(libraries, made, strict=True):
         wanted = {variable for name, variable in installed.TRIGGERS if name == library.name}
-        whole = all(told.helps.get(variable) for variable in wanted)
-        if library in new and whole and (told.defaults or library.name != "jaxlib"):
-            library_answers.remember(_key(library), installed.shared_objects(library), told._asdict())
+        whole = all(facts.helps.get(variable) for variable in wanted)
+        if library in new and whole and (facts.defaults or library.name != "jaxlib"):
+            library_answers.remember(_key(library), installed.shared_objects(library), facts._asdict())
     return made
 
 
@@ -117,19 +117,19 @@ def _row(name: str, variable: str, library: str, kind: str, default: object = No
     return row | {"status": "flag"} | more
 
 
-def _fields(library: Library, told: FlagFacts, known: catalogue.Catalogue) -> list[Row]:
+def _fields(library: Library, facts: FlagFacts, known: catalogue.Catalogue) -> list[Row]:
     found = []
-    helps = told.helps.get("XLA_FLAGS", {})
-    for name, kind, values in told.fields:
+    helps = facts.helps.get("XLA_FLAGS", {})
+    for name, kind, values in facts.fields:
         since, until = known.span(name)
-        default, doc = told.defaults.get(name), variables.doc(name)
+        default, doc = facts.defaults.get(name), variables.doc(name)
         if name in helps:
             doc = doc or helps[name][2] or None
             default = helps[name][0] if default is None else default
         status = "no flag" if name in known.no_flags else "dead" if name in variables.IDLE else "flag"
         more = {"values": values, "status": status, "since": since, "until": until, "doc": doc}
         found.append(_row(name, "XLA_FLAGS", library.title, kind, default, **more))
-    for name in told.reserved:
+    for name in facts.reserved:
         since, until = known.span(name)
         status = "no field" if name in known.no_fields else "removed"
         more = {"status": status, "since": since, "until": until, "doc": variables.doc(name)}
@@ -164,8 +164,8 @@ def _defaults(library: Library, python: str | None) -> dict[str, Any]:
     """Defaults as a CompileOptions has them that the library itself made, serialised."""
     code = "import sys\nsys.stdout.flush()\nsys.stdout.buffer.write(b'BEGIN' + "
     code += "xla_client.CompileOptions().SerializeAsString())\n"
-    said = installed.ask(library, "XLA_FLAGS", "", python, code)
-    _, begun, data = said.out.partition(b"BEGIN")
+    answer = installed.ask(library, "XLA_FLAGS", "", python, code)
+    _, begun, data = answer.out.partition(b"BEGIN")
     if not begun:
         return {}
     options = next(

@@ -204,8 +204,8 @@ def main() -> None:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     spec = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-    told = {"run": run, "compare": compare, "parse": parse}[sys.argv[1]](spec)
-    print("\n" + json.dumps(told))
+    result = {"run": run, "compare": compare, "parse": parse}[sys.argv[1]](spec)
+    print("\n" + json.dumps(result))
 
 
 if __name__ == "__main__":

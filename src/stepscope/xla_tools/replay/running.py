@@ -85,11 +85,11 @@ class Runner:
     def proto_of_text(self, path: str) -> bytes:
         """The HloModuleProto of a text dump, as jaxlib reads it."""
         out = self._folder / "module.pb"
-        told = self._ask("parse", {"path": str(Path(path).absolute()), "out": str(out)}, ())
-        if isinstance(told, ReplayFailure):
+        reply = self._ask("parse", {"path": str(Path(path).absolute()), "out": str(out)}, ())
+        if isinstance(reply, ReplayFailure):
             raise StepscopeError(
                 "jaxlib could not read the text",
-                seen=told.said,
+                seen=reply.said,
                 todo="dump with --xla_dump_hlo_as_proto, and give the .hlo.pb",
                 slug="replay",
                 path=path,
@@ -111,7 +111,7 @@ class Runner:
             )
         if (wrong := self._unfit(program)) is not None:
             return ReplayFailure("run", wrong)
-        told = self._ask(
+        reply = self._ask(
             "run",
             {
                 "proto": str(proto),
@@ -126,7 +126,7 @@ class Runner:
             },
             flags,
         )
-        return told if isinstance(told, ReplayFailure) else ReplayRun(**told, results=out)
+        return reply if isinstance(reply, ReplayFailure) else ReplayRun(**reply, results=out)
 
     def _unfit(self, program: cut.ReplayProgram) -> str | None:
         """Why arguments of a snapshot are not those of a program."""
@@ -140,8 +140,8 @@ class Runner:
 
     def compare(self, a: Path, b: Path, tolerance: float | None) -> dict[str, Any]:
         """How far results differ, as child.compare() says."""
-        told = self._ask("compare", {"a": str(a), "b": str(b), "tolerance": tolerance}, ())
-        return {"other": told.said} if isinstance(told, ReplayFailure) else told
+        reply = self._ask("compare", {"a": str(a), "b": str(b), "tolerance": tolerance}, ())
+        return {"other": reply.said} if isinstance(reply, ReplayFailure) else reply
 
     def _ask(self, what: str, spec: Mapping[str, Any], flags: Sequence[str]) -> Any:
         path = self._folder / "spec.json"
@@ -168,20 +168,20 @@ class Runner:
                 path=program,
             ) from error
         errors = done.stderr.decode("utf-8", "replace")
-        told = strict_json.told(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
-        if not isinstance(told, dict):
+        reply = strict_json.value(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        if not isinstance(reply, dict):
             return ReplayFailure("process", _last_words(done.returncode, errors))
-        if "missing" in told:
+        if "missing" in reply:
             raise StepscopeError(
                 "Replaying needs jax",
-                seen=printable(told["missing"]),
+                seen=printable(reply["missing"]),
                 todo="pip install 'stepscope[replay]', or give --python an interpreter that has jax",
                 slug="replay-needs-jax",
                 path=program,
             )
-        if "refused" in told:
-            return ReplayFailure(told["refused"], printable(" ".join(told["said"].split()))[:600])
-        return told
+        if "refused" in reply:
+            return ReplayFailure(reply["refused"], printable(" ".join(reply["said"].split()))[:600])
+        return reply
 
 
 def _environment(flags: Sequence[str]) -> dict[str, str]:
@@ -196,6 +196,6 @@ def _last_words(code: int, errors: str) -> str:
     """Why a process ended without an answer: what it said, or by which signal."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     marks = ("Unknown flag", "Check failed", "LLVM ERROR", "Couldn't interpret", "Error:", "Illegal value")
-    told = [line for line in lines if any(mark in line for mark in marks)] or lines[-1:]
+    messages = [line for line in lines if any(mark in line for mark in marks)] or lines[-1:]
     ended = f"it ended by signal {-code}" if code < 0 else f"exit code {code}"
-    return printable(f"{told[0][:400]} ({ended})" if told else ended)
+    return printable(f"{messages[0][:400]} ({ended})" if messages else ended)

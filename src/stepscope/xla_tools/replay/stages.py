@@ -104,8 +104,8 @@ def name(stage: RequestedStage, asked: Sequence[RequestedStage]) -> str:
 def _row(stage: RequestedStage, part: str | None) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
     row.update({key: stage.stage.row[key] for key in ("module", "id", "stage", "pass", "file")})
-    own = stage.flags[len(PLAIN) :] if stage.flags[: len(PLAIN)] == PLAIN else stage.flags
-    row.update({"part": part, "flags": " ".join(own) or None})
+    added_flags = stage.flags[len(PLAIN) :] if stage.flags[: len(PLAIN)] == PLAIN else stage.flags
+    row.update({"part": part, "flags": " ".join(added_flags) or None})
     return row
 
 
@@ -136,22 +136,22 @@ def _compared(
     title, other = before
     assert other.results is not None
     assert ran.results is not None
-    said = runner.compare(other.results, ran.results, tolerance)
-    if "other" in said:
-        return {"verdict": "failed", "problem": f"compare: {said['other']}"}
-    is_same = said["output"] is None
+    comparison = runner.compare(other.results, ran.results, tolerance)
+    if "other" in comparison:
+        return {"verdict": "failed", "problem": f"compare: {comparison['other']}"}
+    is_same = comparison["output"] is None
     found = {
-        "verdict": "identical" if is_same else "differs" if said["beyond"] else "within",
-        "elements": said["elements"],
-        "beyond": said["beyond"],
-        "nan": said["nan"],
-        "max_difference": said["absolute"],
-        "max_relative": said["relative"],
+        "verdict": "identical" if is_same else "differs" if comparison["beyond"] else "within",
+        "elements": comparison["elements"],
+        "beyond": comparison["beyond"],
+        "nan": comparison["nan"],
+        "max_difference": comparison["absolute"],
+        "max_relative": comparison["relative"],
         "compared_with": title,
     }
     if not is_same:
-        found["output"] = said["output"]
-        found["index"] = ",".join(map(str, said["at"])) or None
-        found["values"] = " → ".join(said["values"])
-        found["tolerance"] = said["tolerance"]
+        found["output"] = comparison["output"]
+        found["index"] = ",".join(map(str, comparison["at"])) or None
+        found["values"] = " → ".join(comparison["values"])
+        found["tolerance"] = comparison["tolerance"]
     return found
