@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import duckdb
 
@@ -100,25 +101,29 @@ class Tables:
         self.fill(connection)
         return connection
 
+    def empty(self) -> frozenset[str]:
+        """The tables that have no row."""
+        return frozenset(name for name, rows in self.rows.items() if not rows and name not in TWINS)
+
     def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Puts these rows in the place of those that are in the connection's tables."""
         labels: dict[tuple[Any, ...], int] = {}
         for row in self.rows["slice"]:
             called = tuple(row[name] for name in _CALLED)
             row["rollup_id"] = labels.setdefault(called, len(labels))
+        filled = _FILLED.setdefault(connection, set())
+        while filled:
+            connection.execute(f"DELETE FROM {filled.pop()}")
         for table in schema().tables:
-            if table.name in TWINS:
-                continue
             rows = self.rows[table.name]
-            connection.execute(f"DELETE FROM {table.name}")
-            if rows:
+            if rows and table.name not in TWINS:
+                filled.add(table.name)
                 marks = ", ".join(["(" + ", ".join("?" * len(table.columns)) + ")"] * len(rows))
                 values = [value for row in rows for value in row.values()]
                 connection.execute(f"INSERT INTO {table.name} VALUES {marks}", values)
-        for name in TWINS:
-            connection.execute(f"DELETE FROM {name}")
         if not self.rows["slice"]:
             return
+        filled.update(TWINS)
         # What slices are comes from the core, what they add up to from the twins. Once: as views, they would
         # be asked again by each view that reads them.
         rows = classed(connection.execute(CALLED).fetchall())
@@ -130,6 +135,10 @@ class Tables:
             connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {name}_asked")
             if name == "rollup_op":
                 connection.execute("DELETE FROM rollup_op WHERE slices = 0")
+
+
+_FILLED: WeakKeyDictionary[duckdb.DuckDBPyConnection, set[str]] = WeakKeyDictionary()
+"""Tables that have rows, by connection."""
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from stepscope.sources.source import ByteLocation, Source
 from tests import corpus
 from tests.each import each
 from tests.instruments.jobs import Job, job
+from tests.tiers import ALL
 
 _KERNEL = {
     "Collective name": "allreduce", "Group size": 4, "dtype": "Float", "In msg nelems": 1000,
@@ -86,15 +87,15 @@ def test_the_same_from_a_lake_in_any_order(tmp_path: Path):
     answers = []
     with stepscope.open(tmp_path / "job", cache=False) as trace:
         answers.append(trace.query(asked).rows())
-    for number, order in enumerate((files, files[::-1])):
+    orders = (files[::-1], files) if ALL else (files[::-1],)
+    for number, order in enumerate(orders):
         lake = tmp_path / f"lake{number}"
         for file in order:
             stepscope.ingest([file], lake, run="job")
         with stepscope.open(lake) as trace:
             answers.append(trace.query(asked).rows())
     assert len(answers[0]) == 96
-    assert answers[1] == answers[0]
-    assert answers[2] == answers[0]
+    assert answers[1:] == [answers[0]] * len(orders)
 
 
 @each(

@@ -19,10 +19,12 @@ FINDINGS = library.names("finding")
 
 
 def found(tables: Tables, names: tuple[str, ...] = FINDINGS) -> dict[str, list[Row]]:
-    """Rows by finding, those that say something."""
+    """Rows by finding, those that say something. Those that have none, as a table is empty, are not asked."""
     connection = tables.shared()
     told = {}
     for name in names:
+        if library.named(name).needs & tables.empty():
+            continue
         result = connection.execute(library.sql(name))
         columns = [column[0] for column in result.description]
         if rows := [dict(zip(columns, row, strict=True)) for row in result.fetchall()]:
