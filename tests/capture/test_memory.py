@@ -189,7 +189,8 @@ def test_text_that_cannot_be_read_tells_no_line(text: str | None, tmp_path: Path
     assert Keeping().of(str(path), "x", None) is None
 
 
-def test_looks_tell_what_has_grown() -> None:
+def test_looks_tell_what_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holders, "MOST_NS", 10**12)
     lines: list[dict[str, Any]] = []
     memory = MemoryWatch(lines.append)
     kept: deque[Any] = deque()
@@ -206,3 +207,18 @@ def test_looks_tell_what_has_grown() -> None:
     assert "kept.extend(" in Path(__file__).read_text().splitlines()[told[0]["line"] - 1]
     looks = [(one["look"], one["steps"]) for one in lines if "holder" not in one]
     assert looks == [(1, 4), (2, 14), (3, 24)]
+
+
+def test_what_a_cut_look_did_not_see_has_not_grown_from_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[dict[str, Any]] = []
+    memory = MemoryWatch(lines.append)
+    kept = [np.zeros(2048, "u1")]
+    monkeypatch.setattr(holders, "MOST_NS", -(10**12))
+    memory.look(4)
+    assert [one["cut"] for one in lines if "holder" not in one] == [True]
+    seen = any(one.get("holder") == "kept" for one in lines)
+    monkeypatch.setattr(holders, "MOST_NS", 10**12)
+    memory.look(14)
+    (line,) = (one for one in lines if one.get("holder") == "kept" and one["look"] == 2)
+    assert line["bytes"] == kept[0].nbytes
+    assert line.get("was_bytes") == (2048 if seen else None)

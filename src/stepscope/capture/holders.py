@@ -16,7 +16,7 @@ from .frames import Whose
 from .places import is_ours
 
 MOST_NS = 400_000_000
-"""How long a walk may take: the program waits."""
+"""How long a walk may compute while the program waits. Processor time: other programs cut no walk."""
 MOST_HOLDERS = 1000
 """Holders kept of a walk: the largest ones."""
 MOST_PARTS = 4
@@ -75,14 +75,14 @@ class Walk:
 
     def run(self) -> None:
         """Walks until all is seen or the time is up."""
-        end_ns = clocks.monotonic_ns() + MOST_NS
+        end_ns = clocks.thread_time_ns() + MOST_NS
         for value, root, name in self._roots():
             self._queue.append((value, root, name, 1))
         while self._queue:
             value, root, name, parts = self._queue.popleft()
             self._visit(value, root, name, parts)
             self.objects += 1
-            if self.objects % _EVERY == 0 and clocks.monotonic_ns() > end_ns:
+            if self.objects % _EVERY == 0 and clocks.thread_time_ns() > end_ns:
                 self.cut = bool(self._queue)
                 break
         self._queue.clear()

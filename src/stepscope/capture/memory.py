@@ -34,6 +34,8 @@ class MemoryWatch:
         self._looks = 0
         self._keeping = Keeping()
         self._before: Dict[VariableHolder, HeldSize] = {}
+        self._all_before = True
+        """Whether the look before saw all: what it did not see may have been there."""
 
     def look(self, steps: int) -> None:
         """Writes what is held now. steps: how many there were so far."""
@@ -65,7 +67,7 @@ class MemoryWatch:
             told.update(dict.fromkeys(sorted(now, key=lambda holder: -grown[holder])[:MOST_TOLD]))
         for holder in told:
             self._tell(holder, now[holder])
-        self._before = now
+        self._before, self._all_before = now, not walk.cut
 
     def _tell(self, holder: VariableHolder, held: HeldSize) -> None:
         root = holder.root
@@ -82,6 +84,6 @@ class MemoryWatch:
             "function": found.function if found is not None else root.function or "<module>",
             "puts": found is not None and found.grows,
         }
-        if self._looks > 1:
+        if self._looks > 1 and (self._all_before or holder in self._before):
             line["was_bytes"], line["was_arrays"] = self._before.get(holder, HeldSize(0, 0))
         self._write(line)
