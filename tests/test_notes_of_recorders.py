@@ -108,6 +108,8 @@ ELSEWHERE = {
     "fake-thread-ids": "formats/test_run_metadata.py",
     "few-samples": "test_judged.py",
     "held-arrays-cut": "formats/test_capture.py",
+    "kept-moment": "capture/test_ring.py",
+    "kept-moments": "capture/test_ring.py",
     "known-copy": "session/test_plan.py",
     "log-unread": "formats/test_xla_program_log.py",
     "memory-before": "formats/test_torch_memory.py",

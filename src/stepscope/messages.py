@@ -558,6 +558,19 @@ NOTES: dict[str, Message] = {
         "program.",
         "Nothing.",
     ),
+    "kept-moment": Message(
+        "A moment that the recorder kept",
+        "`stepscope record --ring` keeps the last steps in memory, and writes them when a step takes three "
+        "times the median or more, when no step ends for half a minute, at SIGUSR2, and at the end. Where "
+        "it was one step, that step alone is averaged; the others are there to compare it with.",
+        "Read the recording around it, too, which has ops: two folders up.",
+    ),
+    "kept-moments": Message(
+        "Moments that the recorder kept",
+        "Slow steps, hangs, signals and the end of the program, each as a recording of its own, which is "
+        "not read together with this one.",
+        "Read each by itself: stepscope FOLDER/ring/NAME.",
+    ),
     "known-copy": Message(
         "A copy of a recording that the lake has",
         "The same bytes from the same host are in the lake under another path. They were not added again, so "

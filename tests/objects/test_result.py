@@ -6,6 +6,7 @@ import builtins
 import datetime
 import html
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -239,7 +240,14 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         if trace.answer is not None:
             shown.append(trace.answer)
         for one in shown:
-            frame = one._repr_html_()
+            small = one._repr_html_()
+            assert not re.search("<(?!/?(div|b|br|code|span|table|tr|th|td)\\b)", small), (
+                "no element of a name"
+            )
+            assert "\u202e" not in small
+            if not hasattr(one, "page"):
+                continue
+            frame = one.page()._repr_html_()
             assert frame.startswith('<iframe srcdoc="')
             assert frame.count('"') == 8, "nothing leaves the attribute"
             assert "<script" not in frame.lower(), "the frame's page is escaped as a whole"
@@ -250,7 +258,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
 
 
 def test_every_string_in_the_frame_is_data_and_shown_as_text(trace: stepscope.Trace, tmp_path: Path) -> None:
-    frame = trace.query("SELECT '<b id=planted>' AS planted")._repr_html_()
+    frame = trace.query("SELECT '<b id=planted>' AS planted").page()._repr_html_()
     page = html.unescape(frame.partition('srcdoc="')[2].partition('"')[0])
     assert "<b id" not in page
     assert "\\u003cb id=planted>" in page
@@ -264,7 +272,9 @@ def test_every_string_in_the_frame_is_data_and_shown_as_text(trace: stepscope.Tr
 
 
 def test_a_table_in_html_says_what_it_leaves_out(trace: stepscope.Trace) -> None:
-    frame = trace.query("SELECT range AS n FROM range(1000)")._repr_html_()
-    assert "the first 200" in frame
-    rows = Result(None, table=trace.summary().report.sections[0].table)._repr_html_()
-    assert "row" in rows
+    frame = trace.query("SELECT range AS n FROM range(1000)")
+    assert "the first 200" in frame.page()._repr_html_()
+    assert "the first 10" in frame._repr_html_()
+    rows = Result(None, table=trace.summary().report.sections[0].table)
+    assert "row" in rows.page()._repr_html_()
+    assert "row" in rows._repr_html_()

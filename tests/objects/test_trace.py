@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,7 +141,12 @@ def test_html_of_everything(trace: stepscope.Trace) -> None:
         trace.memory(),
     ):
         assert one is not None
-        html = one._repr_html_()
+        small = one._repr_html_()
+        assert len(small) < 3000, "a notebook stays small"
+        assert not re.search("<(script|iframe|img|link|a)[ >]|://", small)
+        if not hasattr(one, "page"):
+            continue
+        html = one.page()._repr_html_()
         assert html.startswith('<iframe srcdoc="')
         assert "sandbox=" in html
         assert "http://" not in html.replace("http://www.w3.org", "")

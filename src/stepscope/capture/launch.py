@@ -106,7 +106,7 @@ class Telling:
 
     def look(self) -> None:
         """Tells what has happened since it was looked last."""
-        for kind, sentence in (("recording", self._begun), ("recorded", self._ended)):
+        for kind, sentence in (("recording", self._begun), ("recorded", self._ended), ("kept", self._kept)):
             for path in sorted(self._state.glob(f"{kind}-*")):
                 try:
                     name, steps, unix_ns, out = json.loads(path.read_text(encoding="utf-8"))
@@ -114,7 +114,8 @@ class Telling:
                     continue
                 if (kind, name) not in self._told:
                     self._told.add((kind, name))
-                    place = quote(self._shown if out == self._asked else out)
+                    inside = out[len(self._asked) :] if f"{out}/".startswith(f"{self._asked}/") else None
+                    place = quote(out if inside is None else self._shown + inside)
                     self._say(f"stepscope: {sentence(name, steps, self._after(unix_ns), place)}")
 
     def _begun(self, name: str, first: int, after: str, place: str) -> str:
@@ -124,6 +125,9 @@ class Telling:
         return (
             f"recorded {steps} step{'s' * (steps != 1)} after {after}; look while it runs: stepscope {place}"
         )
+
+    def _kept(self, why: str, steps: int, after: str, place: str) -> str:
+        return f"{why}; the last steps are kept: stepscope {place}"
 
     def _after(self, unix_ns: int) -> str:
         """41 s, 12 min, 3 h 5 min."""

@@ -1,67 +1,96 @@
 """What a program does now, for whoever looks while it runs: live.json, written anew every second.
 
-A thread looks at the line that the thread of the steps is in, twenty times a second or less often, so that it
-takes less than half a hundredth of a core; all that it keeps is bounded. It also sees what nobody is there to
-see: steps that take far longer than the others, and a program that hangs, whose stacks it writes down.
+A thread looks at the stacks, fifty times a second or less often, so that it takes less than half a hundredth
+of a core; all that it keeps is bounded. It also sees what nobody is there to see: steps that take far longer
+than the others, a program that hangs, and its end; the last steps before are kept then, in full.
 """
 
 import os
+import shutil
 import signal
 import sys
 import threading
 import traceback
 from collections import Counter, deque
 from pathlib import Path
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-from . import clocks
-from .frames import Whose
+from . import clocks, ring
+from .folder import Folder, text
 from .machine import resident_bytes
-from .places import is_ours
+from .ring import Moment, Place, Ring, Seen, StepTimes
 
 NAME = "live.json"
-LOOK_S = 0.05
+LOOK_S = 0.02
 MOST_LOOK_S = 1.0
-SHARE = 0.005
-"""Of one core, by the thread's own clock."""
+SHARE = 0.004
+"""Of one core, by the thread's own clock. What it costs the program is a little more."""
+WINDOW_NS = 10_000_000_000
+"""The share is held in each such time, so that what was saved before is not spent at once."""
 WRITE_NS = 1_000_000_000
-RING = 120
-"""Steps whose durations are kept."""
-MOST_LOOKS = 1200
-"""Looks that are kept: those of a minute."""
-LINES_NS = 10_000_000_000
-"""Lines are told of so long a time."""
-MOST_LINES = 10
+DURATIONS = 120
+"""Steps whose durations are told."""
+MOST_LINES, MOST_TOLD = 10, 30
 SLOW = 3
 """A step that takes so many times the median is slow."""
 LEAST_SLOW_NS = 20_000_000
+FEW_STEPS = 10
+"""Of fewer there is no median that tells."""
 MOST_SLOW = 20
+MOST_KEPT = 5
+"""Moments of a kind that are kept: of slow steps the slowest, of signals and hangs the last."""
+SLOWER = 1.5
+"""A slow step takes the place of another one that is kept when it is so many times as slow."""
 HANG_NS = 30_000_000_000
 """Without a step for so long, and for ten times the median, a program hangs."""
 MOST_HANGS = 5
 ON_SIGNAL = "stacks-on-signal.txt"
 
-Place = Tuple[str, int, str]
-"""File, line and function."""
+
+class _SlowStep(NamedTuple):
+    """A step that took long, and what is to be said of it."""
+
+    step: StepTimes
+    told: Dict[str, Any]
+    seen: Seen
+    moment: Optional[Moment]
+    """When it is to be kept."""
 
 
 class Live:
-    """Watches the thread that runs the steps. path: where the recording is now. name: of the steps."""
+    """Watches the thread that runs the steps. how, name: of the calls that mark them. tell: takes what was
+    kept, and where."""
 
-    def __init__(self, path: Callable[[], Path], name: str, driver: int, hang_ns: int = HANG_NS) -> None:
-        self._path = path
+    def __init__(
+        self,
+        folder: Folder,
+        ring: Ring,
+        how: str,
+        name: str,
+        driver: int,
+        hang_ns: int = HANG_NS,
+        tell: Callable[[str, Path], None] = lambda why, path: None,
+    ) -> None:
+        self._folder = folder
+        self._ring = ring
+        self._how = how
         self._name = name
         self._driver = driver
         self._hang_ns = hang_ns
-        self._steps: Deque[int] = deque(maxlen=RING)
-        self._looks: Deque[Tuple[int, Place]] = deque(maxlen=MOST_LOOKS)
+        self._tell = tell
+        self._steps: Deque[int] = deque(maxlen=DURATIONS)
         self._slow: Deque[Dict[str, Any]] = deque(maxlen=MOST_SLOW)
+        self._pending: Deque[_SlowStep] = deque(maxlen=MOST_SLOW)
+        self._kept: List[Tuple[str, float, Path]] = []
+        """Kind, how far from ordinary, and where."""
         self._hangs: List[str] = []
         self._number = self._count = self._median = 0
+        self._least_times = 0.0
+        """A slow step is kept from so many times the median on."""
         self._last = clocks.monotonic_ns()
+        self._last_kept_ns = 0
         self._hanging = False
-        self._whose = Whose()
-        self._told: Dict[Any, Optional[Tuple[str, str]]] = {}
+        self._signals = self._signalled_bytes = 0
         self._cpu = (clocks.monotonic_ns(), clocks.process_time_ns())
         self._written_ns = 0
         self._on_signal: Any = None
@@ -79,33 +108,42 @@ class Live:
             import faulthandler
 
             # Not at once in Python: a program that hangs does not come to that.
-            self._on_signal = open(str(self._path() / ON_SIGNAL), "a", encoding="utf-8")  # noqa: PTH123, SIM115
+            path = self._folder.path / ON_SIGNAL
+            self._on_signal = open(str(path), "a", encoding="utf-8")  # noqa: PTH123, SIM115
             faulthandler.register(number, self._on_signal, all_threads=True)
         self._thread.start()
 
-    def stepped(self, number: int, begin_ns: int, end_ns: int) -> None:
-        """A step ended. Times in Unix nanoseconds."""
-        took = end_ns - begin_ns
-        if self._median and len(self._steps) >= 10 and took > max(SLOW * self._median, LEAST_SLOW_NS):
-            now = clocks.monotonic_ns()
-            places = Counter(place for at, place in list(self._looks) if at >= now - took)
-            self._slow.append(
-                {
-                    "step": number,
-                    "begin_unix_ns": begin_ns,
-                    "took_ns": took,
-                    "times": round(took / self._median, 1),
-                    "lines": _lines(places),
-                }
-            )
+    def stepped(self, step: StepTimes) -> None:
+        """A step ended."""
+        took = step.end_ns - step.begin_ns
+        self._ring.stepped(step)
+        if self._median and self._count >= FEW_STEPS and took > max(SLOW * self._median, LEAST_SLOW_NS):
+            self._was_slow(step, took / self._median)
         self._steps.append(took)
         self._count += 1
-        self._number = number
+        self._number = step.number
         self._last = clocks.monotonic_ns()
         self._hanging = False
 
+    def _was_slow(self, step: StepTimes, times: float) -> None:
+        """Takes what is to be kept of a slow step, before the next ones push it out. The rest is the thread's
+        work."""
+        took_ns = step.end_ns - step.begin_ns
+        told = {
+            "step": step.number,
+            "begin_unix_ns": step.begin_ns,
+            "took_ns": took_ns,
+            "times": round(times, 1),
+        }
+        moment = None
+        if times >= self._least_times and self._last - self._last_kept_ns >= WRITE_NS:
+            self._last_kept_ns = self._last
+            why = f"step {step.number:,} took {took_ns / 1e9:,.3g} s, {times:,.1f} times the median"
+            moment = self._ring.moment(f"slow-step-{step.number}", why, step)
+        self._pending.append(_SlowStep(step, told, self._ring.seen(step.begin_ns), moment))
+
     def stop(self) -> None:
-        """Writes a last time."""
+        """Keeps the last steps and writes a last time."""
         if os.getpid() != self._pid:
             return
         self._stop.set()
@@ -121,64 +159,106 @@ class Live:
             if not path.stat().st_size:
                 path.unlink()
 
+    # --- the thread ----------------------------------------------------------------------------
+
     def _run(self) -> None:
-        interval_s, spent = LOOK_S, clocks.thread_time_ns()
-        begin = clocks.monotonic_ns()
+        interval_s, all_spent = LOOK_S, clocks.thread_time_ns()
+        begin, spent = clocks.monotonic_ns(), 0
         try:
-            while not self._stop.wait(interval_s):
-                self._look()
+            while True:
+                asked = clocks.monotonic_ns()
+                if self._stop.wait(interval_s):
+                    break
                 now = clocks.monotonic_ns()
+                self._look(max(now - asked - int(interval_s * 1e9), 0))
                 if now - self._written_ns >= WRITE_NS:
                     self._written_ns = now
-                    self._write(False)
-                self.cost_ns = clocks.thread_time_ns() - spent
-                share = self.cost_ns / max(now - begin, 1)
+                    self._each_second()
+                self.cost_ns = clocks.thread_time_ns() - all_spent
+                if now - begin > WINDOW_NS:
+                    begin, spent = now, self.cost_ns
+                share = (self.cost_ns - spent) / max(now - begin, WRITE_NS)
                 interval_s = (
                     min(interval_s * 1.5, MOST_LOOK_S) if share > SHARE else max(interval_s / 1.5, LOOK_S)
                 )
+            self._tell_slow()
+            if self._ring.last() is not None:
+                self._keep("end", 0, self._ring.moment("end", "the end of the program"))
             self._write(True)
         except Exception as error:  # noqa: BLE001  a full disk, say, ends the looking and not the program
             self.failed = f"{type(error).__name__}: {error}"
+        finally:
+            self._ring.close()
 
-    def _look(self) -> None:
-        frame = sys._current_frames().get(self._driver)
-        place: Place = ("", 0, "")
-        while frame is not None:
-            code = frame.f_code
-            if code not in self._told:
-                if len(self._told) > 10_000:
-                    self._told.clear()
-                module = frame.f_globals.get("__name__")
-                whose, path = self._whose.of(code.co_filename, module if isinstance(module, str) else "")
-                own = whose == "program" and not is_ours(code.co_filename)
-                self._told[code] = (path, code.co_name) if own else None
-            told = self._told[code]
-            if told is not None:
-                place = (told[0], frame.f_lineno or code.co_firstlineno, told[1])
-                break
-            frame = frame.f_back
-        del frame  # what its variables hold must go when the program lets go of it
-        now = clocks.monotonic_ns()
-        self._looks.append((now, place))
-        waited = now - self._last
+    def _look(self, late_ns: int) -> None:
+        self._ring.look(late_ns)
+        waited = clocks.monotonic_ns() - self._last
         if waited > max(self._hang_ns, 10 * self._median) and not self._hanging and self._steps:
             self._hanging = True
             if len(self._hangs) < MOST_HANGS:
                 self._hang(waited)
 
+    def _each_second(self) -> None:
+        self._ring.sample(resident_bytes())
+        self._tell_slow()
+        if self._on_signal is not None:
+            size = os.fstat(self._on_signal.fileno()).st_size
+            if size > self._signalled_bytes and self._ring.last() is not None:
+                self._signals += 1
+                name = f"signal-{self._signals}-after-step-{self._number}"
+                late = clocks.monotonic_ns() - self._last > max(SLOW * self._median, LEAST_SLOW_NS)
+                running = self._running() if late else None
+                self._keep("signal", self._signals, self._ring.moment(name, "SIGUSR2", running))
+            self._signalled_bytes = size
+        self._write(False)
+
+    def _tell_slow(self) -> None:
+        while self._pending:
+            slow = self._pending.popleft()
+            self._slow.append({**slow.told, "lines": _lines(slow.seen.places())})
+            if slow.moment is not None:
+                self._keep("slow", slow.told["times"], slow.moment)
+
     def _hang(self, waited_ns: int) -> None:
-        """Writes the stacks of all threads."""
+        """Writes the stacks of all threads, and keeps the last steps."""
         names = {thread.ident: thread.name for thread in threading.enumerate()}
-        text = [f"No step has ended for {waited_ns / 1e9:.0f} s, after step {self._number}.\n"]
+        lines = [f"No step has ended for {waited_ns / 1e9:.0f} s, after step {self._number}.\n"]
         for ident, frame in sys._current_frames().items():
             name = names.get(ident, "a thread that is not Python's")
             if not name.startswith("stepscope-"):
                 here = " (runs the steps)" if ident == self._driver else ""
-                text.append(f"\nThread {name}{here}, most recent call last:\n")
-                text += traceback.format_stack(frame)
+                lines.append(f"\nThread {name}{here}, most recent call last:\n")
+                lines += traceback.format_stack(frame)
         name = f"hang-{len(self._hangs) + 1}.txt"
-        (self._path() / name).write_text("".join(text), encoding="utf-8", errors="backslashreplace")
+        told = "".join(lines)
+        (self._folder.path / name).write_text(told, encoding="utf-8", errors="backslashreplace")
         self._hangs.append(name)
+        last = self._ring.last()
+        if last is not None:
+            why = f"no step ended for {waited_ns / 1e9:.0f} s after step {last.number:,}"
+            moment = self._ring.moment(f"hang-after-step-{last.number}", why, self._running())
+            self._keep("hang", len(self._hangs), moment)
+
+    def _running(self) -> Optional[StepTimes]:
+        """The step that has not ended yet, as far as it is now."""
+        last = self._ring.last()
+        now = clocks.time_ns()
+        return None if last is None else StepTimes(last.number + 1, last.end_ns, now, now)
+
+    def _keep(self, kind: str, weight: float, moment: Moment) -> None:
+        """Writes a moment, and removes what gives way to it."""
+        path = ring.write(moment, self._folder.path, dict(self._folder.facts), self._how, self._name)
+        mine = sorted((one for one in self._kept if one[0] == kind), key=lambda one: one[1])
+        if len(mine) >= MOST_KEPT:
+            self._kept.remove(mine[0])
+            shutil.rmtree(str(mine[0][2]), ignore_errors=True)
+            mine = mine[1:]
+        self._kept.append((kind, weight, path))
+        if kind == "slow" and len(mine) + 1 >= MOST_KEPT:
+            self._least_times = SLOWER * min(weight, *(one[1] for one in mine))
+        self._folder.facts["kept"] = [f"{ring.FOLDER}/{one[2].name}" for one in self._kept]
+        self._folder.save()
+        self._tell(moment.why, path)
 
     def _write(self, ended: bool) -> None:
         steps = list(self._steps)
@@ -186,9 +266,7 @@ class Live:
         now, cpu = clocks.monotonic_ns(), clocks.process_time_ns()
         before, cpu_before = self._cpu
         self._cpu = (now, cpu)
-        places = Counter(place for at, place in list(self._looks) if at >= now - LINES_NS)
-        from .folder import text
-
+        seen = self._ring.seen(clocks.time_ns() - ring.LEAST_NS)
         told = {
             "format": 1,
             "pid": os.getpid(),
@@ -200,14 +278,16 @@ class Live:
             "since_step_ns": now - self._last,
             "median_ns": self._median,
             "recent_ns": steps,
-            "lines": _lines(places),
+            "lines": _lines(seen.places()),
+            **seen.told(MOST_TOLD),
             "rss_bytes": resident_bytes(),
             "cores": round((cpu - cpu_before) / max(now - before, 1), 3),
             "slow": list(self._slow),
             "hangs": list(self._hangs),
+            "kept": [path.name for _, _, path in self._kept],
             "cost_ns": self.cost_ns,
         }
-        path = self._path() / NAME
+        path = self._folder.path / NAME
         half = path.with_name(f".half.{NAME}")
         half.write_text(text(told), encoding="utf-8")
         half.replace(path)

@@ -32,6 +32,11 @@ def course(plan: RecordingPlan, kind: str, name: str, steps: int, out: Path) -> 
     process(plan, kind, [name, steps, clocks.time_ns(), str(out)])
 
 
+def kept(plan: RecordingPlan, why: str, path: Path) -> None:
+    """Leaves that the last steps were kept, why, and where."""
+    process(plan, "kept", [why, 0, clocks.time_ns(), str(path)])
+
+
 def seen(plan: RecordingPlan, frameworks: List[str], pace: StepWatcher, last: bool = False) -> None:
     """Leaves what was called so far; at most every 50 ms, because it delays the program,
     unless it is the last time."""

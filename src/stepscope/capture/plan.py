@@ -15,6 +15,7 @@ STEPS = 10
 SECONDS = 1.0
 PATIENCE = 60.0
 METADATA_STEPS = 3
+MOST_RING = 10_000
 
 
 class RecordingPlan:
@@ -25,6 +26,7 @@ class RecordingPlan:
     input show, but after PATIENCE seconds ends with the step that runs. every: a recording each so many
     steps. state: the launcher's folder for notes of processes; None when used from code.
     live: whether steps are watched on to the end of the program, for whoever looks while it runs.
+    ring: how many of the last steps are kept in full meanwhile, for a moment that matters; implies live.
     allocations: whether PyTorch's profiler keeps each allocation, and the line that it was for.
     """
 
@@ -39,14 +41,22 @@ class RecordingPlan:
         state: Optional[str] = None,
         version: str = "",
         live: bool = False,
+        ring: Optional[int] = None,
         allocations: bool = False,
     ) -> None:
         unknown = sorted(set(pieces) - set(PIECES))
         if unknown:
             raise ValueError("no such piece: {} (there are {})".format(", ".join(unknown), ", ".join(PIECES)))
-        for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("every", every, 1)):
+        for name, value, least in (
+            ("warmup", warmup, 0),
+            ("steps", steps, 1),
+            ("every", every, 1),
+            ("ring", ring, 1),
+        ):
             if value is not None and (isinstance(value, bool) or int(value) != value or value < least):
                 raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
+        if ring is not None and ring > MOST_RING:
+            raise ValueError(f"ring must be at most {MOST_RING}, not {ring!r}: it is held in memory")
         if seconds is not None and not 0 < seconds < float("inf"):
             raise ValueError(f"seconds must be a number above 0, not {seconds!r}")
         if steps is not None and seconds is not None:
@@ -59,7 +69,8 @@ class RecordingPlan:
         self.pieces = tuple(pieces)
         self.state = state
         self.version = version
-        self.live = live
+        self.live = live or ring is not None
+        self.ring = ring
         self.allocations = allocations
 
     @property
@@ -78,7 +89,7 @@ class RecordingPlan:
     def asked(self) -> Dict[str, Any]:
         """The plan as the capture states it: only what was asked for."""
         told: Dict[str, Any] = {"warmup": self.warmup}
-        for name in ("steps", "seconds", "every"):
+        for name in ("steps", "seconds", "every", "ring"):
             if getattr(self, name) is not None:
                 told[name] = getattr(self, name)
         for name in ("live", "allocations"):

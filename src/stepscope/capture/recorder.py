@@ -8,6 +8,7 @@ It never raises into the program: what goes wrong in a piece is stated as a prob
 import contextlib
 import os
 import threading
+from functools import partial
 from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Tuple
 
 from . import clocks, environment, notes
@@ -23,6 +24,8 @@ from .pace import FRAMEWORK, Caller, Identities, Settle, StepWatcher, WatchedCal
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, RecordingPlan
 from .profiler import Busy, Profilers, now_ns, settle_devices
+from .ring import STEPS as KEPT_STEPS
+from .ring import Ring, StepTimes
 from .stacks import StackSampler
 from .step_check import WEAK, Hindsight
 from .torch_profiler import MOST_GROWN_BYTES
@@ -254,7 +257,7 @@ class Recorder:
         number = caller.count - 1 if call.number is None else call.number
         span = (begin_ns, call_ns, call.end_ns)
         if self._live is not None:
-            self._live.stepped(number, begin_ns, call.end_ns)
+            self._live.stepped(StepTimes(number, begin_ns, call_ns, call.end_ns))
         if self.state == WAITING:
             if self._session:
                 self._write_step(number, caller, span, False)
@@ -694,7 +697,9 @@ class Recorder:
         if not self.plan.live or self._live is not None:
             return
         assert self.pace.anchor is not None
-        live = Live(lambda: folder.path, caller.name, self.pace.anchor[-1])
+        driver = self.pace.anchor[-1]
+        ring = Ring(self.plan.ring or KEPT_STEPS, driver, caller.loop())
+        live = Live(folder, ring, caller.how, caller.name, driver, tell=partial(notes.kept, self.plan))
         try:
             live.start()
         except Exception as error:  # noqa: BLE001  the program must go on

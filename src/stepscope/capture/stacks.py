@@ -11,10 +11,10 @@ import os
 import sys
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
 from . import clocks
-from .frames import Frames
+from .looker import Looker
 
 LEAST_S = 0.002
 MOST_S = 0.05
@@ -22,15 +22,9 @@ SHARE = 0.01
 """Of one core, by the sampling thread's own clock; what it costs the program is up to twice that."""
 SWITCH_S = 0.0001
 """Shorter turns change nothing: to wait and to be woken take as long again."""
-MOST_THREADS = 200
-"""A look at more threads than that shows the first ones only."""
-MOST_QUEUES = 4
-"""Of so many threads it is looked at how long they wait for a core: each keeps a file open."""
-MOST_NAMES = 10_000
 MOST_BYTES = 48 << 20
 SLOWER_BYTES = 6 << 20
 """With each so many bytes written, looks are taken half as often at most."""
-_OURS, _TOO_MANY = -1, -2
 _FLUSH_BYTES = 32 << 10
 _FLUSH_NS = 500_000_000
 
@@ -45,10 +39,9 @@ class StackSampler:
 
     def __init__(self, write: Write, driver: int, loop: Optional[int] = None) -> None:
         self._write = write
-        self._driver = driver
         self._lines: List[str] = []
         self._pending = 0
-        self._frames = Frames(self._tell, loop)
+        self._looker = Looker(self._tell, driver, loop)
         self._wanted = threading.Event()
         self._rest = threading.Lock()
         """Held while it looks. To let go of it ends the rest between two looks at once: one more would see
@@ -56,19 +49,14 @@ class StackSampler:
         self._idle = threading.Event()
         self._idle.set()
         self._ended = False
-        self._threads: Dict[int, Tuple[Any, int, int]] = {}
-        """By identity: the thread as threading knows it, its number, its clock."""
-        self._queues: Dict[int, Queued] = {}
-        """By clock: how long the thread waited for a core."""
-        self._names = 0
-        self._last: Dict[int, int] = {}
         self._written = 0
         self._flushed_ns = 0
         self._turns = Turns()
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._run, name="stepscope-stacks", daemon=True)
         self.looks = 0
-        self.dropped = 0
+        self._missed = 0
+        """Looks at a thread for which there was no room."""
         self.cost_ns = 0
         """Processor time of the sampling thread."""
         self.lasted_ns = 0
@@ -99,8 +87,13 @@ class StackSampler:
         self._wanted.set()
         if self._thread is not threading.current_thread() and self._thread.is_alive():
             self._thread.join(2.0)
-        for ident in list(self._threads) if self._idle.is_set() else ():
-            self._forget(ident)
+        if self._idle.is_set():
+            self._looker.close()
+
+    @property
+    def dropped(self) -> int:
+        """Looks at a thread that were not kept."""
+        return self._missed + self._looker.dropped
 
     def told(self) -> Dict[str, int]:
         """What capture.json says of it."""
@@ -128,7 +121,7 @@ class StackSampler:
         begin = clocks.monotonic_ns()
         spent = clocks.thread_time_ns()
         self._tell({"begin_unix_ns": clocks.time_ns()})
-        self._last.clear()
+        self._looker.begin()
         each_ns = 0.0
         interval_s = LEAST_S
         # Even intervals would keep step with a loop that takes as long, and see the same part of it again and
@@ -162,82 +155,17 @@ class StackSampler:
         self.cost_ns += clocks.thread_time_ns() - spent
 
     def _look(self, late_ns: int) -> None:
-        unix_ns = clocks.time_ns()
-        frames = sys._current_frames()
         if self._written >= MOST_BYTES:
-            self.dropped += len(frames)
+            self._missed += len(sys._current_frames())
             return
-        on: List[List[int]] = []
-        now: Dict[int, int] = {}
-        moved = 0
-        for ident, frame in frames.items():
-            number, clock = self._known(ident)
-            if number == _OURS:
-                continue
-            many = number == _TOO_MANY or len(on) >= MOST_THREADS
-            stack = None if many else self._frames.number(frame)
-            if stack is None or stack < 0:
-                self.dropped += stack is None
-                continue
-            now[number] = stack
-            moved += self._last.get(number) != stack
-            entry = [number, stack]
-            if clock:
-                try:
-                    entry.append(clocks.clock_gettime_ns(clock))
-                    queue = self._queues.get(clock)
-                    if queue is not None:
-                        entry.append(queue.waited_ns())
-                except (OSError, ValueError):  # it ended, or the system has no such clocks
-                    self._forget(ident)
-            on.append(entry)
-        if len(self._threads) > len(frames):
-            for ident in [thread for thread in self._threads if thread not in frames]:
-                self._forget(ident)
-        # No frame is kept: what its variables hold must go when the program lets go of it.
-        del frame
-        frames.clear()
-        self._last = now
+        looked = self._looker.look(late_ns)
         self.looks += 1
-        self._turns.shorten(moved < 2)
-        line = f'{{"unix_ns": {unix_ns}, "late_ns": {late_ns}, "on": {on}}}'
-        self._lines.append(line)
-        self._pending += len(line)
-        if self._pending >= _FLUSH_BYTES or unix_ns - self._flushed_ns >= _FLUSH_NS:
+        self._turns.shorten(looked.moved < 2)
+        self._lines.append(looked.line)
+        self._pending += len(looked.line)
+        if self._pending >= _FLUSH_BYTES or looked.unix_ns - self._flushed_ns >= _FLUSH_NS:
             self._flush()
-            self._flushed_ns = unix_ns
-
-    def _known(self, ident: int) -> Tuple[int, int]:
-        """Number and clock of a thread; identities are used again when a thread has ended."""
-        active: Dict[int, Any] = getattr(threading, "_active", {})
-        thread = active.get(ident)
-        known = self._threads.get(ident)
-        if known is not None and known[0] is thread:
-            return known[1], known[2]
-        if known is not None:
-            self._forget(ident)
-        name = thread.name if thread is not None else None
-        number, clock = _TOO_MANY, 0
-        if isinstance(name, str) and name.startswith("stepscope-"):
-            number = _OURS
-        elif self._names < MOST_NAMES:
-            number, self._names = self._names, self._names + 1
-            native = getattr(thread, "native_id", None)
-            if native and sys.platform == "linux":
-                clock = ~native << 3 | 6  # the kernel's number for the processor time of one thread
-                queue = Queued.of(native) if len(self._queues) < MOST_QUEUES else None
-                if queue is not None:
-                    self._queues[clock] = queue
-            self._tell({"thread": number, "name": name, "main": ident == self._driver})
-        self._threads[ident] = (thread, number, clock)
-        return number, clock
-
-    def _forget(self, ident: int) -> None:
-        """Lets go of a thread that has ended."""
-        known = self._threads.pop(ident, None)
-        queue = self._queues.pop(known[2], None) if known is not None else None
-        if queue is not None:
-            queue.close()
+            self._flushed_ns = looked.unix_ns
 
     def _tell(self, line: Dict[str, Any]) -> None:
         from .folder import text
@@ -253,54 +181,6 @@ class StackSampler:
             self._pending = 0
             self._written += len(data)
             self._write(data)
-
-
-class Queued:
-    """How long a thread could have run and had no core, as the kernel counts it (Linux, schedstat).
-
-    os.pread would hand over the interpreter lock in the middle of a look, while frames are read.
-    """
-
-    def __init__(self, file: int) -> None:
-        import ctypes
-
-        self._file = file
-        self._text = ctypes.create_string_buffer(100)
-        self._read = ctypes.PyDLL(None).pread
-        self._read.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long)
-        self._read.restype = ctypes.c_ssize_t
-
-    @classmethod
-    def of(cls, native: int) -> "Optional[Queued]":
-        """native: the kernel's number of the thread. None where the system does not tell."""
-        if sys.maxsize < 2**32:
-            return None
-        try:
-            file = os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        try:
-            queued = cls(file)
-            queued.waited_ns()
-        except (
-            ImportError,
-            OSError,
-            AttributeError,
-            ValueError,
-        ):  # a Python without ctypes, or no such numbers
-            os.close(file)
-            return None
-        return queued
-
-    def waited_ns(self) -> int:
-        """Since the thread began. ValueError where it has ended."""
-        length = self._read(self._file, self._text, 100, 0)
-        _, waited, *_ = self._text.raw[: max(length, 0)].split()
-        return int(waited)
-
-    def close(self) -> None:
-        """Lets go of the file."""
-        os.close(self._file)
 
 
 class Turns:

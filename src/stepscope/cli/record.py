@@ -118,6 +118,12 @@ def parser() -> Parser:
         help="watch steps to the end of the program, for `stepscope top`; keep slow steps and hangs",
     )
     parser.add_argument(
+        "--ring",
+        type=count,
+        metavar="N",
+        help="--live, with the last N steps (100) kept in full around a slow step, a hang, SIGUSR2, the end",
+    )
+    parser.add_argument(
         "--allocations",
         action="store_true",
         help="PyTorch: keep each allocation with its line, for `stepscope memory`; steps take longer",
@@ -150,6 +156,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         seconds=options.seconds,
         every=options.every,
         live=options.live,
+        ring=options.ring,
         allocations=options.allocations,
         pieces=tuple(piece for piece in PIECES if piece not in missing),
         version=__version__,

@@ -13,14 +13,17 @@ from stepscope.presenters.plain import plain
 
 ABOUT = "watch a program that runs: its steps, its lines, its memory"
 EPILOG = """Shows a program that was started with `stepscope record --live`, given the folder of its recording
-or the number of the process: how long steps take, the lines that the thread of the steps was in, the memory
-of the process, steps that took far longer than the others, and files with the stacks of all threads, written
-when no step ended for half a minute. SIGUSR2 has these stacks written at once, into stacks-on-signal.txt.
+or the number of the process: what takes most of the last ten seconds and its line, how long steps take and
+what their parts are, the memory of the process, steps that took far longer than the others, the moments that
+were kept, which are read as recordings, and files with the stacks of all threads, written when no step ended
+for half a minute. SIGUSR2 has these stacks written at once, into stacks-on-signal.txt.
 
   stepscope record --live -o rec train.py &
   stepscope top rec
   stepscope top 4711 --once
   kill -USR2 4711"""
+
+_MOST_LINE = 4000
 
 
 def parser() -> Parser:
@@ -44,13 +47,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if not once:
         sys.stdout.write("\x1b[2J")
     while True:
-        told = live.read(live.folder_of(options.target))
+        folder = live.folder_of(options.target)
+        told = live.read(folder)
         running = told is None or live.is_running(told)
         if options.format == "json":
             console.data.write(json.dumps({**(told or {}), "running": running}) + "\n")
             return 0
-        lines = report.lines(told, running, console.width, time.time_ns())
-        shown = [plain(line, console.width) for line in lines]
+        lines = report.lines(told, running, console.width, time.time_ns(), str(folder))
+        # Only a screen that is drawn anew has to fit: what is printed once may be copied.
+        shown = [plain(line, _MOST_LINE if once else console.width) for line in lines]
         if once:
             console.data.write("\n".join(shown).rstrip() + "\n")
             return 0

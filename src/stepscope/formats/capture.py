@@ -136,8 +136,8 @@ class _Capture:
 
     def read(self) -> None:
         for name, piece in self._pieces.items():
-            if name in ("op_log.pb", "live.json", "stacks-on-signal.txt"):
-                continue  # tfprof reads the first, people the others
+            if name in ("op_log.pb", "live.json", "stacks-on-signal.txt") or name.startswith("ring/"):
+                continue  # tfprof reads the first, people the others; a moment of the ring is read by itself
             try:
                 self._data[name] = piece()
             except Unreadable as error:
@@ -155,6 +155,7 @@ class _Capture:
             if name.startswith("hang-"):
                 first = self._data[name][:200].decode("utf-8", "replace").partition("\n")[0]
                 self._note("program-hung", "info", f"{first} {name} has the stacks of all threads.")
+        self._kept()
         if program := _program(self.told):
             self._note("recorded-program", "info", program, 0)
         if whole(self.told, "ended_unix_ns") is None:
@@ -164,6 +165,14 @@ class _Capture:
         for problem in self._listed("problems"):
             detail = ". ".join(str(problem[key]) for key in ("what", "seen", "todo") if problem.get(key))
             self._note("recorder-error", "recorder", detail or "no details")
+
+    def _kept(self) -> None:
+        """What the recorder kept of single moments; or which of them this is."""
+        kept = self.told.get("kept")
+        if isinstance(kept, dict):
+            self._note("kept-moment", "info", string(kept, "why") or "it is not told why", 0)
+        elif isinstance(kept, list) and (names := [one for one in kept if isinstance(one, str)]):
+            self._note("kept-moments", "info", ", ".join(names), len(names))
 
     def facts(self) -> dict[str, Any]:
         """What the store says of its source."""
@@ -345,6 +354,9 @@ class _Capture:
             # Runs that were traced in full are steps by themselves, unless others ran as ever and were
             # sampled.
             steps = [step for step in steps if step[3]] if "stacks.ndjson" in self._data else []
+        # A moment that was kept may be about one step, beside those that ran as ever.
+        kept = self.told.get("kept")
+        odd = isinstance(kept, dict) and whole(kept, "step") is not None
         rows = []
         for number, begin, end, recorded in steps:
             ts_ps, end_ps = self._time(begin), self._time(end)
@@ -363,9 +375,11 @@ class _Capture:
                     "recovered_from": "recorder",
                     "ts_ps": ts_ps,
                     "dur_ps": end_ps - ts_ps,
-                    "averaged": True,
+                    "averaged": recorded or not odd,
                     "reason": "the recorder saw it"
                     if recorded
+                    else "kept beside the one that was out of the ordinary"
+                    if odd
                     else "the recorder saw it, and did not trace it",
                 }
             )

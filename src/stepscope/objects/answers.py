@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stepscope.objects.page import Page
 from stepscope.objects.result import Result
-from stepscope.presenters import embedded
+from stepscope.presenters import brief, embedded
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         because = (f"Because: {'; '.join(self.because)}.",) if self.because else ()
-        return embedded.of_findings((), (*self.told, f"Confidence: {self.confidence}.", *because))
+        return brief.of_findings((), (*self.told, f"Confidence: {self.confidence}.", *because))
 
 
 class Finding:
@@ -106,8 +107,12 @@ class Finding:
             + _wrapped(f"→ {self.action}", "  ")
         )
 
+    def page(self) -> Page:
+        """The finding with its evidence, for a notebook."""
+        return Page(plain(self.title, 200), embedded.of_findings((self._finding,)))
+
     def _repr_html_(self) -> str:
-        return embedded.of_findings((self._finding,))
+        return brief.of_findings((self._finding,), whole="_.page()")
 
 
 class Findings(tuple[Finding, ...]):
@@ -143,8 +148,14 @@ class Findings(tuple[Finding, ...]):
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self)) or "no findings"
 
+    def page(self) -> Page:
+        """All of them with their evidence, for a notebook."""
+        shown = [finding._finding for finding in self]
+        return Page("the findings", embedded.of_findings(shown, () if self else ("No findings.",)))
+
     def _repr_html_(self) -> str:
-        return embedded.of_findings([finding._finding for finding in self], () if self else ("No findings.",))
+        found = [finding._finding for finding in self]
+        return brief.of_findings(found, () if self else ("No findings.",), "_.page()" if self else "")
 
 
 def _place(data: Mapping[str, Any] | None) -> Place | None:

@@ -11,14 +11,16 @@ from stepscope import presenters
 from stepscope.errors import UsageError
 from stepscope.exporters.staging import staged
 from stepscope.objects.answers import Finding, Findings
+from stepscope.objects.page import Page
 from stepscope.objects.result import Result
-from stepscope.presenters import embedded, scroll, terminal
+from stepscope.presenters import brief, embedded, scroll, terminal
 from stepscope.presenters import json as presenter
+from stepscope.presenters.plain import plain
 from stepscope.report import Report, Section
 
 
 class ReportView:
-    """A report: `print()` shows it as text, a notebook as the page that `stepscope report` writes.
+    """A report: `print()` shows it as text, a notebook as its sentences; page() is all of it.
 
     >>> import stepscope
     >>> summary = stepscope.open("tests/samples/capture/slow_map").summary()
@@ -104,8 +106,12 @@ class ReportView:
     def __repr__(self) -> str:
         return self.text().rstrip("\n")
 
+    def page(self) -> Page:
+        """The page that `stepscope report` writes, for a notebook."""
+        return Page(plain(self.title, 200), embedded.of_report(self.report))
+
     def _repr_html_(self) -> str:
-        return embedded.of_report(self.report)
+        return brief.of_report(self.report, "_.page()")
 
 
 class Summary(ReportView):

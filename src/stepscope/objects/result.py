@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, overload
 from stepscope import units
 from stepscope.errors import StepscopeError, UsageError
 from stepscope.escapes import Visible
-from stepscope.presenters import embedded
+from stepscope.objects.page import Page
+from stepscope.presenters import brief, embedded
 from stepscope.presenters.answers import scaled
+from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import distinct, human, to_table
 from stepscope.report import Column, Table
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 """Rows of a result that its repr shows."""
 _IN_HTML = 200
+_SHOWN_IN_HTML = 10
 _WIDE = 100
 
 
@@ -206,8 +209,21 @@ class Result:
             return f"{columns}; the trace was closed before they were read>"
         return self._text(_SHOWN).rstrip("\n")
 
+    def page(self) -> Page:
+        """The first 200 rows as a page for a notebook, which sorts and filters them."""
+        table = self._table(_IN_HTML)
+        return Page(
+            plain(self.title, 200) or "rows",
+            embedded.of_table(self.title, table, self._more(len(table.rows))),
+        )
+
     def _repr_html_(self) -> str:
-        head = self._head(_IN_HTML)
+        table = self._table(_SHOWN_IN_HTML)
+        return brief.of_table(self.title, table, self._more(len(table.rows)), "_.page()")
+
+    def _table(self, most: int) -> Table:
+        """The first rows, under the names that SQL has for their columns."""
+        head = self._head(most)
         fields = self.fields
         if fields is None:  # values as SQL gives them, under the names that SQL has for them
             numbers = [_is_number(row[i] for row in head) for i in range(len(self.columns))]
@@ -222,7 +238,7 @@ class Result:
         else:
             fields = tuple(Column(c.name, c.unit, c.name, c.about) for c in fields)
         total = len(self._kept) if self._source is None else len(head)
-        return embedded.of_table(self.title, Table(fields, tuple(head), total), self._more(len(head)))
+        return Table(fields, tuple(head), total)
 
     def _text(self, most: int) -> str:
         out = io.StringIO()

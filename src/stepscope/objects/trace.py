@@ -14,6 +14,7 @@ from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.objects.answers import Answer, Finding, Findings
 from stepscope.objects.report_views import Memory, Pipeline, Summary, WhatIf
 from stepscope.objects.result import Result
+from stepscope.presenters import brief
 from stepscope.presenters.frame import VIEWS
 from stepscope.presenters.plain import plain
 from stepscope.report import Column, Table, build, memory_answer, pipeline, whatif_request
@@ -203,7 +204,7 @@ class Trace(session.OpenTrace):
         return f"<stepscope.Trace of {given}{more}: {units.count(len(self.sources), 'source')}{closed}>"
 
     def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        return brief.of_report(self._report(), "_.view()")
 
     def __dir__(self) -> Iterable[str]:
         return [name for name in super().__dir__() if not name.startswith("_") and name not in _WITHIN]

@@ -2,41 +2,77 @@
 
 from __future__ import annotations
 
+import itertools
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from stepscope import units
+from stepscope.capture.ring import FOLDER as RING
+from stepscope.report import live_parts
+from stepscope.step_labels import LOOKS
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NS = 1000
 """Picoseconds in a nanosecond."""
 _MOST_SLOW = 5
-_MOST_PLACES = 6
+_MOST_KEPT = 3
+_MOST_PLACES = 5
 """Lines of the program that are shown, so that all fits 24 lines."""
 
 
-def lines(told: Mapping[str, Any] | None, running: bool, width: int, now_unix_ns: int) -> Iterator[str]:
-    """The screen. told: live.json; None before there is one. running: whether the program runs on."""
+def lines(
+    told: Mapping[str, Any] | None, running: bool, width: int, now_unix_ns: int, folder: str = ""
+) -> Iterator[str]:
+    """The screen. told: live.json; None before there is one. running: whether the program runs on. folder: of
+    the recording."""
     if told is None:
         yield "No step has been recorded yet: the program starts, or warms up."
         return
     recent = [one for one in _list(told, "recent_ns") if isinstance(one, int) and one >= 0]
     median = _whole(told, "median_ns")
     ago = _ago(told, running, now_unix_ns)
+    parts = live_parts.parts(told)
+    if said := live_parts.sentence(parts):
+        yield from textwrap.wrap(said, max(width, 20), break_long_words=False, break_on_hyphens=False)
+        yield ""
     yield f"{told.get('name') or 'step'}, process {told.get('pid')}: step {_whole(told, 'step'):,}{ago}"
     if recent:
         shown = recent[-max(width - 30, 10) :]
         yield f"Step      {_time(recent[-1])}, the median of the last {len(recent)} is {_time(median)}"
         yield f"          {_spark(shown)}  0 to {_time(max(shown))}"
+    yield from _parts(parts, width)
     memory = units.show(_whole(told, "rss_bytes"), "bytes")
     cores = told.get("cores")
     busy = f", {cores:.1f} cores busy" if isinstance(cores, (int, float)) else ""
     yield f"Process   {memory} of memory{busy}"
     for name in _list(told, "hangs"):
         yield f"Hang      no step ended for half a minute or more: stacks in {name}"
+    kept = [one for one in _list(told, "kept") if isinstance(one, str)]
+    for name in kept[: -_MOST_KEPT - 1 : -1]:
+        yield f"Kept      stepscope {quote(f'{folder}/{RING}/{name}' if folder else name)}"
     yield ""
     yield from _places("Lines of the last 10 s", _list(told, "lines"))
     yield from _slow(_list(told, "slow"), median, now_unix_ns)
+
+
+def _parts(parts: Sequence[live_parts.LivePart], width: int) -> Iterator[str]:
+    """A bar, and what its parts are, as in the answer of a recording."""
+    if not parts:
+        return
+    room = max(min(width - 12, 60), 10)
+    ends = [0, *itertools.accumulate(part.share for part in parts)]
+    marks = (LOOKS[part.label].mark for part in parts)
+    bar = "".join(
+        mark * (round(to * room) - round(begin * room))
+        for mark, (begin, to) in zip(marks, itertools.pairwise(ends), strict=True)
+    )
+    yield f"Parts     {bar}"
+    told = [f"{LOOKS[part.label].mark} {part.label} {100 * part.share:.0f} %" for part in parts]
+    yield from textwrap.wrap(
+        "   ".join(told), max(width, 30), initial_indent=" " * 10, subsequent_indent=" " * 10
+    )
 
 
 def _ago(told: Mapping[str, Any], running: bool, now_unix_ns: int) -> str:

@@ -20,16 +20,29 @@ KIND = "capture"
 TRACES = "torch"
 """The folder of the traces of PyTorch's profiler."""
 STEPS, STACKS = "steps.ndjson", "stacks.ndjson"
+RING = "ring"
+"""The folder within a capture's of those that the recorder kept of single moments."""
 _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
 
 _PIECE = (
     r"(?:op_log\.pb|(?:machine|steps|stacks|memory|compilations)\.ndjson"
-    r"|live\.json|stacks-on-signal\.txt|hang-\d+\.txt"
+    r"|live\.json|stacks-on-signal\.txt|hang-\d+\.txt|ring/[^/]+/(?:capture\.json|[^/]*\.ndjson)"
     r"|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
 )
 _PIECES = re.compile(_PIECE)
 _ENDS = re.compile(rf"(?:^|/){_PIECE}$")
+
+
+def outer(homes: Sequence[str]) -> list[str]:
+    """The folders of captures, without those that another one kept of single moments: these are read by
+    themselves, since they are about what was out of the ordinary."""
+    places = {PurePosixPath(home) for home in homes}
+    return [
+        home
+        for home in homes
+        if (place := PurePosixPath(home)).parent.name != RING or place.parent.parent not in places
+    ]
 
 
 def home_of(folder: str, homes: Sequence[str]) -> str | None:

@@ -74,11 +74,13 @@ def find(
         (file, _look(file, formats, spool, memory or NoMemory(), remembered or NoMemory()))
         for file in _told(once(_told(files, looking)), looking)
     ]
-    homes = sorted(
-        str(home_of(file, item))
-        for file, found in looked
-        for item in found.items
-        if item.decoder and formats.traits(item.decoder).kind == capture_folder.KIND
+    homes = capture_folder.outer(
+        sorted(
+            str(home_of(file, item))
+            for file, found in looked
+            for item in found.items
+            if item.decoder and formats.traits(item.decoder).kind == capture_folder.KIND
+        )
     )
     gathered = _Gathered(formats, run, host)
     for file, found in looked:

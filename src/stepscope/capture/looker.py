@@ -1,0 +1,189 @@
+"""One look at the stacks of the program's threads, as a line of stacks.ndjson."""
+
+import os
+import sys
+import threading
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from . import clocks
+from .frames import Frames
+
+MOST_THREADS = 200
+"""A look at more threads than that shows the first ones only."""
+MOST_QUEUES = 4
+"""Of so many threads it is looked at how long they wait for a core: each keeps a file open."""
+MOST_NAMES = 10_000
+_OURS, _TOO_MANY = -1, -2
+
+
+class Look(NamedTuple):
+    """What was seen at one moment."""
+
+    unix_ns: int
+    line: str
+    """Of stacks.ndjson."""
+    moved: int
+    """How many threads were elsewhere than at the look before."""
+    driver: Optional[int]
+    """Number of the stack of the thread that runs the steps; None when it was not seen."""
+    driver_active_ns: Optional[int]
+    """For how long that thread has run so far, or could have had it had a core, where that is known."""
+
+
+class Looker:
+    """Looks at the stacks of all threads but the recorder's own. tell: takes a line of stacks.ndjson for
+    whatever is new. driver: identity of the thread that runs the steps. loop: identity of the code with the
+    loop of the steps. most_threads: of more, a look shows the first ones only."""
+
+    def __init__(
+        self,
+        tell: Callable[[Dict[str, Any]], None],
+        driver: int,
+        loop: Optional[int] = None,
+        most_threads: int = MOST_THREADS,
+    ) -> None:
+        self._tell = tell
+        self._driver = driver
+        self._frames = Frames(tell, loop)
+        self._most_threads = most_threads
+        self._threads: Dict[int, Tuple[Any, int, int]] = {}
+        """By identity: the thread as threading knows it, its number, its clock."""
+        self._queues: Dict[int, Queued] = {}
+        """By clock: how long the thread waited for a core."""
+        self._names = 0
+        self._last: Dict[int, int] = {}
+        self.dropped = 0
+        """Looks at a thread that were not kept."""
+
+    def begin(self) -> None:
+        """What comes now has nothing to do with what was seen last."""
+        self._last.clear()
+
+    def look(self, late_ns: int) -> Look:
+        """Looks once. late_ns: how much earlier it was to be."""
+        unix_ns = clocks.time_ns()
+        frames = sys._current_frames()
+        on: List[List[int]] = []
+        now: Dict[int, int] = {}
+        moved = 0
+        driver: Optional[int] = None
+        driver_active_ns: Optional[int] = None
+        for ident, frame in frames.items():
+            number, clock = self._known(ident)
+            if number == _OURS:
+                continue
+            many = number == _TOO_MANY or (len(on) >= self._most_threads and ident != self._driver)
+            stack = None if many else self._frames.number(frame)
+            if stack is None or stack < 0:
+                self.dropped += stack is None
+                continue
+            now[number] = stack
+            moved += self._last.get(number) != stack
+            entry = [number, stack]
+            if clock:
+                try:
+                    entry.append(clocks.clock_gettime_ns(clock))
+                    queue = self._queues.get(clock)
+                    if queue is not None:
+                        entry.append(queue.waited_ns())
+                except (OSError, ValueError):  # it ended, or the system has no such clocks
+                    self._forget(ident)
+            if ident == self._driver:
+                driver = stack
+                driver_active_ns = sum(entry[2:]) if len(entry) > 2 else None
+            on.append(entry)
+        if len(self._threads) > len(frames):
+            for ident in [thread for thread in self._threads if thread not in frames]:
+                self._forget(ident)
+        # No frame is kept: what its variables hold must go when the program lets go of it.
+        del frame
+        frames.clear()
+        self._last = now
+        line = f'{{"unix_ns": {unix_ns}, "late_ns": {late_ns}, "on": {on}}}'
+        return Look(unix_ns, line, moved, driver, driver_active_ns)
+
+    def close(self) -> None:
+        """Lets go of all threads."""
+        for ident in list(self._threads):
+            self._forget(ident)
+
+    def _known(self, ident: int) -> Tuple[int, int]:
+        """Number and clock of a thread; identities are used again when a thread has ended."""
+        active: Dict[int, Any] = getattr(threading, "_active", {})
+        thread = active.get(ident)
+        known = self._threads.get(ident)
+        if known is not None and known[0] is thread:
+            return known[1], known[2]
+        if known is not None:
+            self._forget(ident)
+        name = thread.name if thread is not None else None
+        number, clock = _TOO_MANY, 0
+        if isinstance(name, str) and name.startswith("stepscope-"):
+            number = _OURS
+        elif self._names < MOST_NAMES:
+            number, self._names = self._names, self._names + 1
+            native = getattr(thread, "native_id", None)
+            if native and sys.platform == "linux":
+                clock = ~native << 3 | 6  # the kernel's number for the processor time of one thread
+                few = len(self._queues) < MOST_QUEUES or ident == self._driver
+                queue = Queued.of(native) if few else None
+                if queue is not None:
+                    self._queues[clock] = queue
+            self._tell({"thread": number, "name": name, "main": ident == self._driver})
+        self._threads[ident] = (thread, number, clock)
+        return number, clock
+
+    def _forget(self, ident: int) -> None:
+        """Lets go of a thread that has ended."""
+        known = self._threads.pop(ident, None)
+        queue = self._queues.pop(known[2], None) if known is not None else None
+        if queue is not None:
+            queue.close()
+
+
+class Queued:
+    """How long a thread could have run and had no core, as the kernel counts it (Linux, schedstat).
+
+    os.pread would hand over the interpreter lock in the middle of a look, while frames are read.
+    """
+
+    def __init__(self, file: int) -> None:
+        import ctypes
+
+        self._file = file
+        self._text = ctypes.create_string_buffer(100)
+        self._read = ctypes.PyDLL(None).pread
+        self._read.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long)
+        self._read.restype = ctypes.c_ssize_t
+
+    @classmethod
+    def of(cls, native: int) -> "Optional[Queued]":
+        """native: the kernel's number of the thread. None where the system does not tell."""
+        if sys.maxsize < 2**32:
+            return None
+        try:
+            file = os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            queued = cls(file)
+            queued.waited_ns()
+        except (
+            ImportError,
+            OSError,
+            AttributeError,
+            ValueError,
+        ):  # a Python without ctypes, or no such numbers
+            os.close(file)
+            return None
+        return queued
+
+    def waited_ns(self) -> int:
+        """Since the thread began. ValueError where it has ended."""
+        length = self._read(self._file, self._text, 100, 0)
+        _, waited, *_ = self._text.raw[: max(length, 0)].split()
+        return int(waited)
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        os.close(self._file)

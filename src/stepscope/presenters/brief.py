@@ -1,0 +1,115 @@
+"""A report in a kilobyte or two of HTML: what a notebook shows for an object, and keeps in its file.
+
+Plain elements without a script, a frame or an address: a notebook that is saved, mailed or compared stays
+small, and shows the same without a kernel. Every text is escaped. The page is a call away: see embedded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from stepscope import units
+from stepscope.presenters.answers import scaled
+from stepscope.presenters.plain import plain
+from stepscope.report import Report, ReportFinding, Split, Table
+from stepscope.step_labels import LOOKS
+
+_MOST_FINDINGS = 3
+_MOST_ROWS = 10
+_MOST_TEXT = 400
+_MOST_CELL = 80
+_TONES = {"high": "#c0392b", "medium": "#b9770e", "low": "#7d6608", "info": "#5d6d7e"}
+
+_COLOURS: dict[str, str] = {label: look.light for label, look in LOOKS.items()}
+_OTHER = "#a3abb1"
+
+
+def of_report(report: Report, whole: str = "") -> str:
+    """The sentences, a mean step in colour and the first findings; or else the first rows that there are.
+    whole: what to call for the page."""
+    every = [part for section in report.sections for part in section.walk()]
+    splits = [one for part in every for one in part.splits]
+    tables = [part for part in every if part.table is not None and part.table.rows]
+    return _block(
+        f"<b>{_text(report.title)}</b>",
+        *(f"<div>{_text(line)}</div>" for line in report.headline),
+        *(_bar(one) for one in splits[:1]),
+        *_findings(report.findings),
+        *(
+            ()
+            if splits or report.findings
+            else (_table(one.title, one.table) for one in tables[:1] if one.table)
+        ),
+        _whole(whole),
+    )
+
+
+def of_findings(findings: Sequence[ReportFinding], told: Sequence[str] = (), whole: str = "") -> str:
+    """Sentences, then all findings."""
+    return _block(
+        *(f"<div>{_text(line)}</div>" for line in told), *_findings(findings, len(findings)), _whole(whole)
+    )
+
+
+def of_table(title: str, table: Table, below: str = "", whole: str = "") -> str:
+    """The first rows of a table, with units, and a sentence below it."""
+    return _block(_table(title, table), f"<div>{_text(below)}</div>" if below else "", _whole(whole))
+
+
+def _table(title: str, table: Table) -> str:
+    told = scaled(table.columns, table.rows[:_MOST_ROWS])
+    sides = ["right" if right else "left" for right in told.right]
+    head = "".join(
+        f'<th style="text-align:{side}">{_cell(name)}' for name, side in zip(told.titles, sides, strict=True)
+    )
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="text-align:{side}">{_cell(value)}' for value, side in zip(row, sides, strict=True)
+        )
+        for row in told.rows
+    )
+    return f"{f'<b>{_text(title)}</b>' if title else ''}<table><tr>{head}{rows}</table>"
+
+
+def _findings(findings: Sequence[ReportFinding], most: int = _MOST_FINDINGS) -> Iterator[str]:
+    for one in findings[:most]:
+        tone = _TONES.get(one.severity, "inherit")
+        yield (
+            f'<div style="margin-top:4px"><b style="color:{tone}">{_text(one.severity)}</b> '
+            f"<b>{_text(one.title.rstrip('.'))}.</b> {_text(one.impact)}<br>→ {_text(one.action)}</div>"
+        )
+    if len(findings) > most:
+        yield f"<div>{units.count(len(findings) - most, 'more finding')}</div>"
+
+
+def _bar(split: Split) -> str:
+    """A mean step by what its time goes to, in the colours of the page."""
+    parts = "".join(
+        f'<span style="display:inline-block;height:12px;width:{100 * one.share:.1f}%;'
+        f'background:{_COLOURS.get(one.label, _OTHER)}"></span>'
+        for one in split.shares
+    )
+    told = ", ".join(f"{one.label} {units.show(one.share, 'ratio')}" for one in split.shares)
+    return (
+        f'<div style="line-height:0;margin-top:6px">{parts}</div><div>{_text(f"{split.long}: {told}")}</div>'
+    )
+
+
+def _whole(call: str) -> str:
+    return (
+        f'<div style="margin-top:4px;opacity:.7">the page: <code>{_text(call)}</code></div>' if call else ""
+    )
+
+
+def _block(*parts: str) -> str:
+    return f'<div style="max-width:100ch">{"".join(parts)}</div>'
+
+
+def _text(text: str) -> str:
+    return escape(plain(text, _MOST_TEXT))
+
+
+def _cell(value: object) -> str:
+    return escape(plain(str(value), _MOST_CELL))
