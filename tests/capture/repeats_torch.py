@@ -33,7 +33,7 @@ def line_of(program: str, text: str) -> int:
         (("loader.py", "2", "spawn"), "input", "for number, (pictures", "train"),
         (("checkpoints.py",), "wait", "torch.save", "save"),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
 )
 def test_the_answer_names_cause_and_line(
     words: tuple[str, ...], cause: str, line: str, function: str, tmp_path: Path
@@ -58,22 +58,27 @@ def test_the_answer_names_cause_and_line(
 
 
 def test_tiny_ops_are_launching(tmp_path: Path) -> None:
-    """On a busy machine many of them are interrupted, and look as if they took long."""
+    """On a busy machine, which the answer tells, many of them are interrupted and look as if they took long:
+    then launching is no quarter of the steps, but still most of what no op explains."""
     words = ("--out", "out", "--", sys.executable, TORCH / "tiny_ops.py")
     assert record(*words, cwd=tmp_path).returncode == 0
     with stepscope.open(str(tmp_path / "out")) as trace:
         answer = trace.summary().data["answer"]
-        (parts,) = trace.query(
-            "SELECT sum(p.dur_ps) FILTER (WHERE p.label = 'dispatch') / sum(p.dur_ps) AS launching "
-            "FROM step_part AS p"
-        )
+        parts = {
+            row.label: row.share
+            for row in trace.query(
+                "SELECT p.label, sum(p.dur_ps) / sum(sum(p.dur_ps)) OVER () AS share "
+                "FROM step_part AS p GROUP BY p.label"
+            )
+        }
         (ops,) = trace.query(
             "SELECT count(*) / (SELECT count(*) FROM step WHERE averaged) AS each FROM slice AS s "
             "JOIN step AS t ON t.averaged AND s.ts_ps BETWEEN t.ts_ps AND t.ts_ps + t.dur_ps "
             "WHERE s.name = 'MulBackward0'"
         )
     assert ops.each == 40 * 16
-    assert parts.launching > 0.25
+    assert parts["dispatch"] == max(share for label, share in parts.items() if label != "compute")
+    assert parts["dispatch"] > 0.25 or "busy-machine" in answer["weakened_by"]
     assert answer["cause"] in ("dispatch", "none")
     if answer["cause"] == "dispatch":
         assert answer["place"]["function"] == "scores_of"
