@@ -128,12 +128,15 @@ def _marks(store: Store) -> _Marks:
 
 
 def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
-    """The steps of a recording with nothing that delimits them: the sessions it was merged from, or one."""
+    """The steps of a recording with nothing that delimits them: the sessions it was merged from, or one. None
+    where all is of one moment, as in a profile of memory."""
     facts = store.facts
     start, end = facts["start_ps"], facts["end_ps"]
     # Moments such as the end of the recorder's own window stretch nothing.
     if facts.get("slices_start_ps") is not None:
         start, end = facts["slices_start_ps"], facts["slices_end_ps"]
+    if start == end:
+        return []
     steps = _merged(store, marks.sources)
     steps = steps or [_one_step(known, start, end, marks.host)]
     if steps[0].recovered_from == "whole_capture":
