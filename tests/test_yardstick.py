@@ -145,12 +145,15 @@ def event(name: str, kind: str, begin: int, long: int, device: int = 0) -> dict[
 
 def test_a_trace_is_read_by_arithmetic(tmp_path: Path) -> None:
     """Two steps of 100 µs. Kernels 0 to 30 and 20 to 60, a collective 50 to 150 of which 90 lie alone, a copy
-    under it: 150 µs are busy."""
+    under it: 150 µs are busy. Both kernels were launched in the steps, the collective was not."""
     path = tmp_path / "trace.json"
     events = [
-        event("gemm", "kernel", 0, 30),
-        event("relu", "kernel", 20, 40),
-        event("ncclDevKernel_AllReduce", "kernel", 50, 100),
+        event("gemm", "kernel", 0, 30, correlation=7),
+        event("relu", "kernel", 20, 40, correlation=8),
+        event("cudaLaunchKernel", "cuda_runtime", 0, 1, correlation=7),
+        event("cudaLaunchKernel", "cuda_runtime", 1, 1, correlation=8),
+        event("cudaLaunchKernel", "cuda_runtime", 200, 1, correlation=9),
+        event("ncclDevKernel_AllReduce", "kernel", 50, 100, correlation=9),
         event("Memcpy HtoD", "gpu_memcpy", 140, 10),
         event("ProfilerStep#3", "user_annotation", 0, 100),
         event("ProfilerStep#4", "user_annotation", 100, 100),
@@ -159,7 +162,7 @@ def test_a_trace_is_read_by_arithmetic(tmp_path: Path) -> None:
     path.write_text(json.dumps({"traceEvents": events}))
     assert reading.truth(path) == {
         "limit": ["communication"],
-        "busy_ms": {"0": [0.15, 0.15]},
+        "busy_ms": {"0": [0.15, 0.15, 0.06]},
         "longest": ["ncclDevKernel_AllReduce", "relu"],
         "step_ms": [0.1],
     }

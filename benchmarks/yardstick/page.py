@@ -15,8 +15,8 @@ HEAD = """\
 
 How often is a profiler right about programs and traces whose truth is known? Every tool that reads an input
 gets the same questions, and its best answer counts. [The rules](../benchmarks/yardstick/README.md) say how
-truth is found, what counts as right, and what is not scored; the programs and the scorer are beside them. This
-page is made by `python -m benchmarks.yardstick page` from the kept scores and the truths.
+truth is found, what counts as right, and what is not scored. The programs and the scorer are beside them.
+`python -m benchmarks.yardstick page` makes this page from the kept scores and the truths.
 
 A score is *right of answered*. `-` means that the tool gives no such answer.
 """

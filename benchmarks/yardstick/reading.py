@@ -1,11 +1,13 @@
 """What is true of a trace of PyTorch, read with Python's json and decimals and none of stepscope's code.
 
 An execution is a kernel, a copy or a set of memory on a device; a kernel whose name has `nccl` or `rccl`
-communicates. A device is busy in the union of its executions. Its limit is the largest of: compute, what
-communication no kernel hides, what copies neither hide, idle; of the host's steps and of the time from the
-device's first to its last execution, since tools differ in which of them they take apart. What comes within
-TIE of the largest is right, too. The longest op is the kernel with the largest sum; where that one
-communicates, the longest that computes is right as well.
+communicates. A device is busy in the union of executions. Tools differ in which they look at, so three are
+right: all, those within the host's steps, and those that the host launched within its steps.
+
+The device's limit is the largest of: compute, what communication no kernel hides, what copies neither hide,
+idle; of the host's steps and of the time from the device's first to its last execution. What comes within TIE
+of the largest is right, too. The longest op is the kernel with the largest sum; where that one communicates,
+the longest that computes is right as well.
 """
 
 from __future__ import annotations
@@ -59,6 +61,19 @@ def steps(events: Iterable[Event]) -> list[Span]:
     ]
 
 
+def launches(events: Iterable[Event]) -> dict[int, Decimal]:
+    """When calls of the runtime began, by the number that they share with what they launch."""
+    return {
+        _number(one): span(one)[0]
+        for one in events
+        if one.get("ph") == "X" and re.search("runtime|driver", str(one.get("cat"))) and _number(one)
+    }
+
+
+def _number(event: Event) -> int:
+    return int(event.get("args", {}).get("correlation", 0))
+
+
 def span(event: Event) -> Span:
     """From when to when."""
     begin = Decimal(event["ts"])
@@ -93,7 +108,12 @@ def truth(path: Path) -> dict[str, Any]:
         windows = [whole]
         if marks:
             windows.append((min(begin for begin, _ in marks), max(end for _, end in marks)))
-        found["busy_ms"][device] = [round(float(union(within(spans, one))) / 1e3, 4) for one in windows]
+        busy = [union(within(spans, one)) for one in windows]
+        if marks:
+            begins = launches(events)
+            low, high = windows[-1]
+            busy.append(union(span(one) for one in run if low <= begins.get(_number(one), high) < high))
+        found["busy_ms"][device] = [round(float(one) / 1e3, 4) for one in busy]
         for window in windows:
             found["limit"] += _largest(_parts(run, window))
         for one in run:

@@ -1,8 +1,9 @@
 """The tools that are asked: one module each, with what all share here.
 
 A module has NAME, PACKAGE (its name in Python's package index), ABOUT (how its output is read), KINDS (of
-traces that it reads) and `trace(path, python)`, READS_PROGRAMS and `program(made, python)`. `python` is the interpreter of the environment that has the tool; what runs there is `inside/NAME_answer.py`, which
-prints an answer as JSON and imports nothing of this folder.
+traces that it reads) and `trace(path, python)`, READS_PROGRAMS and `program(made, python)`. `python` is the
+interpreter of the environment that has the tool; what runs there is `inside/NAME_answer.py`, which prints an
+answer as JSON and imports nothing of this folder.
 """
 
 from __future__ import annotations

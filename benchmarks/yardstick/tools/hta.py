@@ -13,8 +13,8 @@ KINDS = ("kineto",)
 ABOUT = (
     "The largest of compute, idle and non-compute time in `get_temporal_breakdown`, with the last step, "
     "without rounding (`HTA_DISABLE_NS_ROUNDING`), and with pandas 2; non-compute is communication or copy, "
-    "whichever `get_gpu_kernel_breakdown` finds longer. Busy time: kernel time less idle time. Ops: the first three "
-    "kernels of the breakdown by their sum."
+    "whichever `get_gpu_kernel_breakdown` finds longer. Busy time: kernel time less idle time. Ops: the "
+    "first three kernels of the breakdown by their sum."
 )
 READS_PROGRAMS = False
 

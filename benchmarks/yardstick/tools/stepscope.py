@@ -17,9 +17,15 @@ KINDS = ("kineto", "xplane", "nsys")
 ABOUT = (
     "`answer` of `stepscope PATH --format json`: one cause, one place and the place where its time is spent, "
     "one op or stage. The limit of a trace is the largest of compute, communication, copy, and all other "
-    "`causes` together. Busy time and ops: `stepscope query PATH @busy_by_device` and `@ops`."
+    "`causes` together. Busy time: `@busy_by_device`, which is of the steps that it averages. Ops: names of "
+    "`rollup_op` on devices by their sum."
 )
 READS_PROGRAMS = True
+_KERNELS = """
+SELECT r.name FROM rollup_op AS r JOIN track_place AS p USING (track_id)
+WHERE p.place = 'device' AND r.is_op AND r.class <> 'copy'
+GROUP BY r.name ORDER BY sum(r.total_ps) DESC LIMIT 3
+"""
 
 
 def program(made: Made, python: Path) -> Answer:
@@ -35,10 +41,10 @@ def trace(path: Path, python: Path) -> Answer:
         return Answer(problem=problem)
     answer = _answer(told)
     devices = _rows(python, path, "@busy_by_device")
-    ops = _rows(python, path, "@ops")
+    kernels = _rows(python, path, _KERNELS)
     return answer._replace(
         busy_ms={row["device"]: row["busy_ps"] / 1e9 for row in devices if row["place"] == "device"},
-        ops=[row["op"] for row in ops if row["place"] == "device"],
+        ops=[row["name"] for row in kernels],
     )
 
 

@@ -35,7 +35,7 @@ def main(out: str, path: str) -> None:
         other: times["non_compute_time(us)"],
     }
     longest = kernels.sort_values("sum (us)", ascending=False)
-    longest = longest[longest["name"] != "others"]
+    longest = longest[(longest["name"] != "others") & (longest["kernel_type"] != "MEMORY")]
     answer = {
         "limit": max(shares, key=shares.get),
         "busy_ms": {"rank 0": float(times["kernel_time(us)"] - times["idle_time(us)"]) / 1e3},
