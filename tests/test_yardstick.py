@@ -131,16 +131,9 @@ def test_a_gain_is_held_against_the_fixed_program() -> None:
     assert score.gain(known, None) is None
 
 
-def event(name: str, kind: str, begin: int, long: int, device: int = 0) -> dict[str, object]:
-    return {
-        "ph": "X",
-        "name": name,
-        "cat": kind,
-        "ts": begin,
-        "dur": long,
-        "args": {"device": device},
-        "pid": 0,
-    }
+def event(name: str, kind: str, begin: int, long: int, correlation: int = 0) -> dict[str, object]:
+    args = {"device": 0, "correlation": correlation}
+    return {"ph": "X", "name": name, "cat": kind, "ts": begin, "dur": long, "args": args, "pid": 0}
 
 
 def test_a_trace_is_read_by_arithmetic(tmp_path: Path) -> None:

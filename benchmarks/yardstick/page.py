@@ -103,10 +103,15 @@ def _each(found: Found, part: str) -> Iterator[str]:
 
 def _readings(found: Found) -> Iterator[str]:
     for name, module in tools.modules().items():
-        dates = sorted({found[part][name]["date"] for part in PARTS if name in found.get(part, {})})
-        when = f" Asked on {' and '.join(dates)}." if dates else ""
-        yield f"- **{TITLES[name]}**: {module.ABOUT}{when}"
+        told = [found[part][name] for part in PARTS if name in found.get(part, {})]
+        when = sorted({_when(one) for one in told})
+        yield f"- **{TITLES[name]}**: {module.ABOUT}" + (f" Asked: {'; '.join(when)}." if when else "")
     yield ""
+
+
+def _when(one: Found) -> str:
+    machine = one["machine"]
+    return f"{one['date']}, {machine['cores']} cores, load {machine['load']:.0f}"
 
 
 def _programs() -> Iterator[str]:

@@ -11,8 +11,9 @@
 --   rollup_id | int | row of rollup_op of a call; NULL for an op
 --   launched_from | int | slice of an op; NULL for a call
 WITH launches AS (
-  SELECT DISTINCT l.launched_from AS slice_id
+  SELECT l.launched_from AS slice_id
   FROM _launching_op AS l
+  GROUP BY l.launched_from
 ),
 
 told AS (
