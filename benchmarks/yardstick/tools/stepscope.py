@@ -43,7 +43,9 @@ def trace(path: Path, python: Path) -> Answer:
     devices = _rows(python, path, "@busy_by_device")
     kernels = _rows(python, path, _KERNELS)
     return answer._replace(
-        busy_ms={row["device"]: row["busy_ps"] / 1e9 for row in devices if row["place"] == "device"},
+        busy_ms={
+            row["device"].lstrip("/"): row["busy_ps"] / 1e9 for row in devices if row["place"] == "device"
+        },
         ops=[row["name"] for row in kernels],
     )
 
