@@ -192,12 +192,12 @@ def record_cost(found: Found) -> Iterator[Line]:
 
 
 def culprits(found: Found) -> Iterator[Line]:
-    """Of culprits.py."""
+    """Of `python -m benchmarks.yardstick programs`."""
     yield from _culprits(found, "programs with a known culprit")
 
 
 def elsewhere(found: Found) -> Iterator[Line]:
-    """Of culprits.py, for programs that are not in the repository."""
+    """Of the same, for programs that are not in the repository."""
     yield from _culprits(found, "other programs, outside of the repository")
 
 
@@ -257,6 +257,7 @@ SECTIONS: dict[str, dict[str, Callable[[Found], Iterator[Line]]]] = {
 PAGES = {
     "fleet-cost": "[What a fleet costs](fleet-cost.md)",
     "versions": "[Versions](versions.md)",
+    "yardstick": "[The yardstick](yardstick.md)",
 }
 """Families with a page of their own."""
 

@@ -3,16 +3,15 @@ where the corpus lies beside the clone, samples made by hand, and traces that Hy
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.yardstick import reading
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +25,6 @@ Event = dict[str, Any]
 Reading = dict[str, tuple[int, int, float]]
 """By number of the device: executions, their sum in picoseconds, and their share of the window."""
 
-EXECUTIONS = ("kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset")
 RECORDINGS = [path for path in corpus.files("accelerators/field/*") if path.name.endswith(".json.gz")]
 SAMPLES = sorted((corpus.SAMPLES / "kineto").glob("*.json"))
 
@@ -49,42 +47,18 @@ def found(path: Path) -> Reading:
     return told
 
 
-def union(spans: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
-    covered, reached = Decimal(0), None
-    for begin, end in sorted(spans):
-        start = begin if reached is None else max(begin, reached)
-        covered += max(Decimal(0), end - start)
-        reached = end if reached is None else max(reached, end)
-    return covered
-
-
 def read(events: list[Event]) -> Reading:
     """The devices, by Python's json and decimals, as truth.json was made."""
-    slices = [event for event in events if event.get("ph") == "X"]
-    span = {id(one): (Decimal(one["ts"]), Decimal(one["ts"]) + Decimal(one["dur"])) for one in slices}
-    marks = [
-        one
-        for one in slices
-        if re.fullmatch(r"ProfilerStep#\d+", one["name"]) and one.get("cat") != "gpu_user_annotation"
-    ]
-    window = [span[id(one)] for one in marks or slices]
+    marks = reading.steps(events)
+    window = marks or [reading.span(event) for event in events if event.get("ph") == "X"]
     low, high = min(begin for begin, _ in window), max(end for _, end in window)
-    by_device = defaultdict(list)
-    for one in slices:
-        if one.get("cat") in EXECUTIONS:
-            by_device[str(one.get("args", {}).get("device", one["pid"]))].append(span[id(one)])
     told = {}
-    for device, spans in by_device.items():
-        inside = [(max(begin, low), min(end, high)) for begin, end in spans if begin < high and end > low]
+    for device, run in reading.executions(events).items():
+        spans = [reading.span(one) for one in run]
         total = sum((end - begin for begin, end in spans), Decimal(0))
-        told[device] = (len(spans), int(total * 10**6), float(union(inside) / (high - low)))
+        busy = reading.union(reading.within(spans, (low, high)))
+        told[device] = (len(spans), int(total * 10**6), float(busy / (high - low)))
     return told
-
-
-def load(path: Path) -> list[Event]:
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt") as file:
-        whole = json.load(file, parse_float=Decimal)
-    return list(whole["traceEvents"] if isinstance(whole, dict) else whole)
 
 
 def same(got: Reading, wanted: Reading) -> None:
@@ -137,7 +111,7 @@ def test_recordings_of_other_projects(path):
 def test_samples(name, wanted):
     path = corpus.SAMPLES / "kineto" / f"{name}.json"
     same(found(path), wanted)
-    same(read(load(path)), wanted)
+    same(read(reading.load(path)), wanted)
 
 
 def test_a_row_that_two_kinds_of_events_share_is_taken_apart():
@@ -193,7 +167,7 @@ def traces(draw: Any) -> list[Event]:
         times = {"ts": draw(st.integers(0, 1500)), "dur": draw(st.integers(1, 300))}
         device, stream = draw(small), draw(small)
         place = {"pid": device, "tid": f"stream {stream}" if old else stream}
-        category = draw(st.sampled_from(EXECUTIONS[3:] if old else EXECUTIONS[:3]))
+        category = draw(st.sampled_from(reading.EXECUTIONS[3:] if old else reading.EXECUTIONS[:3]))
         args = {"device": device, "stream": stream}
         events.append({"ph": "X", "cat": category, "name": draw(NAMES), **place, **times, "args": args})
     for _ in range(draw(st.integers(0, 12))):

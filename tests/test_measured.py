@@ -102,29 +102,3 @@ def test_lines_of_a_row(table: ModuleType) -> None:
     assert memory[1:4] == ("100 MB", f"{peer}, 400 MB", "4 times less memory")
     assert part[:4] == ("`one`: reading: view", "0.5 s", f"{peer}, 4 s", "8 times as fast")
     assert number[:5] == ("`one`: reading: ours", "3.14 s", "", "", "at most 3, missed")
-
-
-def test_the_truth_of_a_program_is_read_from_it(tmp_path: Path) -> None:
-    culprits = load(ROOT / "benchmarks" / "culprits.py")
-    program = tmp_path / "slow.py"
-    program.write_text(
-        'TRUTH = {"cause": "wait", "fix": "do not"}\n\n\ndef outer():\n    def inner():\n'
-        "        one()  # culprit\n        two()\n        three()  # culprit\n"
-    )
-    (tmp_path / "shared.py").write_text("x = 1\n")
-    (found,) = culprits.programs(tmp_path)
-    assert (found.name, found.path) == ("slow", program)
-    place = {"file": "slow.py", "line_from": 6, "line_to": 8, "function": "inner"}
-    unsaid = {"also_acceptable": [], "op_type": None, "stage": None}
-    assert found.truth == {"cause": "wait", "fix": "do not", "place": place, **unsaid}
-
-
-def test_every_program_says_a_cause_and_sick_ones_mark_a_line() -> None:
-    culprits = load(ROOT / "benchmarks" / "culprits.py")
-    programs = culprits.programs(culprits.PROGRAMS)
-    scripts = {path.stem for path in culprits.PROGRAMS.glob("*.py")}
-    assert {program.name for program in programs} == scripts - {"harness"}
-    for program in programs:
-        healthy = program.truth["cause"] == "healthy"
-        assert healthy or program.truth["cause"] in set().union(*culprits.ABOUT.values())
-        assert healthy == (program.truth["place"] is None), program.name

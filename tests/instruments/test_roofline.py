@@ -10,6 +10,7 @@ import pytest
 
 import stepscope
 from stepscope import cli, reference
+from stepscope.cli import peak
 from stepscope.errors import UsageError
 from stepscope.instruments.roofline import devices, of_xla, roofs, summed, table
 from stepscope.report import pricing, roofline
@@ -52,6 +53,12 @@ def test_of_several_that_it_may_be_the_slowest_counts() -> None:
     by_size = devices.peaks({"name": "NVIDIA A100", "totalGlobalMem": 85_000_000_000})
     assert by_size is not None
     assert by_size.memory == 1935e9
+
+
+def test_devices_of_one_name_are_told_apart_by_their_memory() -> None:
+    small, large = ({"name": "NVIDIA GH200 480GB", "totalGlobalMem": size * 10**9} for size in (95, 143))
+    assert [devices.peaks(one).memory for one in (small, large)] == [4000e9, 4900e9]  # type: ignore[union-attr]
+    assert devices.peaks({"name": "NVIDIA GH200 480GB"}).memory == 4000e9  # type: ignore[union-attr]
 
 
 def test_what_the_recording_tells_comes_first() -> None:
@@ -134,8 +141,14 @@ def shaped(name: str, inputs: list[list[int]], kind: str = "c10::BFloat16") -> d
     return {"name": name, "dims": inputs, "kind": kind}
 
 
-def recording(path: Path, ops: list[dict[str, Any]], kernel_us: float = 100.5, device: Any = H100) -> str:
-    """Steps of PyTorch, each of which launches a kernel for each op."""
+def recording(
+    path: Path,
+    ops: list[dict[str, Any]],
+    kernel_us: float = 100.5,
+    device: Any = H100,
+    calls: tuple[str, ...] = (),
+) -> str:
+    """Steps of PyTorch, each of which launches a kernel for each op, within calls of Python."""
     events: list[dict[str, Any]] = []
     at, number = 0.0, 0
     for step in range(12):
@@ -149,6 +162,9 @@ def recording(path: Path, ops: list[dict[str, Any]], kernel_us: float = 100.5, d
                 "Ev Idx": number,
             }
             call = {"ph": "X", "pid": 7, "tid": 7}
+            for depth, name in enumerate(calls):
+                events.append({**call, "cat": "python_function", "name": name, "ts": at + 0.5 + depth / 10,
+                               "dur": 9.0 - depth / 5})  # fmt: skip
             events.append({**call, "cat": "cpu_op", "name": op["name"], "ts": at + 1.5, "dur": 6.0,
                            "args": {"External id": number, **shapes}})  # fmt: skip
             events.append({**call, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": at + 2.5,
@@ -191,6 +207,40 @@ def test_kernels_count_to_the_op_that_launched_them(tmp_path: Path) -> None:
     assert used.unknown_ps * 3 == used.computing_ps
     assert used.mfu == pytest.approx(runs * MM_FLOPS / 989.4e12 / (used.window_ps / 1e12))
     assert used.flops == runs * MM_FLOPS
+
+
+def test_ops_have_the_innermost_function_of_the_program_that_calls_them(tmp_path: Path) -> None:
+    library = "/env/lib/python3.12/site-packages/torch/nn/modules/linear.py(131): forward"
+    calls = ("/src/train.py(12): train", "/src/model.py(40): forward", "nn.Module: Linear_0", library)
+    path = recording(tmp_path / "traced.json", [MM], calls=calls)
+    with stepscope.open(path, cache=False) as trace:
+        (row,) = summed.grouped(summed.costs(trace.query), "line")
+        shown = roofline.build(trace, "t").headline
+    assert (row["file"], row["line"], row["op"]) == ("/src/model.py", 40, "aten::mm")
+    assert any("aten::mm (model.py:40)" in sentence for sentence in shown)
+    with stepscope.open(recording(tmp_path / "plain.json", [MM]), cache=False) as trace:
+        (row,) = summed.grouped(summed.costs(trace.query), "line")
+    assert row["file"] is None
+
+
+def test_a_device_that_counts_by_its_own_clock_is_believed(tmp_path: Path) -> None:
+    """On a TPU's timeline, an instruction after a wait may be shortened to nothing; the profiler keeps what
+    the device counted beside it. The loop has instructions within: its own time stays what is left of it."""
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "pid": 3, "name": "process_name", "args": {"name": "/device:TPU:0"}},
+        {"ph": "M", "pid": 3, "tid": 1, "name": "thread_name", "args": {"name": "XLA Ops"}},
+    ]
+    for number, (name, begin, dur, counted) in enumerate(
+        [("add.1", 0, 100, 100), ("add.1", 200, 0, 100), ("loop.2", 300, 100, 400), ("mul.3", 310, 50, 60)]
+    ):
+        own = {"hlo_op": name, "hlo_module": "jit_f", "device_duration_ps": counted * 10**6, "n": number}
+        events.append({"ph": "X", "pid": 3, "tid": 1, "name": name, "ts": begin, "dur": dur, "args": own})
+    path = tmp_path / "tpu.json"
+    path.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))
+    with stepscope.open(path, cache=False) as trace:
+        rows = summed.costs(trace.query)
+    took = {row["op_name"]: (row["executions"], row["self_ps"] // 10**6) for row in rows}
+    assert took == {"add.1": (2, 200), "loop.2": (1, 50), "mul.3": (1, 60)}
 
 
 def test_peaks_can_be_given(tmp_path: Path) -> None:
@@ -273,9 +323,17 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert document["ops"][0]["op"] == "aten::mm"
     assert document["devices"][0]["mfu"] > 0
     assert cli.main(["roofline", "--no-cache", path, "--by", "shape", "--peak", "1T,1G"]) == 0
-    assert "aten::mm" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "aten::mm" in shown
+    assert f"stepscope roofline {path} --by shape --peak 1T,1G --all" in shown
     assert cli.main(["roofline", "--no-cache", str(SAMPLES / "graph" / "small.pb")]) == 2
     assert roofline.NOTHING in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["1T,1G", "989.4T,3350G", "200,1.5k", "2P,819G", "measured"])
+def test_peaks_are_written_as_they_are_given(text: str) -> None:
+    given = peak.peaks(text)
+    assert peak.peaks(peak.text(given)) == given
 
 
 @pytest.mark.parametrize(

@@ -234,10 +234,10 @@ def add_spreadsheet(parser: Parser, aside: bool = False) -> None:
     parser.add_argument("--spreadsheet", action="store_true", help=argparse.SUPPRESS if aside else about)
 
 
-def full_command(verb: str, options: argparse.Namespace) -> str:
-    """The command that shows all of what one page has no room for."""
+def full_command(verb: str, options: argparse.Namespace, asked: Sequence[str] = ()) -> str:
+    """The command that shows all of what one page has no room for. asked: options to keep."""
     lake = ("--lake", options.lake) if options.lake else ()
-    return f"stepscope {verb} {shlex.join([*options.paths, *lake, '--all'])}"
+    return f"stepscope {verb} {shlex.join([*options.paths, *lake, *asked, '--all'])}"
 
 
 def need_csv(options: argparse.Namespace, is_csv: bool) -> None:

@@ -14,15 +14,26 @@ MEASURED = (0.0, 0.0)
 _SUFFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
 
-def peaks(text: str) -> tuple[float, float]:
+def peaks(told: str) -> tuple[float, float]:
     """What --peak takes: flops and bytes a second, such as 2T,90G, or MEASURED."""
-    if text == "measured":
+    if told == "measured":
         return MEASURED
-    found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in text.split(",")]
+    found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in told.split(",")]
     numbers = [float(one[1]) * _SUFFIX[one[2]] for one in found if one is not None]
     if len(numbers) != 2 or len(found) != 2 or min(numbers) <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not two numbers above 0, such as 200G,40G")
+        raise argparse.ArgumentTypeError(f"{told!r} is not two numbers above 0, such as 200G,40G")
     return numbers[0], numbers[1]
+
+
+def text(peak: tuple[float, float]) -> str:
+    """What to give --peak for these."""
+    return "measured" if peak == MEASURED else ",".join(map(_number, peak))
+
+
+def _number(value: float) -> str:
+    suffix = max((one for one in _SUFFIX if _SUFFIX[one] <= value), key=_SUFFIX.__getitem__, default="")
+    digits = f"{value / _SUFFIX[suffix]:f}".rstrip("0").rstrip(".")
+    return f"{digits}{suffix}"
 
 
 def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:

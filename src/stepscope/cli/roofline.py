@@ -17,7 +17,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
-from stepscope.cli.peak import PEAK_HELP, known, peaks
+from stepscope.cli.peak import PEAK_HELP, known, peaks, text
 
 ABOUT = "ops against what their device could do: least time, share of peak, MFU"
 EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the shapes
@@ -65,6 +65,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(f"  to do: {roofline.TODO}")
         return 2
     if not everything:
-        report = replace(report, next_commands=(full_command("roofline", options),))
+        report = replace(report, next_commands=(full_command("roofline", options, _asked(options)),))
     show(report, options, console)
     return 0
+
+
+def _asked(options: argparse.Namespace) -> list[str]:
+    """The options that decide what the table says."""
+    asked = [] if options.by == "op" else ["--by", options.by]
+    if options.peak is not None:
+        asked += ["--peak", text(options.peak)]
+    return asked

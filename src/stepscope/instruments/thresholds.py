@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 _Number = TypeVar("_Number", int, float)
 
-CULPRITS = "programs with a known culprit (benchmarks/culprits)"
+CULPRITS = "programs with a known culprit (benchmarks/yardstick)"
 DRAWN = "cases drawn in the tests"
 MEASURED = "measured alone, on two cores"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from stepscope import strict_json
 from stepscope.instruments.roofline.table import Counted
+from stepscope.instruments.roofline.torch_lines import lines
 from stepscope.instruments.roofline.torch_ops import Cost, cost
 from stepscope.library.statements import Query, statement
 
@@ -18,15 +19,15 @@ _TOLD = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 
 def counted(query: Query) -> list[Counted]:
-    """Executions of one op with inputs of the same shapes on one device are one row."""
+    """Executions of one op, called from one function, with inputs of the same shapes on one device are one
+    row."""
     sums: dict[tuple[Any, ...], list[int]] = {}
     costs: dict[tuple[Any, ...], Cost | None] = {}
-    for run_id, host_id, source_id, device, op, args_json, kernel, tf32, executions, took in query(
-        statement("costed_kernels")
-    ).rows():
-        place = (run_id, host_id, source_id, device)
+    rows = query(statement("costed_kernels")).rows()
+    made_by = lines(query) if rows else {}
+    for *place, op, args_json, launched_from, kernel, tf32, executions, took in rows:
         shaped, shapes_args = _shaped(op, args_json)
-        key = (*place, op, kernel, shaped, tf32)
+        key = (*place, op, kernel, shaped, tf32, made_by.get(launched_from))
         if key not in sums:
             sums[key] = [0, 0]
             costs[key] = cost(op, shapes_args) if shapes_args else None
@@ -45,7 +46,7 @@ def _shaped(op: str | None, args_json: str | None) -> tuple[str, dict[str, Any]]
 
 
 def _row(key: tuple[Any, ...], of_one: Cost | None, executions: int, took_ps: int) -> Counted:
-    run_id, host_id, source_id, device, op, kernel, shaped, tf32 = key
+    run_id, host_id, source_id, device, op, kernel, shaped, tf32, made_by = key
     problem = None
     if of_one is None:
         problem = NO_OP if op is None else NO_FORMULA if shaped else NO_SHAPES
@@ -59,8 +60,8 @@ def _row(key: tuple[Any, ...], of_one: Cost | None, executions: int, took_ps: in
         op or kernel,
         op,
         dims if dims is None or len(dims) <= _LONGEST else f"{dims[: _LONGEST - 1]}…",
-        None,
-        None,
+        None if made_by is None else made_by.file,
+        None if made_by is None else made_by.line,
         executions,
         took_ps,
         None if of_one is None else "shapes",

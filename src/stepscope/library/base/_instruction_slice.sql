@@ -12,6 +12,8 @@
 --   name | text | Name | its name, on a GPU that of the kernel
 --   dur_ps | ps | Duration | its duration with children
 --   self_ps | ps | Self | the same without them
+--   device_ps | ps | By the device | its duration by the device's own clock, where the recording has it: on the common
+--     timeline, a TPU's instructions are shortened, some to nothing, where a wait before them ends late
 --   hlo_module | text | Module | module that it names
 --   program_id | text | Program | program that it names
 --   execution | text | Execution | number of the execution that it names
@@ -35,6 +37,10 @@ SELECT
   s.name,
   s.dur_ps,
   s.self_ps,
+  CASE
+    WHEN s.args_json LIKE '%"device_duration_ps"%'
+      THEN TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.device_duration_ps'), '') AS BIGINT)
+  END AS device_ps,
   CASE
     WHEN s.args_json LIKE '%"hlo_module"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.hlo_module'), '')
   END AS hlo_module,

@@ -15,7 +15,8 @@
 --   name | text | name of the slices, on a GPU that of the kernel
 --   slices | int | how many
 --   sum_dur_ps | ps | their durations with children, added up
---   sum_self_ps | ps | their self times, added up
+--   sum_self_ps | ps | their self times, added up; by the device's own clock where it tells them of instructions that
+--     have none within
 WITH placed AS (
   SELECT
     n.source_id,
@@ -27,7 +28,7 @@ WITH placed AS (
     n.op_name,
     n.name,
     n.dur_ps,
-    o.self_ps
+    CASE WHEN o.self_ps = n.dur_ps THEN COALESCE(n.device_ps, o.self_ps) ELSE o.self_ps END AS own_ps
   FROM _instruction_slice AS n
   INNER JOIN op_slice AS o ON o.slice_id = n.slice_id
   INNER JOIN step_window AS w ON w.source_id = n.source_id
@@ -45,7 +46,7 @@ SELECT
   p.name,
   COUNT(*) AS slices,
   CAST(SUM(p.dur_ps) AS BIGINT) AS sum_dur_ps,
-  CAST(SUM(p.self_ps) AS BIGINT) AS sum_self_ps
+  CAST(SUM(p.own_ps) AS BIGINT) AS sum_self_ps
 FROM placed AS p
 GROUP BY p.source_id, p.place, p.device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name
 ORDER BY

@@ -11,6 +11,7 @@
 --   device | text | device that ran them
 --   op | text | op that launched them; NULL where none is known
 --   args_json | text | what was recorded of that op
+--   launched_from | int | slice of that op
 --   kernel | text | kernel whose op is not known
 --   in_parts | bool | true when a kernel of theirs multiplies 32-bit floats as TF32
 --   executions | int | executions of the op, or kernels
@@ -70,6 +71,7 @@ SELECT
   u.device,
   s.name AS op,
   s.args_json,
+  u.launched_from,
   u.kernel,
   u.any_tf32 = 1 AS in_parts,
   CASE WHEN u.launched_from IS NULL THEN u.kernels ELSE 1 END AS executions,
