@@ -16,8 +16,9 @@ from urllib.parse import unquote
 from starlette.routing import Route, Router
 
 from stepscope.server.access import Access
-from stepscope.server.app import API, Errors, Page, answered, nothing
+from stepscope.server.app import API, Errors, answered, nothing
 from stepscope.server.console import Settings, StatementProcesses
+from stepscope.server.open_page import Page
 from stepscope.server.recording import ServedRecording
 
 if TYPE_CHECKING:
