@@ -18,7 +18,7 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 from . import clocks, ring
 from .folder import Folder, text
 from .machine import resident_bytes
-from .ring import Moment, Place, Ring, Seen, StepTimes
+from .ring import Moment, Place, Ring, SeenLooks, StepTimes
 
 NAME = "live.json"
 LOOK_S = 0.02
@@ -52,7 +52,7 @@ class _SlowStep(NamedTuple):
 
     step: StepTimes
     told: Dict[str, Any]
-    seen: Seen
+    seen: SeenLooks
     moment: Optional[Moment]
     """When it is to be kept."""
 

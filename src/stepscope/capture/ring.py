@@ -44,7 +44,7 @@ class StepTimes(NamedTuple):
     end_ns: int
 
 
-class Seen(NamedTuple):
+class SeenLooks(NamedTuple):
     """Looks, and what their numbers stand for."""
 
     looks: List[Look]
@@ -88,7 +88,7 @@ class Moment(NamedTuple):
     odd: Optional[StepTimes]
     """The step that it is about; None for all."""
     steps: List[StepTimes]
-    seen: Seen
+    seen: SeenLooks
     samples: List[Dict[str, Any]]
 
 
@@ -190,10 +190,10 @@ class Ring:
         steps = _copy(self._steps)
         return steps[-1] if steps else None
 
-    def seen(self, begin_unix_ns: int) -> Seen:
+    def seen(self, begin_unix_ns: int) -> SeenLooks:
         """What was seen since."""
         stacks = self._stacks
-        return Seen([look for look in _copy(stacks.looks) if look.unix_ns >= begin_unix_ns], stacks)
+        return SeenLooks([look for look in _copy(stacks.looks) if look.unix_ns >= begin_unix_ns], stacks)
 
     def moment(self, name: str, why: str, odd: Optional[StepTimes] = None) -> Moment:
         """What is kept now. odd: the step that it is about; it may go on."""

@@ -34,7 +34,7 @@ from stepscope.server.answer_routes import (
 )
 from stepscope.server.assets import CACHING, Asset
 from stepscope.server.headers import Headers
-from stepscope.server.open_page import Endpoint, Page
+from stepscope.server.open_page import Endpoint, OpenPage
 from stepscope.server.recording_routes import (
     add,
     beside,
@@ -108,7 +108,7 @@ _TIMELESS = frozenset({session, news, reload, beside, add, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 
-def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
+def build(page: OpenPage, assets: Mapping[str, Asset]) -> ASGIApp:
     """The application."""
     routes = [
         Route(path, partial(answered, page, endpoint), methods=[method]) for method, path, endpoint in API
@@ -135,7 +135,7 @@ async def _asset(asset: Asset, tag: str, request: Request) -> Response:
     return Response(asset.content, media_type=asset.media_type, headers=headers)
 
 
-async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response:
+async def answered(page: OpenPage, endpoint: Endpoint, request: Request) -> Response:
     """Runs an endpoint until it answers or the client is gone, which cancels it."""
     if request.method == "POST":
         # All of it, so that what is received next can only be that the client left.
@@ -158,7 +158,7 @@ async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response
 
 
 @contextlib.contextmanager
-def _told(page: Page, request: Request) -> Iterator[Doing]:
+def _told(page: OpenPage, request: Request) -> Iterator[Doing]:
     """What is done for the request, told to who asks meanwhile."""
     query = request.scope.get("query_string", b"").decode("latin-1")
     of = f"{request.scope.get('path')}?{query}" if query else str(request.scope.get("path"))

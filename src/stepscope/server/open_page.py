@@ -28,10 +28,10 @@ _LINGER_SECONDS = 60.0
 """How long recordings stay open after they were opened again: for answers that are under way."""
 
 
-Endpoint = Callable[["Page", Request], Awaitable[Response]]
+Endpoint = Callable[["OpenPage", Request], Awaitable[Response]]
 
 
-class Page:
+class OpenPage:
     """What routes need: the recording, the console, and who may ask."""
 
     def __init__(

@@ -15,11 +15,11 @@ from stepscope import __version__, exporters
 from stepscope.server import (
     requests,
 )
-from stepscope.server.open_page import Page
+from stepscope.server.open_page import OpenPage
 from stepscope.server.replies import Json, Refused
 
 
-async def session(page: Page, request: Request) -> Response:
+async def session(page: OpenPage, request: Request) -> Response:
     """Exchanges the token for a cookie."""
     given = requests.json_object(request, request.state.body, "token")
     value = page.access.exchange(given["token"])
@@ -29,7 +29,7 @@ async def session(page: Page, request: Request) -> Response:
     return answer
 
 
-async def catalog(page: Page, request: Request) -> Response:
+async def catalog(page: OpenPage, request: Request) -> Response:
     """What there is to look at."""
     found = await page.recording.catalog()
     given = found.told["given"]
@@ -37,25 +37,25 @@ async def catalog(page: Page, request: Request) -> Response:
     return Json({**members, **found.told})
 
 
-async def news(page: Page, request: Request) -> Response:
+async def news(page: OpenPage, request: Request) -> Response:
     """How many sources came into the lakes since they were opened."""
     return Json({"sources": await asyncio.to_thread(page.news.count), "opened": page.opened})
 
 
-async def reload(page: Page, request: Request) -> Response:
+async def reload(page: OpenPage, request: Request) -> Response:
     """Opens the recordings again."""
     requests.json_object(request, request.state.body)
     await page.reopen()
     return Json({"opened": page.opened})
 
 
-async def beside(page: Page, request: Request) -> Response:
+async def beside(page: OpenPage, request: Request) -> Response:
     """What lies beside the recordings and can be opened, too."""
     offered = [] if page.beside is None else await asyncio.to_thread(page.beside.offer)
     return Json({"format": 1, "offered": offered})
 
 
-async def add(page: Page, request: Request) -> Response:
+async def add(page: OpenPage, request: Request) -> Response:
     """Opens one more recording: the number of one that was offered."""
     number = requests.json_object(request, request.state.body, "number")["number"]
     whole = isinstance(number, int) and not isinstance(number, bool)
@@ -76,7 +76,7 @@ async def add(page: Page, request: Request) -> Response:
     return Json({"opened": page.opened})
 
 
-async def export(page: Page, request: Request) -> Response:
+async def export(page: OpenPage, request: Request) -> Response:
     """All slices as a file that Perfetto and chrome://tracing open."""
     requests.json_object(request, request.state.body)
     await page.recording.catalog()
@@ -86,12 +86,12 @@ async def export(page: Page, request: Request) -> Response:
     return FileResponse(path, media_type="application/gzip", background=BackgroundTask(folder.cleanup))
 
 
-async def doing(page: Page, request: Request) -> Response:
+async def doing(page: OpenPage, request: Request) -> Response:
     """What is done for a request that is under way: the last one of this path and query."""
     found = page.under_way.get(requests.text(request, "of"))
     return Json({"format": 1, "now": found[-1].told() if found else None})
 
 
-async def report(page: Page, request: Request) -> Response:
+async def report(page: OpenPage, request: Request) -> Response:
     """A report as `--format json` prints it."""
     return Json(await page.recording.report(request.scope["path"].rpartition("/")[2]))

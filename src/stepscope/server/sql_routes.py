@@ -13,16 +13,16 @@ from stepscope.server import (
     requests,
     schema,
 )
-from stepscope.server.open_page import Page
+from stepscope.server.open_page import OpenPage
 from stepscope.server.replies import Json, Refused, encode
 
 
-async def schema_(page: Page, request: Request) -> Response:
+async def schema_(page: OpenPage, request: Request) -> Response:
     """Tables, views and statements."""
     return Json(await asyncio.to_thread(lambda: encode(schema.tell())))
 
 
-async def sql(page: Page, request: Request) -> Response:
+async def sql(page: OpenPage, request: Request) -> Response:
     """Rows of a statement, as many as a page shows."""
     given = requests.json_object(request, request.state.body, "sql")
     found = await page.console.run(_statement(given["sql"]))
@@ -40,7 +40,7 @@ async def sql(page: Page, request: Request) -> Response:
     return Json(encode(members)[:-1] + b',"rows":' + found.body + b"}")
 
 
-async def download(page: Page, request: Request) -> Response:
+async def download(page: OpenPage, request: Request) -> Response:
     """All rows of a statement as a file."""
     given = requests.json_object(request, request.state.body, "sql", "form")
     form = given["form"]

@@ -12,7 +12,7 @@ from stepscope.server import (
     details,
     requests,
 )
-from stepscope.server.open_page import Page
+from stepscope.server.open_page import OpenPage
 from stepscope.server.replies import BytesReply, Json, Refused, encode
 from stepscope.server.timeline import MOST_PX
 
@@ -23,12 +23,12 @@ _TURN_SECONDS = 0.1
 """For how long a range is added up until another one has its turn."""
 
 
-async def names(page: Page, request: Request) -> Response:
+async def names(page: OpenPage, request: Request) -> Response:
     """Names of slices, their classes and op types."""
     return Json(await page.recording.names())
 
 
-async def timeline(page: Page, request: Request) -> Response:
+async def timeline(page: OpenPage, request: Request) -> Response:
     """The cells of a window."""
     first, until = requests.span(request)
     px = requests.integer(request, "px", 1, MOST_PX)
@@ -39,7 +39,7 @@ async def timeline(page: Page, request: Request) -> Response:
         return BytesReply(await asyncio.to_thread(lod.cells, tracks, first, until, px))
 
 
-async def slice_(page: Page, request: Request) -> Response:
+async def slice_(page: OpenPage, request: Request) -> Response:
     """Everything about a slice."""
     text = request.path_params["id"]
     if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
@@ -52,7 +52,7 @@ async def slice_(page: Page, request: Request) -> Response:
     )
 
 
-async def stack(page: Page, request: Request) -> Response:
+async def stack(page: OpenPage, request: Request) -> Response:
     """The calls of a sampled stack, and its time."""
     text = request.path_params["id"]
     if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
@@ -63,14 +63,14 @@ async def stack(page: Page, request: Request) -> Response:
     return Json(await page.recording.desk.ask(lambda trace: encode(details.stack_of(trace, int(text)))))
 
 
-async def search(page: Page, request: Request) -> Response:
+async def search(page: OpenPage, request: Request) -> Response:
     """Slices with a text in their name."""
     text, most = requests.text(request, "q"), requests.integer(request, "limit", 1, MOST_FOUND)
     known = await page.recording.catalog()
     return Json(await page.recording.desk.ask(lambda trace: encode(details.search(trace, known, text, most))))
 
 
-async def in_range(page: Page, request: Request) -> Response:
+async def in_range(page: OpenPage, request: Request) -> Response:
     """What a range of some tracks holds."""
     first, until = requests.span(request)
     known = await page.recording.catalog()
@@ -84,14 +84,14 @@ async def in_range(page: Page, request: Request) -> Response:
     return Json(await asyncio.to_thread(lambda: encode(details.of_sums(sums, lod.classes))))
 
 
-async def step_parts(page: Page, request: Request) -> Response:
+async def step_parts(page: OpenPage, request: Request) -> Response:
     """Where the steps of a range go. Apart from what else a range holds: finding it out takes its time."""
     first, until = requests.span(request)
     parts = await page.recording.parts()
     return Json(await asyncio.to_thread(lambda: encode(parts.within(first, until))))
 
 
-async def counters(page: Page, request: Request) -> Response:
+async def counters(page: OpenPage, request: Request) -> Response:
     """Counters of a window."""
     first, until = requests.span(request)
     px = requests.integer(request, "px", 1, MOST_PX)
