@@ -13,6 +13,8 @@ import pytest
 import stepscope
 
 ROOT = Path(stepscope.__file__).parent
+LONGEST = 60
+"""Lines of a function."""
 
 LATE = {
     ("stepscope", "notebook"): "IPython asks for it by a name of the package; importing it takes IPython",
@@ -173,3 +175,15 @@ def test_no_two_classes_have_one_name() -> None:
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(name)
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_functions_fit_on_a_screen() -> None:
+    """Ruff holds how complex a function may be; this holds how long."""
+    long = {
+        f"{name}.{node.name}": length
+        for name, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST
+    }
+    assert long == {}

@@ -246,10 +246,10 @@ def test_odd_values_in_the_files_of_the_cache(
 
     def look() -> None:
         cache, spool = Cache(folder, 1 << 30, _core.DECODER_VERSION), Spool()
-        (source,) = find([str(path)], formats, spool, memory=cache).sources
+        (source,) = find([str(path)], formats, spool, memory=cache.files).sources
         cache.find(source)
         cache.tidy()
-        cache.release()
+        cache.locks.release()
         decoded = decode_source(source, spool)
         assert decoded.error is None or name == "sealed index"
         spool.close()

@@ -1,4 +1,4 @@
-"""What the environment sets: the cache's place and size limit, memory, threads and patience."""
+"""Settings from the environment: the cache's place and size limit, memory, threads and patience."""
 
 from __future__ import annotations
 

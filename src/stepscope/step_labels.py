@@ -1,4 +1,4 @@
-"""What the time of a step goes to: the labels, and how each is said and drawn.
+"""The labels of the time of a step, and how each is said and drawn.
 
 step_labels.json has all that is told of a label, in the order in which labels are listed; the page is built
 from the same file. A new label is one entry there and its name here.

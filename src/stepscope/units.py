@@ -67,14 +67,12 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
     largest, and more decimals for the smallest as long as the largest keeps to four digits."""
     sizes = [abs(v) for v in values if _is_number(v)]
     largest = max(sizes, default=0)
-    smallest = min((s for s in sizes if s), default=largest)
+    smallest = min(filter(None, sizes), default=largest)
     if unit in ("int", "text", "bool", "unix_ns"):
         return Scale(unit, 1, "", 0)
     if unit == "ratio":  # a hundredth, so dividing by the divisor would lose digits: see _fixed
         return Scale(unit, 0, "%", 1)
-    steps = [step for step in _STEPS.get(unit, ()) if largest * 2000 >= step[0] * 1999] or _STEPS.get(
-        unit, ()
-    )[:1]
+    steps = _steps(unit, largest)
     divisor, symbol = steps[-1] if steps else (1, "")
     is_wide = smallest * 1000 < largest < 10 * divisor
     if is_wide and len(steps) > 1:  # 1,767 ms and 0.9 ms are both readable, 1.77 s and 0.00 s are not
@@ -89,12 +87,18 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
     return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, decimals))
 
 
+def _steps(unit: Unit, largest: float) -> Sequence[tuple[int, str]]:
+    """Divisors and symbols for numbers up to this one; one at least where a unit has any."""
+    steps = _STEPS.get(unit, ())
+    return [step for step in steps if largest * 2000 >= step[0] * 1999] or steps[:1]
+
+
 def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequence[bool] = ()) -> list[Scale]:
     """The scales of a table's columns. Columns of one kind share theirs, so that they can be compared,
     unless one is so much smaller (means beside totals) that its digits would all vanish. signed: which of
     them hold differences; none when not given."""
     columns = [[row[i] for row in rows] for i in range(len(kinds))]
-    largest = [max((abs(v) for v in column if _is_number(v)), default=0) for column in columns]
+    largest = [_largest(column) for column in columns]
     found = []
     for i, kind in enumerate(kinds):
         like = [k for k, other in enumerate(kinds) if other == kind]
@@ -104,6 +108,10 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequenc
         one = scale(kind, [v for k in together for v in columns[k]] if shared else columns[i])
         found.append(replace(one, signed=bool(signed and signed[i])))
     return found
+
+
+def _largest(values: Sequence[Any]) -> float:
+    return max((abs(value) for value in values if _is_number(value)), default=0)
 
 
 def show(value: Any, unit: Unit) -> str:

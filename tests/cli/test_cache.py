@@ -58,12 +58,12 @@ def test_what_is_being_read_stays(capsys: pytest.CaptureFixture[str]) -> None:
     kept = user_cache()
     assert kept is not None
     entry = kept.contents()[0].folder
-    assert kept._hold(entry)
+    assert kept.locks.hold(entry)
     try:
         assert "1 recording stay, because they are being read" in told(capsys, "clear")
         assert "1 recording" in told(capsys)
     finally:
-        kept.release()
+        kept.locks.release()
 
 
 @pytest.mark.usefixtures("filled")

@@ -17,6 +17,7 @@ from stepscope.server.access import Access
 from stepscope.server.assets import Asset
 from stepscope.server.console import Settings, StatementProcesses
 from stepscope.server.news import News
+from stepscope.server.open_page import OpenPage
 from stepscope.server.recording import ServedRecording
 from stepscope.server.sibling_files import SiblingFiles
 from stepscope.session import trace
@@ -81,8 +82,8 @@ class Served:
         self.assets: dict[str, Asset] = assets.manifest()
         settings = Settings(paths, lake=lake, **{"seconds": PATIENCE_SECONDS, **limits})
 
-        async def make() -> app.Page:
-            return app.Page(
+        async def make() -> OpenPage:
+            return OpenPage(
                 lambda: ServedRecording(lambda: trace.open(*given, lake=lake)),
                 StatementProcesses(settings),
                 self.access,

@@ -16,6 +16,7 @@ from stepscope.library.statements import statement
 from stepscope.server import app, assets
 from stepscope.server.access import Access
 from stepscope.server.console import Settings, StatementProcesses
+from stepscope.server.open_page import OpenPage
 from stepscope.server.recording import ServedRecording
 from stepscope.server.run import Protocol, bind
 from stepscope.session import trace
@@ -38,7 +39,7 @@ def here(path: Path) -> Iterator[str]:
     started: list[uvicorn.Server] = []
 
     async def serve() -> None:
-        page = app.Page(
+        page = OpenPage(
             lambda: ServedRecording(lambda: trace.open(path)),
             StatementProcesses(Settings((str(path),))),
             access,

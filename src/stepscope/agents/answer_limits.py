@@ -75,3 +75,13 @@ def shortened(value: Any, most: int) -> Any:
     if isinstance(value, (list, tuple)):
         return [shortened(one, most) for one in value[: max(1, most)]]
     return value
+
+
+def with_short_texts(answer: dict[str, Any], most: int) -> dict[str, Any]:
+    """The answer with shorter texts where its head alone is large."""
+    for characters in (400, 200, 80, 30):
+        if size(answer) <= most:
+            return answer
+        answer = {key: one if key == "handle" else shortened(one, characters) for key, one in answer.items()}
+        answer["truncated_head"] = True
+    return answer

@@ -1,4 +1,4 @@
-"""What agents have open: a few recordings, each a trace in a thread and a console for SQL."""
+"""The recordings that agents have open, each a trace in a thread and a console for SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which paths an agent may have opened: those under the roots that the user named."""
+"""The paths that an agent may open: those under the roots that the user named."""
 
 from __future__ import annotations
 

@@ -54,19 +54,6 @@ async def _serve(roots: Roots) -> None:
 def built(recordings: Recordings) -> Server[Any]:
     """A server of the six tools over recordings."""
 
-    async def list_tools(_: ServerRequestContext[Any], __: Any) -> types.ListToolsResult:
-        reads = types.ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        )
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=tool.name, description=tool.about, input_schema=tool.schema, annotations=reads
-                )
-                for tool in tools.TOOLS
-            ]
-        )
-
     async def call_tool(
         _: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
@@ -75,42 +62,57 @@ def built(recordings: Recordings) -> Server[Any]:
             content=[types.TextContent(type="text", text=answer_limits.text(answer))], is_error=failed
         )
 
-    async def list_resources(_: ServerRequestContext[Any], __: Any) -> types.ListResourcesResult:
-        about = "tables with a line about each; stepscope://schema/TABLE has the columns"
-        return types.ListResourcesResult(
-            resources=[types.Resource(uri=_SCHEMA, name="schema", description=about, mime_type=_MARKDOWN)]
-        )
-
-    async def list_templates(_: ServerRequestContext[Any], __: Any) -> types.ListResourceTemplatesResult:
-        found = (
-            (_TABLE, "table", "columns of a table, with units"),
-            (_FINDING, "finding", "why a finding matters, what to do, and its SQL"),
-            (_LIBRARY, "library", "an analysis or view: its question, columns and SQL"),
-        )
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(uri_template=uri, name=name, description=about, mime_type=_MARKDOWN)
-                for uri, name, about in found
-            ]
-        )
-
-    async def read_resource(
-        _: ServerRequestContext[Any], params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=page(uri))]
-        )
-
     return Server(
         "stepscope",
         version=__version__,
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
+        on_list_tools=_list_tools,
         on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
+        on_list_resources=_list_resources,
+        on_list_resource_templates=_list_templates,
+        on_read_resource=_read_resource,
+    )
+
+
+async def _list_tools(_: ServerRequestContext[Any], __: Any) -> types.ListToolsResult:
+    reads = types.ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    return types.ListToolsResult(
+        tools=[
+            types.Tool(name=tool.name, description=tool.about, input_schema=tool.schema, annotations=reads)
+            for tool in tools.TOOLS
+        ]
+    )
+
+
+async def _list_resources(_: ServerRequestContext[Any], __: Any) -> types.ListResourcesResult:
+    about = "tables with a line about each; stepscope://schema/TABLE has the columns"
+    return types.ListResourcesResult(
+        resources=[types.Resource(uri=_SCHEMA, name="schema", description=about, mime_type=_MARKDOWN)]
+    )
+
+
+async def _list_templates(_: ServerRequestContext[Any], __: Any) -> types.ListResourceTemplatesResult:
+    found = (
+        (_TABLE, "table", "columns of a table, with units"),
+        (_FINDING, "finding", "why a finding matters, what to do, and its SQL"),
+        (_LIBRARY, "library", "an analysis or view: its question, columns and SQL"),
+    )
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(uri_template=uri, name=name, description=about, mime_type=_MARKDOWN)
+            for uri, name, about in found
+        ]
+    )
+
+
+async def _read_resource(
+    _: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
+    uri = str(params.uri)
+    return types.ReadResourceResult(
+        contents=[types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=page(uri))]
     )
 
 

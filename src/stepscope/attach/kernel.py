@@ -1,4 +1,4 @@
-"""What the kernel says of a process: its threads, and why it may not be traced. Linux only."""
+"""Facts from the kernel about a process: its threads, and why it may not be traced. Linux only."""
 
 from __future__ import annotations
 

@@ -97,12 +97,7 @@ def read(
 ) -> Sampled:
     """What speedscope's form says, as lines. ValueError, KeyError and the like where it is another form."""
     frames = [_frame(one, folder) for one in speedscope["shared"]["frames"]]
-    threads = []
-    for profile in speedscope["profiles"]:
-        found = _THREAD.match(str(profile["name"]))
-        name = printable(found[2]) if found and found[2] else None
-        stacks = [[int(at) for at in stack] for stack in profile["samples"]]
-        threads.append((name, [[at for at in stack if frames[at] is not None] for stack in stacks]))
+    threads = _threads(speedscope["profiles"], frames)
     looks = max((len(stacks) for _, stacks in threads), default=0)
     lines: list[dict[str, Any]] = [{"begin_unix_ns": begin_ns}]
     lines += [
@@ -127,6 +122,19 @@ def read(
     if not native:
         notes.append("py-spy could not unwind C++ here: frames of Python only")
     return Sampled(lines, looks, len(threads), _hot(threads, frames), begin_ns, end_ns, native, notes)
+
+
+def _threads(
+    profiles: Sequence[Mapping[str, Any]], frames: Sequence[dict[str, Any] | None]
+) -> list[tuple[str | None, list[list[int]]]]:
+    """The name of each thread, and its stacks of frames that are shown."""
+    threads = []
+    for profile in profiles:
+        found = _THREAD.match(str(profile["name"]))
+        name = printable(found[2]) if found and found[2] else None
+        stacks = [[int(at) for at in stack] for stack in profile["samples"]]
+        threads.append((name, [[at for at in stack if frames[at] is not None] for stack in stacks]))
+    return threads
 
 
 def _stack(

@@ -145,20 +145,24 @@ def told(text: str, python: str, complaint: str | None) -> GdbStop:
     current = _CURRENT.search(text)
     why = complaint
     if at is None and why is None:
-        ended, killed = _ENDED.search(text), _KILLED.search(text)
-        if ended is not None:
-            how = f"with code {int(ended[2], 8)}" if ended[2] else "normally"
-            why = f"the program ended {how}"
-        elif killed is not None:
-            why = f"the program ended by {killed[1]}"
-        else:
-            last = [line for line in text.splitlines() if line.strip()]
-            why = printable(last[-1][:300]) if last else "gdb said nothing; it must be one with Python"
+        why = _how_it_ended(text)
     try:
         spied = tools.spied(strict_json.value(python)) if python else {}
     except (ValueError, TypeError, KeyError, AttributeError):
         spied = {}
     return GdbStop(at, int(current[1]) if current else None, tools.debugged(text), spied, missing, why)
+
+
+def _how_it_ended(text: str) -> str:
+    """Why gdb stopped nowhere."""
+    ended, killed = _ENDED.search(text), _KILLED.search(text)
+    if ended is not None:
+        how = f"with code {int(ended[2], 8)}" if ended[2] else "normally"
+        return f"the program ended {how}"
+    if killed is not None:
+        return f"the program ended by {killed[1]}"
+    last = [line for line in text.splitlines() if line.strip()]
+    return printable(last[-1][:300]) if last else "gdb said nothing; it must be one with Python"
 
 
 def end(process: subprocess.Popen[bytes]) -> int:

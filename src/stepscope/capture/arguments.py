@@ -83,7 +83,7 @@ def changes(
 ) -> List[ArgumentChange]:
     """What differs, the most telling first. by_value: arguments whose values count; None: all do."""
     found = []
-    grown = [path for path in after if path in before and _container_changed(before[path], after[path])]
+    grown = _grown(before, after)
     for path in grown:
         found.append(ArgumentChange(path, "structure", _shown(before[path]), _shown(after[path])))
     if not grown:
@@ -93,16 +93,20 @@ def changes(
         old, new = before.get(path), after.get(path)
         if old is None or new is None:
             if not grown:
-                gone = "not given"
-                found.append(
-                    ArgumentChange(
-                        path, "structure", _shown(old) if old else gone, _shown(new) if new else gone
-                    )
-                )
+                found.append(ArgumentChange(path, "structure", _given(old), _given(new)))
         elif old != new and path not in grown:
             counts = by_value is None or path.partition("[")[0] in by_value
             found += _differing(path, old, new, counts)
     return sorted(found, key=lambda change: _ORDER.index(change.what))
+
+
+def _grown(before: Leaves, after: Leaves) -> List[str]:
+    """Containers that hold more or less than before."""
+    return [path for path in after if path in before and _container_changed(before[path], after[path])]
+
+
+def _given(leaf: Optional[Leaf]) -> str:
+    return _shown(leaf) if leaf else "not given"
 
 
 def _keys_changed(before: Leaves, after: Leaves) -> List[ArgumentChange]:

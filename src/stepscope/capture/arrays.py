@@ -1,4 +1,4 @@
-"""What arrays are, in each framework: how many bytes they hold, where, and which of them share these.
+"""Arrays of each framework: how many bytes they hold, where, and which of them share memory.
 
 Only what is imported is looked for, and nothing of an array is called that might run on a device.
 """

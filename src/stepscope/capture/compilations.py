@@ -1,4 +1,4 @@
-"""What is traced and compiled: which function, where it was called, and what was new about that call.
+"""Traces and compilations: the function, the line that called it, and what was new about that call.
 
 A call that compiles is compared with earlier calls of the same function that did. Of those the one that it
 differs from least is what it could have shared a compilation with.
@@ -21,6 +21,14 @@ MOST = 10_000
 _COMPARED = 16
 """With so many calls of the function before."""
 _MOST_CHANGES = 5
+
+
+def _without_values(what: str, found: List[ArgumentChange]) -> Tuple[str, List[ArgumentChange]]:
+    """Changes where it is only guessed that values count: they do where nothing else changed."""
+    others = [change for change in found if change.what != "value"]
+    if not others:
+        return what, found
+    return (what if what in ("first", "new_function") else others[0].what), others
 
 
 class Compilations:
@@ -62,14 +70,15 @@ class Compilations:
             self._told += 1
             leaves, around = arguments.described(python, *call), arguments.held(python)
             place = None if code is None else (code.co_filename, code.co_firstlineno, code.co_name)
-            own = place is not None and not is_framework(place[0])
+            is_program = place is not None and not is_framework(place[0])
             key = place if place is not None else ("id", id(function))
             history = self._history.setdefault(key, _History())
-            what, found = history.compared(self._number(function) if own else 0, leaves, around, by_value)
-            if guessed and any(change.what != "value" for change in found):
-                found = [change for change in found if change.what != "value"]
-                what = found[0].what if what not in ("first", "new_function") else what
-            told: Dict[str, Any] = {
+            what, found = history.compared(
+                self._number(function) if is_program else 0, leaves, around, by_value
+            )
+            if guessed:
+                what, found = _without_values(what, found)
+            record: Dict[str, Any] = {
                 "framework": framework,
                 "function": _named(python),
                 "begin_unix_ns": begin_ns,
@@ -77,15 +86,15 @@ class Compilations:
                 "number": history.count,
                 "what": what,
             }
-            if place is not None and own:
-                told.update(zip(("file", "line"), (self._file(place[0]), place[1])))
+            if place is not None and is_program:
+                record.update(zip(("file", "line"), (self._file(place[0]), place[1])))
             at = self._caller()
             if at is not None:
-                told["call"] = at
+                record["call"] = at
             if found:
-                told["changes"] = [change._asdict() for change in found[:_MOST_CHANGES]]
-                told["more"] = max(len(found) - _MOST_CHANGES, 0)
-            self._tell(told)
+                record["changes"] = [change._asdict() for change in found[:_MOST_CHANGES]]
+                record["more"] = max(len(found) - _MOST_CHANGES, 0)
+            self._tell(record)
 
     def saw_run(self, begin_ns: int, end_ns: int, ops_before: Optional[int], ops: int) -> None:
         """A session was run that had to prepare its graph. ops_before: how many ops it had when it was run
@@ -97,7 +106,7 @@ class Compilations:
             self._told += 1
             self._runs += 1
             grew = ops_before is not None and ops != ops_before
-            told: Dict[str, Any] = {
+            record: Dict[str, Any] = {
                 "framework": "tensorflow",
                 "function": "Session.run",
                 "begin_unix_ns": begin_ns,
@@ -107,11 +116,11 @@ class Compilations:
             }
             at = self._caller()
             if at is not None:
-                told["call"] = at
+                record["call"] = at
             if grew:
                 change = {"argument": "graph", "what": "graph", "was": str(ops_before), "became": str(ops)}
-                told.update(changes=[change], more=0)
-            self._tell(told)
+                record.update(changes=[change], more=0)
+            self._tell(record)
 
     def _number(self, function: Any) -> int:
         """A number for a function object, not given again while it lives or after."""
@@ -163,11 +172,11 @@ class _History:
         self._calls.append((number, leaves, around))
         if not before:
             return "first", []
-        same = [told for of, told, _ in before if of == number]
+        same = [earlier for of, earlier, _ in before if of == number]
         if not same:
             return "new_function", arguments.changes(before[-1][2], around)
         # The latest of those that differ least.
-        found = min((arguments.changes(told, leaves, by_value) for told in reversed(same)), key=len)
+        found = min((arguments.changes(earlier, leaves, by_value) for earlier in reversed(same)), key=len)
         return (found[0].what if found else "unknown"), found
 
 

@@ -1,4 +1,4 @@
-"""Where in the program each transformation of a dataset was written.
+"""Lines of the program on which the transformations of a dataset were written.
 
 Every dataset of TensorFlow passes through DatasetV2.__init__; the stack at that moment tells the method and
 the line of the program that called it.
@@ -114,12 +114,12 @@ def site(frame: Optional[FrameType]) -> Dict[str, Any]:
         if any(part in path for part in _DATA) and (method is None or method.f_back is frame):
             method = frame
         frame = frame.f_back
-    told: Dict[str, Any] = {}
+    record: Dict[str, Any] = {}
     if method is not None:
-        told["transformation"] = _name(method)
-        told["arguments"] = _arguments(method)
-    told.update(program_line(frame))
-    return told
+        record["transformation"] = _name(method)
+        record["arguments"] = _arguments(method)
+    record.update(program_line(frame))
+    return record
 
 
 def program_line(frame: Optional[FrameType]) -> Dict[str, Any]:
@@ -133,11 +133,11 @@ def program_line(frame: Optional[FrameType]) -> Dict[str, Any]:
 def line_of(code: CodeType, line: int, module: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
     """File, line, function and text of a line of some code. module: its globals, for source that is in no
     file."""
-    told: Dict[str, Any] = {"file": relative(code.co_filename), "line": line, "function": code.co_name}
+    place: Dict[str, Any] = {"file": relative(code.co_filename), "line": line, "function": code.co_name}
     text = linecache.getline(code.co_filename, line, module).strip()
     if text:
-        told["text"] = text[:TEXT]
-    return told
+        place["text"] = text[:TEXT]
+    return place
 
 
 def _name(method: FrameType) -> str:

@@ -1,4 +1,4 @@
-"""What a capture says of the program and its machine."""
+"""Facts about the program and its machine that a capture keeps."""
 
 import os
 import platform

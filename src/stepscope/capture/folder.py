@@ -146,9 +146,9 @@ class Folder:
 
     def problem(self, what: str, seen: str, todo: str) -> None:
         """States what is missing and why, once."""
-        told = {"what": what, "seen": seen, "todo": todo}
-        if told not in self.facts["problems"]:
-            self.facts["problems"].append(told)
+        record = {"what": what, "seen": seen, "todo": todo}
+        if record not in self.facts["problems"]:
+            self.facts["problems"].append(record)
 
     # --- another place -------------------------------------------------------------------------
 
@@ -277,5 +277,5 @@ def write_whole(path: Path, data: bytes) -> None:
 def text(value: Any, indent: Any = None) -> str:
     """A value as JSON."""
     # Text from the program, such as an argument, may hold halves of characters that UTF-8 cannot say.
-    told = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
-    return told.encode("utf-8", "backslashreplace").decode("utf-8")
+    encoded = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    return encoded.encode("utf-8", "backslashreplace").decode("utf-8")

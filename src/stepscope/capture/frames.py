@@ -99,10 +99,10 @@ class Frames:
             if len(self._frames) >= MOST_FRAMES:
                 return None
             number = self._frames[place] = len(self._frames)
-            told = self._told(place, frame)
+            record = self._told(place, frame)
             if self._loop is not None and frame is not None:
-                told["loop"] = id(frame.f_code) == self._loop
-            self._tell({"frame": number, **told})
+                record["loop"] = id(frame.f_code) == self._loop
+            self._tell({"frame": number, **record})
         found = self._stacks.get((stack, number))
         if found is None:
             if len(self._stacks) >= MOST_STACKS:
@@ -174,14 +174,14 @@ class Whose:
             return "library", path.rpartition(os.sep)[2]
         for folder in self._libraries:
             if path.startswith(folder):
-                own = self._program and module.partition(".")[0] == self._program
-                return "program" if own else "library", path[len(folder) :]
+                is_program = self._program and module.partition(".")[0] == self._program
+                return "program" if is_program else "library", path[len(folder) :]
         for folder in self._python:
             if path.startswith(folder):
                 return "python", path[len(folder) :]
         for name in ("site-packages", "dist-packages"):
-            before, there, after = path.rpartition(os.sep + name + os.sep)
-            if there and before:
+            before, package, after = path.rpartition(os.sep + name + os.sep)
+            if package and before:
                 return "library", after
         return "program", relative(path)
 

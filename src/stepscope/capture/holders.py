@@ -1,4 +1,4 @@
-"""Which variables of the program hold arrays, and how much: a walk over what it can reach by name.
+"""Variables of the program that hold arrays, and how much: a walk over what it can reach by name.
 
 It begins with the variables of functions that run and of the program's modules, and goes on through lists,
 dictionaries and attributes, breadth first: the program's own variables come before what libraries keep behind
@@ -57,6 +57,16 @@ class HeldSize(NamedTuple):
 
     bytes: int
     arrays: int
+
+
+def _elements(value: Any, kind: type) -> Optional[List[Any]]:
+    """What a container holds; None for anything else."""
+    if issubclass(kind, dict):
+        return list(dict.values(value))
+    for base, items in _SEQUENCES.items():
+        if issubclass(kind, base):
+            return list(items(value))
+    return None
 
 
 class Walk:
@@ -131,17 +141,10 @@ class Walk:
             if root is not _LIBRARY:
                 self._count(value, root, name)
             return
-        if issubclass(kind, dict):
-            for one in list(dict.values(value)):
-                if type(one) not in _ATOMS:
-                    self._queue.append((one, root, name, parts))
+        inside = _elements(value, kind)
+        if inside is not None:
+            self._queue += [(one, root, name, parts) for one in inside if type(one) not in _ATOMS]
             return
-        for base, items in _SEQUENCES.items():
-            if issubclass(kind, base):
-                for one in list(items(value)):
-                    if type(one) not in _ATOMS:
-                        self._queue.append((one, root, name, parts))
-                return
         file = self._file(kind) if root is _LIBRARY else ""
         if file:
             root, name, parts = (
@@ -152,9 +155,9 @@ class Walk:
         for attribute, one in _inside(value):
             if type(one) not in _ATOMS:
                 # What lies behind a name that is not told counts to the last one that is.
-                told = parts < MOST_PARTS and self._is_told(kind, attribute)
-                path = f"{name}.{attribute}" if told else name
-                self._queue.append((one, root, path, parts + 1 if told else MOST_PARTS))
+                is_named = parts < MOST_PARTS and self._is_told(kind, attribute)
+                path = f"{name}.{attribute}" if is_named else name
+                self._queue.append((one, root, path, parts + 1 if is_named else MOST_PARTS))
 
     def _is_told(self, kind: type, attribute: str) -> bool:
         """Whether an attribute has a name that the program knows: of a library's classes not the private

@@ -11,7 +11,7 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Any, Collection, Dict, Optional, Tuple
+from typing import Any, Callable, Collection, Dict, Optional, Tuple
 
 from . import clocks
 from .pace import WatchedCall
@@ -37,48 +37,79 @@ def watch(recorder: Recorder) -> None:
             "mark the steps with stepscope.capture.step(i)",
         )
         return
-    local = recorder.local
     ops = _Ops(recorder, jax)
-    clean = getattr(core, "trace_state_clean", lambda: True)
     signature = inspect.signature(getattr(pjit, helper))
-    parameter = list(signature.parameters).index("fun")
+    clean = getattr(core, "trace_state_clean", lambda: True)
+    calls = _JittedCalls(recorder, jax, pjit, ops, signature, clean)
+    recorder.patches.wrap(pjit, helper, calls.watched_helper)
+    recorder.patches.wrap(pjit, "_get_fastpath_data", calls.watched_path)
+    ops.watch(core)
+    _watch_jit(recorder, pjit)
+    _watch_compilation(recorder)
+    _stay_out_of_places()
 
-    def forget() -> None:
+    recorder.restoring.append(calls.forget)
+
+
+class _JittedCalls:
+    """Calls of jitted functions, as the helper sees them through which all pass that have no fast path."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        jax: Any,
+        pjit: Any,
+        ops: "_Ops",
+        signature: inspect.Signature,
+        clean: Callable[[], bool],
+    ) -> None:
+        """signature: of the helper. clean: nothing is being traced."""
+        self._recorder = recorder
+        self._local = recorder.local
+        self._jax = jax
+        self._pjit = pjit
+        self._ops = ops
+        self._signature = signature
+        self._function_at = list(signature.parameters).index("fun")
+        self._clean = clean
+
+    def forget(self) -> None:
         """JAX remembers that there was no fast path. What was compiled is kept elsewhere, and stays."""
         for name in _FAST_PATHS:
-            cache = getattr(pjit, name, None)
+            cache = getattr(self._pjit, name, None)
             if cache is not None:
                 cache.clear()
 
-    def compiled(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], end_ns: int) -> None:
-        """Tells of what was traced or compiled since the last call of a jitted function."""
-        began_ns, local.compile_began_ns = getattr(local, "compile_began_ns", None), None
-        if began_ns is None:
-            return
-        bound = signature.bind(*args, **kwargs).arguments
-        call = bound.get("args", ()), bound.get("kwargs", {})
-        # The frame that called the helper knows which arguments are static.
-        info = bound.get("jit_info") or sys._getframe(3).f_locals.get("jit_info")
-        static = _static(function, info)
-        code = code_of(function)
-        recorder.compiles("jax", function, function, code, call, began_ns, end_ns, static, static is None)
+    def watched_helper(self, run: Any) -> Any:
+        """The helper, watched."""
 
-    def watched_helper(run: Any) -> Any:
         def helper(*args: Any, **kwargs: Any) -> Any:
-            local.jitted = None
-            function = args[parameter]
-            if not recorder.listening or not clean():
+            self._local.jitted = None
+            function = args[self._function_at]
+            if not self._recorder.listening or not self._clean():
                 return run(*args, **kwargs)
             begin_ns = clocks.time_ns()
             result = run(*args, **kwargs)
             end_ns = clocks.time_ns()
-            with recorder.unharmed():
-                called(function, args, kwargs, begin_ns, end_ns, result[1])
+            with self._recorder.unharmed():
+                self._called(function, args, kwargs, begin_ns, end_ns, result[1])
             return result
 
         return helper
 
-    def called(
+    def watched_path(self, get: Any) -> Any:
+        """What gives a call its fast path: none, while somebody listens."""
+
+        def get_fastpath_data(*args: Any, **kwargs: Any) -> Any:
+            function, self._local.jitted = getattr(self._local, "jitted", None), None
+            if function is not None and self._recorder.listening:
+                return None
+            return get(*args, **kwargs)
+
+        return get_fastpath_data
+
+    def _called(
+        self,
         function: Any,
         args: Tuple[Any, ...],
         kwargs: Dict[str, Any],
@@ -87,15 +118,16 @@ def watch(recorder: Recorder) -> None:
         outputs: Any,
     ) -> None:
         """A jitted function was called. args, kwargs: of the helper that calls it."""
-        compiled(function, args, kwargs, end_ns)
+        recorder, local = self._recorder, self._local
+        self._compiled(function, args, kwargs, end_ns)
         if is_framework(_file(function)):
-            if ops.wanted():
+            if self._ops.wanted():
                 local.jitted = function
-                ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
+                self._ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
             return
         local.jitted = function
-        if ops.end():
-            forget()
+        if self._ops.end():
+            self.forget()
         recorder.step(
             WatchedCall(
                 "jax",
@@ -104,28 +136,25 @@ def watch(recorder: Recorder) -> None:
                 begin_ns,
                 end_ns,
                 source=None,
-                settle=lambda: jax.block_until_ready(outputs),
+                settle=lambda: self._jax.block_until_ready(outputs),
                 site=recorder.site(),
             )
         )
 
-    def watched_path(get: Any) -> Any:
-        def get_fastpath_data(*args: Any, **kwargs: Any) -> Any:
-            function, local.jitted = getattr(local, "jitted", None), None
-            if function is not None and recorder.listening:
-                return None
-            return get(*args, **kwargs)
-
-        return get_fastpath_data
-
-    recorder.patches.wrap(pjit, helper, watched_helper)
-    recorder.patches.wrap(pjit, "_get_fastpath_data", watched_path)
-    ops.watch(core)
-    _watch_jit(recorder, pjit)
-    _watch_compilation(recorder)
-    _stay_out_of_places()
-
-    recorder.restoring.append(forget)
+    def _compiled(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], end_ns: int) -> None:
+        """Tells of what was traced or compiled since the last call of a jitted function."""
+        local = self._local
+        began_ns, local.compile_began_ns = getattr(local, "compile_began_ns", None), None
+        if began_ns is None:
+            return
+        bound = self._signature.bind(*args, **kwargs).arguments
+        call = bound.get("args", ()), bound.get("kwargs", {})
+        # The frame that called the helper knows which arguments are static.
+        info = bound.get("jit_info") or sys._getframe(3).f_locals.get("jit_info")
+        static = _static(function, info)
+        self._recorder.compiles(
+            "jax", function, function, code_of(function), call, began_ns, end_ns, static, static is None
+        )
 
 
 class _Ops:

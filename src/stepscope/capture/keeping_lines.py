@@ -82,9 +82,9 @@ def _choose(lines: List[FunctionLine], begin: Optional[int]) -> Optional[Keeping
     own of the name."""
     mine = lines
     if begin is not None:
-        own = [line for line in lines if line.first <= begin <= line.last]
-        last = max((line.last for line in own if line.first == begin), default=begin)
-        mine = own + [line for line in lines if begin < line.first <= last]
+        lines_around = [line for line in lines if line.first <= begin <= line.last]
+        last = max((line.last for line in lines_around if line.first == begin), default=begin)
+        mine = lines_around + [line for line in lines if begin < line.first <= last]
     best = min(
         mine,
         key=lambda line: (not line.line.grows, line.first != (begin or _MODULE[0]), line.line.line),

@@ -175,8 +175,8 @@ def complete(outcome: ProgramEnd, state: Path, started_unix_ns: int) -> None:
 
 def _environment(plan: Path) -> Dict[str, str]:
     environment = dict(os.environ)
-    there = environment.get("PYTHONPATH")
-    environment["PYTHONPATH"] = str(START) + (os.pathsep + there if there else "")
+    python_path = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = str(START) + (os.pathsep + python_path if python_path else "")
     environment["STEPSCOPE_RECORD"] = str(plan)
     return environment
 

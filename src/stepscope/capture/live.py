@@ -18,7 +18,7 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 from . import clocks, ring
 from .folder import Folder, text
 from .machine import resident_bytes
-from .ring import Moment, Place, Ring, Seen, StepTimes
+from .ring import Moment, Place, Ring, SeenLooks, StepTimes
 
 NAME = "live.json"
 LOOK_S = 0.02
@@ -52,7 +52,7 @@ class _SlowStep(NamedTuple):
 
     step: StepTimes
     told: Dict[str, Any]
-    seen: Seen
+    seen: SeenLooks
     moment: Optional[Moment]
     """When it is to be kept."""
 
@@ -129,7 +129,7 @@ class Live:
         """Takes what is to be kept of a slow step, before the next ones push it out. The rest is the thread's
         work."""
         took_ns = step.end_ns - step.begin_ns
-        told = {
+        record = {
             "step": step.number,
             "begin_unix_ns": step.begin_ns,
             "took_ns": took_ns,
@@ -140,7 +140,7 @@ class Live:
             self._last_kept_ns = self._last
             why = f"step {step.number:,} took {took_ns / 1e9:,.3g} s, {times:,.1f} times the median"
             moment = self._ring.moment(f"slow-step-{step.number}", why, step)
-        self._pending.append(_SlowStep(step, told, self._ring.seen(step.begin_ns), moment))
+        self._pending.append(_SlowStep(step, record, self._ring.seen(step.begin_ns), moment))
 
     def stop(self) -> None:
         """Keeps the last steps and writes a last time."""
@@ -230,8 +230,8 @@ class Live:
                 lines.append(f"\nThread {name}{here}, most recent call last:\n")
                 lines += traceback.format_stack(frame)
         name = f"hang-{len(self._hangs) + 1}.txt"
-        told = "".join(lines)
-        (self._folder.path / name).write_text(told, encoding="utf-8", errors="backslashreplace")
+        stacks_text = "".join(lines)
+        (self._folder.path / name).write_text(stacks_text, encoding="utf-8", errors="backslashreplace")
         self._hangs.append(name)
         last = self._ring.last()
         if last is not None:
@@ -267,7 +267,7 @@ class Live:
         before, cpu_before = self._cpu
         self._cpu = (now, cpu)
         seen = self._ring.seen(clocks.time_ns() - ring.LEAST_NS)
-        told = {
+        members = {
             "format": 1,
             "pid": os.getpid(),
             "unix_ns": clocks.time_ns(),
@@ -289,7 +289,7 @@ class Live:
         }
         path = self._folder.path / NAME
         half = path.with_name(f".half.{NAME}")
-        half.write_text(text(told), encoding="utf-8")
+        half.write_text(text(members), encoding="utf-8")
         half.replace(path)
 
 

@@ -117,8 +117,8 @@ def _nothing() -> Any:
 
 def _chain(loader: Any, place: Dict[str, Any]) -> List[Dict[str, Any]]:
     """What a loader draws from, and the loader."""
-    told = {name: getattr(loader, name, None) for name in _TOLD}
-    small = {name: value for name, value in told.items() if isinstance(value, (bool, int))}
+    attributes = {name: getattr(loader, name, None) for name in _TOLD}
+    small = {name: value for name, value in attributes.items() if isinstance(value, (bool, int))}
     dataset = loader.dataset
     source = {"position": 0, "inputs": [], "dataset": type(dataset).__name__, **_method(dataset)}
     with contextlib.suppress(Exception):  # the program's own code, and one of a stream has no length
@@ -136,10 +136,10 @@ def _method(dataset: Any) -> Dict[str, Any]:
         dataset = inner
     method = _maker(dataset)
     code = code_of(method)
-    told: Dict[str, Any] = {"transformation": getattr(method, "__name__", "")}
+    record: Dict[str, Any] = {"transformation": getattr(method, "__name__", "")}
     if code is not None and not is_framework(code.co_filename):
-        told.update(line_of(code, code.co_firstlineno))
-    return told
+        record.update(line_of(code, code.co_firstlineno))
+    return record
 
 
 def _maker(dataset: Any) -> Any:

@@ -81,26 +81,36 @@ class Looker:
             moved += self._last.get(number) != stack
             entry = [number, stack]
             if clock:
-                try:
-                    entry.append(clocks.clock_gettime_ns(clock))
-                    queue = self._queues.get(clock)
-                    if queue is not None:
-                        entry.append(queue.waited_ns())
-                except (OSError, ValueError):  # it ended, or the system has no such clocks
-                    self._forget(ident)
+                entry += self._times(ident, clock)
             if ident == self._driver:
                 driver = stack
                 driver_active_ns = sum(entry[2:]) if len(entry) > 2 else None
             on.append(entry)
-        if len(self._threads) > len(frames):
-            for ident in [thread for thread in self._threads if thread not in frames]:
-                self._forget(ident)
+        self._forget_others(frames)
         # No frame is kept: what its variables hold must go when the program lets go of it.
         del frame
         frames.clear()
         self._last = now
         line = f'{{"unix_ns": {unix_ns}, "late_ns": {late_ns}, "on": {on}}}'
         return Look(unix_ns, line, moved, driver, driver_active_ns)
+
+    def _times(self, ident: int, clock: int) -> List[int]:
+        """Nanoseconds that a thread had of a core, and that it waited for one where the system tells."""
+        times: List[int] = []
+        try:
+            times.append(clocks.clock_gettime_ns(clock))
+            queue = self._queues.get(clock)
+            if queue is not None:
+                times.append(queue.waited_ns())
+        except (OSError, ValueError):  # it ended, or the system has no such clocks
+            self._forget(ident)
+        return times
+
+    def _forget_others(self, frames: Dict[int, Any]) -> None:
+        """Forgets the threads that have ended."""
+        if len(self._threads) > len(frames):
+            for ident in [thread for thread in self._threads if thread not in frames]:
+                self._forget(ident)
 
     def close(self) -> None:
         """Lets go of all threads."""

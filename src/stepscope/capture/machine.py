@@ -98,10 +98,10 @@ class Shares:
     def since(self) -> Dict[str, Any]:
         """Nanoseconds of processor time of the process since this was made; and of its threads, on a core and
         waiting for one, the program's and the others apart."""
-        told: Dict[str, Any] = {"cpu_ns": clocks.process_time_ns() - self._cpu_ns}
+        shares: Dict[str, Any] = {"cpu_ns": clocks.process_time_ns() - self._cpu_ns}
         now = None if self._threads is None else _schedule()
         if self._threads is None or now is None:
-            return told
+            return shares
         whose: Dict[str, Dict[str, int]] = {}
         for thread, (run_ns, wait_ns) in now.items():
             run_before, wait_before = self._threads.get(thread, (0, 0))
@@ -111,7 +111,7 @@ class Shares:
             sums = whose.setdefault(owner, {"cpu_ns": 0, "wait_ns": 0})
             sums["cpu_ns"] += run_ns - run_before
             sums["wait_ns"] += wait_ns - wait_before
-        return {**told, "threads": whose}
+        return {**shares, "threads": whose}
 
 
 def threads() -> Optional[FrozenSet[str]]:
@@ -171,8 +171,8 @@ def _memory() -> Dict[str, int]:
 
 
 def _io() -> Dict[str, int]:
-    told = dict(line.split(": ") for line in _read("/proc/self/io").splitlines())
-    return {"read_bytes": int(told["rchar"]), "write_bytes": int(told["wchar"])}
+    counters = dict(line.split(": ") for line in _read("/proc/self/io").splitlines())
+    return {"read_bytes": int(counters["rchar"]), "write_bytes": int(counters["wchar"])}
 
 
 def _available() -> Dict[str, int]:
@@ -188,10 +188,12 @@ def available_bytes() -> Optional[int]:
     found: List[int] = []
     with contextlib.suppress(OSError, ValueError, IndexError):
         found += _available().values()
-    for limit, told, name in _LIMITS:
+    for limit, statistics, name in _LIMITS:
         with contextlib.suppress(OSError, ValueError):  # another version of control groups, or "max"
             most = int(_read(limit))
-            used = [int(line[len(name) :]) for line in _read(told).splitlines() if line.startswith(name)]
+            used = [
+                int(line[len(name) :]) for line in _read(statistics).splitlines() if line.startswith(name)
+            ]
             found.append(max(most - sum(used), 0))
     return min(found, default=None)
 

@@ -62,10 +62,10 @@ class MemoryWatch:
                 "available_bytes": available_bytes(),
             }
         )
-        told = dict.fromkeys(sorted(now, key=lambda holder: -now[holder].bytes)[:MOST_TOLD])
+        most_changed = dict.fromkeys(sorted(now, key=lambda holder: -now[holder].bytes)[:MOST_TOLD])
         if self._looks > 1:
-            told.update(dict.fromkeys(sorted(now, key=lambda holder: -grown[holder])[:MOST_TOLD]))
-        for holder in told:
+            most_changed.update(dict.fromkeys(sorted(now, key=lambda holder: -grown[holder])[:MOST_TOLD]))
+        for holder in most_changed:
             self._tell(holder, now[holder])
         self._before, self._all_before = now, not walk.cut
 

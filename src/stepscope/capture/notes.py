@@ -1,4 +1,4 @@
-"""What processes leave for the launcher, so that it can say why nothing was recorded.
+"""Notes that processes leave for the launcher, so that it can say why nothing was recorded.
 
 Files in the launcher's own folder: `python-PID` for each process of Python that loaded the hook,
 `framework-PID` for those that imported a framework, `seen-PID` with the calls seen, `problem-*`, and `claim`,

@@ -1,4 +1,4 @@
-"""Which calls of a program are its steps, and when they have settled.
+"""The watcher of steps: which calls of a program are its steps, and when they have settled.
 
 A program makes many kinds of calls: a preprocessing function, the train step, a metric. The anchor is the
 call that marks steps: of the highest kind that repeats, the one that takes the most time, by its usual length
@@ -240,30 +240,40 @@ class StepWatcher:
         # Asked at every call of a long warm-up, so what costs little comes first.
         if not any(caller.ready(self.warmup) for caller in self.callers.values()):
             return None
-        most = max((caller.count for caller in self.callers.values()), default=0)
-        # A function that initialises is not a step: it is called once while others are called often.
-        least = min(2, self.warmup + 1, most - 1)
-        repeated = {key: caller for key, caller in self.callers.items() if caller.count >= least}
+        repeated = self._repeated()
         for level in LEVELS:
             here = {key: caller for key, caller in repeated.items() if caller.how == level}
-            if not here:
-                continue
-            # Threads of the framework fill queues; the steps are the program's, even when those began first.
-            own = any(caller.site.at for caller in self.callers.values() if caller.how == level)
-            if own:
-                here = {key: caller for key, caller in here.items() if caller.site.at}
-            if not here:
-                return None
-            key = _heaviest({key: caller for key, caller in here.items() if caller.ready(self.warmup)})
-            # A function that ran three times before the first element was drawn is not a step of that loop.
-            drawn = [caller for caller in repeated.values() if caller.how == "next_element"]
-            if key is None or (drawn and not any(caller.ready(min(self.warmup, 2)) for caller in drawn)):
-                return None
-            # What is called beside it may turn out to be the step; what was over before, setting up, may not.
-            begin_ns = here[key].spans[0][0]
-            beside = {other: caller for other, caller in here.items() if (caller.last_end_ns or 0) > begin_ns}
-            return self._marking(key) if _heaviest(beside) == key else None
+            if here:
+                return self._choose_of(level, here, repeated)
         return None
+
+    def _repeated(self) -> Dict[Tuple[Any, ...], Caller]:
+        """What was called more than once. A function that initialises is no step: it is called once while
+        others are called often."""
+        most = max((caller.count for caller in self.callers.values()), default=0)
+        least = min(2, self.warmup + 1, most - 1)
+        return {key: caller for key, caller in self.callers.items() if caller.count >= least}
+
+    def _choose_of(
+        self, level: str, here: Dict[Tuple[Any, ...], Caller], repeated: Dict[Tuple[Any, ...], Caller]
+    ) -> Optional[Tuple[Any, ...]]:
+        """The step among the calls of a level; None to wait."""
+        # Threads of the framework fill queues; the steps are the program's, even when those began first.
+        if any(caller.site.at for caller in self.callers.values() if caller.how == level):
+            here = {key: caller for key, caller in here.items() if caller.site.at}
+        key = _heaviest({key: caller for key, caller in here.items() if caller.ready(self.warmup)})
+        if key is None or not self._has_drawn(repeated):
+            return None
+        # What is called beside it may turn out to be the step; what was over before, setting up, may not.
+        begin_ns = here[key].spans[0][0]
+        beside = {other: caller for other, caller in here.items() if (caller.last_end_ns or 0) > begin_ns}
+        return self._marking(key) if _heaviest(beside) == key else None
+
+    def _has_drawn(self, repeated: Dict[Tuple[Any, ...], Caller]) -> bool:
+        """Whether elements were drawn, where any are. A function that ran three times before the first
+        element was drawn is not a step of that loop."""
+        drawn = [caller for caller in repeated.values() if caller.how == "next_element"]
+        return not drawn or any(caller.ready(min(self.warmup, 2)) for caller in drawn)
 
     def _marking(self, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
         """Of the calls in the loops around a call the one that is made once in each step; None to wait."""
@@ -271,30 +281,45 @@ class StepWatcher:
         if update is not None:
             return update if self.callers[update].ready(self.warmup) else None
         for loop in reversed(self.callers[key].site.loops):
-            own = self._of(loop, key)
-            if own:
-                most = max(caller.count for caller in own.values())
-                each = {other: caller for other, caller in own.items() if caller.count >= most * _EACH_ROUND}
-                inner = self.callers[key]
-                if key in own:
-                    key = _heaviest(each) or key
-                elif most * 2 <= inner.count:
-                    if most < _ROUNDS and inner.count < _MOST_PATIENCE:
-                        return None
-                    key = (_heaviest(each) or key) if most >= _ROUNDS else key
-            elif loop != self.callers[key].site.loops[-1] and self._patient(key):
+            marking = self._marking_of_loop(loop, key)
+            if marking is None:
                 return None
-            ops = self._ops_each_round(loop, key)
-            if ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny()):
+            key = marking
+            if self._is_step_of(loop, key):
                 if loop != self.callers[key].site.loops[0] and self.callers[key].starting():
                     return None
                 break
         found = self.callers[key]
-        if found.how == "jax_op":
-            ops = self._ops_each_round(found.site.loops[-1], key)
-            if found.count < _MANY_OPS or (ops < _LEAST_OPS and found.tiny()):
-                return None
+        if found.how == "jax_op" and not self._has_ops(found, key):
+            return None
         return key if found.ready(self.warmup) else None
+
+    def _marking_of_loop(self, loop: Loop, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
+        """The call that is made once in each round of a loop, the same one where there is no better; None to
+        wait."""
+        inside = self._of(loop, key)
+        inner = self.callers[key]
+        if not inside:
+            return None if loop != inner.site.loops[-1] and self._patient(key) else key
+        most = max(caller.count for caller in inside.values())
+        each = {other: caller for other, caller in inside.items() if caller.count >= most * _EACH_ROUND}
+        if key in inside:
+            return _heaviest(each) or key
+        if most * 2 > inner.count:
+            return key
+        if most < _ROUNDS and inner.count < _MOST_PATIENCE:
+            return None
+        return (_heaviest(each) or key) if most >= _ROUNDS else key
+
+    def _is_step_of(self, loop: Loop, key: Tuple[Any, ...]) -> bool:
+        """Whether a round of the loop does what a step does."""
+        ops = self._ops_each_round(loop, key)
+        return ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny())
+
+    def _has_ops(self, found: Caller, key: Tuple[Any, ...]) -> bool:
+        """Whether there are enough ops, of a program that jits nothing, for a step."""
+        ops = self._ops_each_round(found.site.loops[-1], key)
+        return found.count >= _MANY_OPS and (ops >= _LEAST_OPS or not found.tiny())
 
     def _patient(self, key: Tuple[Any, ...]) -> bool:
         caller = self.callers[key]

@@ -1,4 +1,4 @@
-"""Whose code a frame is: the program's, or a framework's."""
+"""The owner of a frame: the program, or a framework."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What is to be recorded: how long to wait, how much to take, which pieces."""
+"""The plan of a recording: how long to wait, how much to take, which pieces."""
 
 import json
 from pathlib import Path
@@ -88,18 +88,18 @@ class RecordingPlan:
 
     def asked(self) -> Dict[str, Any]:
         """The plan as the capture states it: only what was asked for."""
-        told: Dict[str, Any] = {"warmup": self.warmup}
+        options: Dict[str, Any] = {"warmup": self.warmup}
         for name in ("steps", "seconds", "every", "ring"):
             if getattr(self, name) is not None:
-                told[name] = getattr(self, name)
+                options[name] = getattr(self, name)
         for name in ("live", "allocations"):
             if getattr(self, name):
-                told[name] = True
-        if "steps" not in told and "seconds" not in told:
-            told["default"] = {"least_steps": STEPS}
+                options[name] = True
+        if "steps" not in options and "seconds" not in options:
+            options["default"] = {"least_steps": STEPS}
             if self.every is None:
-                told["default"].update(least_seconds=SECONDS, patience_seconds=PATIENCE)
-        return told
+                options["default"].update(least_seconds=SECONDS, patience_seconds=PATIENCE)
+        return options
 
     def save(self, path: Path) -> None:
         """Writes the plan for the process that records."""

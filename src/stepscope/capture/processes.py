@@ -1,4 +1,4 @@
-"""Which process a number meant: numbers are given again, so when the process began belongs to it."""
+"""Names of processes: the system gives numbers again, so the time of the start belongs to them."""
 
 import os
 from pathlib import Path
@@ -12,10 +12,10 @@ def identity(pid: int) -> str:
     return f"{pid} {'?' if began is None else began} {_where()}"
 
 
-def is_gone(told: str) -> bool:
+def is_gone(owner: str) -> bool:
     """True when the process that `identity` told of has ended for certain; not where that cannot be known, as
     of one on another machine or in another container. ValueError for what `identity` does not say."""
-    number, began, where = told.split(" ", 2)
+    number, began, where = owner.split(" ", 2)
     pid = int(number)
     if where != _where() or pid <= 0 or os.name != "posix":  # elsewhere, to ask would end it
         return False

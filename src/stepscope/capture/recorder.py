@@ -44,8 +44,52 @@ FEW_AFTER, AFTER_NS = 3, 3_000_000_000
 """Of long steps so few are enough, once they have taken so long."""
 
 
+def _settle(settle: Settle) -> None:
+    """Waits until what was called has been computed."""
+    if settle is not None:
+        settle()
+    settle_devices()
+
+
 class Recorder:
     """Records one program. Frameworks report to `step`; pieces are added by `at_begin` and `at_end`."""
+
+    state = WAITING
+    compiled = 0
+    """Goes up whenever something is traced or compiled."""
+    stopped = False
+    watcher: Any = None
+    folder: Optional[Folder] = None
+    own_threads: Optional[FrozenSet[str]] = None
+    """Threads that were there before the first iterator: the framework's and the program's."""
+    _sampler: Optional[Sampler] = None
+    _shares: Optional[Shares] = None
+    _stacks: Optional[StackSampler] = None
+    _memory: Optional[MemoryWatch] = None
+    _live: Optional[Live] = None
+    _steps = 0
+    _metadata = 0.0
+    _has_metadata = False
+    """Whether the RunMetadata of this recording was taken before it."""
+    _listed = False
+    """Whether the steps before the recording were written."""
+    _after = 0
+    """Steps since the last recording ended."""
+    _hindsight: Optional[Hindsight] = None
+    _complete = False
+    """Whether all is written but the steps after the recording."""
+    _closed = False
+    """Whether the pieces of `closing` are written."""
+    _before = (0, 0)
+    """Steps and nanoseconds of parts of this recording that ended for the program's own tracing."""
+    metadata_saved = False
+    """Whether the run that ended was traced for RunMetadata."""
+    _next_at = 0
+    _sampled_ns = 0
+    _held_until_ns = 0
+    """When a profiler last had been started or stopped: that time is not the program's step's."""
+    _refused: Optional[str] = None
+    _source: Any = None
 
     def __init__(self, plan: RecordingPlan) -> None:
         self.plan = plan
@@ -56,17 +100,11 @@ class Recorder:
         self.profilers = Profilers(plan.state, plan.allocations)
         self.profilers.make_way = self._make_way
         self.local = threading.local()
-        self.state = WAITING
-        self.compiled = 0
-        """Goes up whenever something is traced or compiled."""
         self.compilations: Optional[Compilations] = Compilations(self._compiles)
         self._untold: List[Dict[str, Any]] = []
         """What was compiled before the folder was made."""
         self.frameworks: List[str] = []
         self.problems: List[Tuple[str, str, str]] = []
-        self.stopped = False
-        self.watcher: Any = None
-        self.folder: Optional[Folder] = None
         self.sampling: List[Callable[[Folder, int], None]] = []
         """Pieces that look at the program as a recording begins, now and then during it, and as it ends."""
         self.closing: List[Callable[[Folder, Caller, Any], None]] = []
@@ -74,8 +112,6 @@ class Recorder:
         self.live_iterators: Callable[[], List[Any]] = list
         self.optimizes: Callable[[], bool] = lambda: False
         """Whether the program has an optimizer of PyTorch, whose steps are still to come."""
-        self.own_threads: Optional[FrozenSet[str]] = None
-        """Threads that were there before the first iterator: the framework's and the program's."""
         self.restoring: List[Callable[[], None]] = []
         """What else is put back when the wrappers are off. They do not raise."""
         self.cost: Dict[str, int] = {}
@@ -83,35 +119,7 @@ class Recorder:
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._compiled_before: Dict[Tuple[Any, ...], int] = {}
-        self._sampler: Optional[Sampler] = None
-        self._shares: Optional[Shares] = None
-        self._stacks: Optional[StackSampler] = None
-        self._memory: Optional[MemoryWatch] = None
-        self._live: Optional[Live] = None
         self._session: Dict[str, Any] = {}
-        self._steps = 0
-        self._metadata = 0.0
-        self._has_metadata = False
-        """Whether the RunMetadata of this recording was taken before it."""
-        self._listed = False
-        """Whether the steps before the recording were written."""
-        self._after = 0
-        """Steps since the last recording ended."""
-        self._hindsight: Optional[Hindsight] = None
-        self._complete = False
-        """Whether all is written but the steps after the recording."""
-        self._closed = False
-        """Whether the pieces of `closing` are written."""
-        self._before = (0, 0)
-        """Steps and nanoseconds of parts of this recording that ended for the program's own tracing."""
-        self.metadata_saved = False
-        """Whether the run that ended was traced for RunMetadata."""
-        self._next_at = 0
-        self._sampled_ns = 0
-        self._held_until_ns = 0
-        """When a profiler last had been started or stopped: that time is not the program's step's."""
-        self._refused: Optional[str] = None
-        self._source: Any = None
 
     # --- what frameworks report ----------------------------------------------------------------
 
@@ -258,6 +266,10 @@ class Recorder:
         span = (begin_ns, call_ns, call.end_ns)
         if self._live is not None:
             self._live.stepped(StepTimes(number, begin_ns, call_ns, call.end_ns))
+        self._stepped(number, caller, call, span)
+
+    def _stepped(self, number: int, caller: Caller, call: WatchedCall, span: Tuple[int, int, int]) -> None:
+        """Writes a step that ended, and moves the recording on."""
         if self.state == WAITING:
             if self._session:
                 self._write_step(number, caller, span, False)
@@ -356,56 +368,22 @@ class Recorder:
         if self.wants("xplane") and self._is_refused(self.profilers.busy(whose)):
             return
         if not self._listed:
-            self._listed = True
-            for number, span in enumerate(caller.spans, caller.count - len(caller.spans)):
-                self._write_step(number, caller, span, False)
+            self._list_earlier(caller)
+            number = None  # counted on from these
         self._steps = self._metadata = 0
         traced = caller.how == "session_run" and self.wants("run_metadata")
         if traced and not self.profilers.of_tensorflow and not self._has_metadata:
-            # All that shows the ops comes first: the program may be short.
-            self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
-            self._session["begin_unix_ns"] = now_ns()
-            caller.last_end_ns = None
-            self.state = METADATA
-            self._exits.guard()
-            notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
+            self._begin_metadata(caller, folder)
             return
-        if settle is not None:
-            settle()
-        settle_devices()
+        _settle(settle)
         if not folder.facts["sessions"]:
-            if self.wants("machine"):
-                self._sampler = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
-                self._sampler.start()
-            if self.wants("stacks"):
-                assert self.pace.anchor is not None
-                self._stacks = StackSampler(
-                    lambda data: folder.lines("stacks.ndjson", "stacks", data),
-                    self.pace.anchor[-1],
-                    caller.loop(),
-                )
+            self._begin_sampling(caller, folder)
         self._sample()
         self._look_at_memory(caller)
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
         begin = clocks.perf_counter_ns()
-        if self.wants("xplane"):
-            try:
-                begin_ns, _, end_ns = caller.spans[-1]
-                self.profilers.start(folder.path, whose, end_ns - begin_ns)
-            except MemoryError as error:
-                self.problem(
-                    "no trace of ops", str(error), "mark shorter steps with stepscope.capture.step(i)"
-                )
-            except Busy as busy:
-                self._is_refused(str(busy))
-                self._next_at = caller.count + 100
-                return
-            if self.profilers.leave_allocations_out:
-                self.problem(
-                    "no allocations",
-                    f"a step takes {(end_ns - begin_ns) / 1e9:.1f} s: they might not fit into memory",
-                    "record shorter steps, or where more memory is free",
-                )
+        if self.wants("xplane") and not self._start_profilers(caller, folder, whose):
+            return
         self._charge("profiler_start_ns", begin)
         self._shares = Shares(self.own_threads) if self.wants("machine") else None
         self._session["begin_unix_ns"] = now_ns()
@@ -421,6 +399,53 @@ class Recorder:
         self.profilers.step_begins(caller.count if number is None else number + 1)
         if self._stacks is not None:
             self._stacks.resume()
+
+    def _list_earlier(self, caller: Caller) -> None:
+        """Writes the steps before the recording."""
+        self._listed = True
+        for number, span in enumerate(caller.spans, caller.count - len(caller.spans)):
+            self._write_step(number, caller, span, False)
+
+    def _begin_metadata(self, caller: Caller, folder: Folder) -> None:
+        """Has runs traced for RunMetadata. All that shows the ops comes first: the program may be short."""
+        self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
+        self._session["begin_unix_ns"] = now_ns()
+        caller.last_end_ns = None
+        self.state = METADATA
+        self._exits.guard()
+        notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
+
+    def _begin_sampling(self, caller: Caller, folder: Folder) -> None:
+        """Starts what looks at the machine and at the stacks."""
+        if self.wants("machine"):
+            self._sampler = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
+            self._sampler.start()
+        if self.wants("stacks"):
+            assert self.pace.anchor is not None
+            self._stacks = StackSampler(
+                lambda data: folder.lines("stacks.ndjson", "stacks", data),
+                self.pace.anchor[-1],
+                caller.loop(),
+            )
+
+    def _start_profilers(self, caller: Caller, folder: Folder, whose: FrozenSet[str]) -> bool:
+        """Starts the profilers; False where the program's own is running, and the recording waits."""
+        begin_ns, _, end_ns = caller.spans[-1]
+        try:
+            self.profilers.start(folder.path, whose, end_ns - begin_ns)
+        except MemoryError as error:
+            self.problem("no trace of ops", str(error), "mark shorter steps with stepscope.capture.step(i)")
+        except Busy as busy:
+            self._is_refused(str(busy))
+            self._next_at = caller.count + 100
+            return False
+        if self.profilers.leave_allocations_out:
+            self.problem(
+                "no allocations",
+                f"a step takes {(end_ns - begin_ns) / 1e9:.1f} s: they might not fit into memory",
+                "record shorter steps, or where more memory is free",
+            )
+        return True
 
     def _which(self, how: str) -> FrozenSet[str]:
         """Whose profilers a recording needs."""
@@ -462,17 +487,8 @@ class Recorder:
         self.state = WAITING
         if self._stacks is not None:
             self._stacks.pause()
-        begin = clocks.perf_counter_ns()
-        profiled = bool(self.profilers.running)
-        try:
-            settle_devices()
-            folder.check()
-            self.profilers.stop(folder.path)
-        except Exception as error:  # noqa: BLE001  a full disk must not end the program
-            self.failed("xplane", error)
-        self._charge("profiler_stop_ns", begin)
         lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
-        self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (lasted_ns if profiled else 0)
+        self._stop_profilers(folder, lasted_ns)
         self._sample()
         if not cut:  # as the program ends, its functions have returned
             self._look_at_memory(caller)
@@ -487,27 +503,47 @@ class Recorder:
             self._before = (self._before[0] + self._steps, self._before[1] + lasted_ns)
             caller.last_end_ns = None
         elif cut:
-            if self.plan.steps or self.plan.seconds or self._before[0] + self._steps < STEPS:
-                self.problem(
-                    "fewer steps than asked for",
-                    f"{self._steps} recorded when {cut} ended it",
-                    "let the program run longer, or ask for less with --steps or --seconds",
-                )
-            if caller.how == "session_run" and self.wants("run_metadata") and not self._has_metadata:
-                self.problem(
-                    "no RunMetadata",
-                    f"it is taken of steps after the XPlane, and {cut} came before",
-                    "ask for fewer steps with --steps",
-                )
+            self._tell_what_is_missing(caller, cut)
         folder.facts["cost"] = dict(self.cost)
         folder.save()
         self._held_until_ns = now_ns()
-        more = caller.how == "session_run" and self.wants("run_metadata") and not self._has_metadata
-        if more and not cut:
+        if self._lacks_metadata(caller) and not cut:
             caller.last_end_ns = None
             self.state = METADATA
         elif not cut:
             self._rest(caller)
+
+    def _stop_profilers(self, folder: Folder, lasted_ns: int) -> None:
+        """Stops the profilers and writes what they saw. lasted_ns: how long they ran, if any did."""
+        begin = clocks.perf_counter_ns()
+        profiled = bool(self.profilers.running)
+        try:
+            settle_devices()
+            folder.check()
+            self.profilers.stop(folder.path)
+        except Exception as error:  # noqa: BLE001  a full disk must not end the program
+            self.failed("xplane", error)
+        self._charge("profiler_stop_ns", begin)
+        self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (lasted_ns if profiled else 0)
+
+    def _tell_what_is_missing(self, caller: Caller, cut: str) -> None:
+        """Says what a recording lacks that ended early."""
+        if self.plan.steps or self.plan.seconds or self._before[0] + self._steps < STEPS:
+            self.problem(
+                "fewer steps than asked for",
+                f"{self._steps} recorded when {cut} ended it",
+                "let the program run longer, or ask for less with --steps or --seconds",
+            )
+        if self._lacks_metadata(caller):
+            self.problem(
+                "no RunMetadata",
+                f"it is taken of steps after the XPlane, and {cut} came before",
+                "ask for fewer steps with --steps",
+            )
+
+    def _lacks_metadata(self, caller: Caller) -> bool:
+        """Whether the RunMetadata of steps is still to be taken."""
+        return caller.how == "session_run" and self.wants("run_metadata") and not self._has_metadata
 
     def _rest(self, caller: Caller) -> None:
         """After a recording: waits for the next, or ends."""

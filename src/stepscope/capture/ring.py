@@ -44,7 +44,7 @@ class StepTimes(NamedTuple):
     end_ns: int
 
 
-class Seen(NamedTuple):
+class SeenLooks(NamedTuple):
     """Looks, and what their numbers stand for."""
 
     looks: List[Look]
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
         ran = _ran(self.looks)
         numbers: Dict[int, int] = {}
         frames: List[List[Any]] = []
-        told = []
+        stack_lines = []
         for stack, looks in Counter(look.driver for look in self.looks).most_common(most):
             known = ran.get(stack, [])
             on = []
@@ -70,14 +70,14 @@ class Seen(NamedTuple):
                 if number == len(frames):
                     frames.append([frame.get(key) for key in ("function", "file", "line", "code")])
                 on.append(number)
-            told.append(
+            stack_lines.append(
                 {
                     "share": round(looks / len(self.looks), 4),
                     "ran": round(sum(known) / len(known), 3) if known else None,
                     "frames": on,
                 }
             )
-        return {"frames": frames, "stacks": told}
+        return {"frames": frames, "stacks": stack_lines}
 
 
 class Moment(NamedTuple):
@@ -88,7 +88,7 @@ class Moment(NamedTuple):
     odd: Optional[StepTimes]
     """The step that it is about; None for all."""
     steps: List[StepTimes]
-    seen: Seen
+    seen: SeenLooks
     samples: List[Dict[str, Any]]
 
 
@@ -190,10 +190,10 @@ class Ring:
         steps = _copy(self._steps)
         return steps[-1] if steps else None
 
-    def seen(self, begin_unix_ns: int) -> Seen:
+    def seen(self, begin_unix_ns: int) -> SeenLooks:
         """What was seen since."""
         stacks = self._stacks
-        return Seen([look for look in _copy(stacks.looks) if look.unix_ns >= begin_unix_ns], stacks)
+        return SeenLooks([look for look in _copy(stacks.looks) if look.unix_ns >= begin_unix_ns], stacks)
 
     def moment(self, name: str, why: str, odd: Optional[StepTimes] = None) -> Moment:
         """What is kept now. odd: the step that it is about; it may go on."""
@@ -246,15 +246,15 @@ def write(moment: Moment, home: Path, facts: Dict[str, Any], how: str, name: str
         data = "".join(f"{line}\n" for line in lines).encode("utf-8")
         write_whole(place / f"{kind}.ndjson", data)
     session = {"first_step": moment.steps[0].number, "how": how, "name": name, "steps": len(steps)}
-    told = {key: facts[key] for key in _COPIED if key in facts}
-    told = {"format": FORMAT, **told, "started_unix_ns": begin_ns, "ended_unix_ns": end_ns}
-    told["kept"] = {"why": moment.why, "step": None if moment.odd is None else moment.odd.number}
-    told["recorded"] = {"steps": sum(1 for step in steps if step["recorded"]), "sessions": 1}
-    told["sessions"] = [{**session, "begin_unix_ns": begin_ns, "end_unix_ns": end_ns}]
-    told["files"] = [{"path": f"{kind}.ndjson", "kind": kind} for kind in files]
-    told["problems"] = []
+    members = {key: facts[key] for key in _COPIED if key in facts}
+    members = {"format": FORMAT, **members, "started_unix_ns": begin_ns, "ended_unix_ns": end_ns}
+    members["kept"] = {"why": moment.why, "step": None if moment.odd is None else moment.odd.number}
+    members["recorded"] = {"steps": sum(1 for step in steps if step["recorded"]), "sessions": 1}
+    members["sessions"] = [{**session, "begin_unix_ns": begin_ns, "end_unix_ns": end_ns}]
+    members["files"] = [{"path": f"{kind}.ndjson", "kind": kind} for kind in files]
+    members["problems"] = []
     # The last of all: with it the folder is a recording.
-    write_whole(place / "capture.json", text(told, indent=1).encode("utf-8") + b"\n")
+    write_whole(place / "capture.json", text(members, indent=1).encode("utf-8") + b"\n")
     return place
 
 

@@ -204,11 +204,10 @@ def session_hook() -> Type[Any]:
                 self._next = int(session.run(self._global_step))
 
         def before_run(self, run_context: Any) -> Any:
-            own = run_context.original_args.options
-            self._traced = self._chosen.wants(self._next) and not (own is not None and own.trace_level)
-            options = None
-            if self._traced:
-                options = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE, output_partition_graphs=True)
+            self._traced = self._chosen.wants(self._next) and not _is_traced(
+                run_context.original_args.options
+            )
+            options = _full_trace(v1) if self._traced else None
             fetches = {} if self._global_step is None else {"step": self._global_step}
             self._begin_ns = now_ns()
             return v1.train.SessionRunArgs(fetches, options=options)
@@ -225,6 +224,16 @@ def session_hook() -> Type[Any]:
                 self._next = max(self._next, int(run_values.results["step"]))
 
     return SessionHook
+
+
+def _is_traced(options: Any) -> bool:
+    """Whether the program has the run traced itself."""
+    return options is not None and bool(options.trace_level)
+
+
+def _full_trace(v1: Any) -> Any:
+    """Options of a run that is traced in full. v1: TensorFlow's API of version 1."""
+    return v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE, output_partition_graphs=True)
 
 
 def keras_callback() -> Type[Any]:

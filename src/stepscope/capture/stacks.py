@@ -170,9 +170,9 @@ class StackSampler:
     def _tell(self, line: Dict[str, Any]) -> None:
         from .folder import text
 
-        told = text(line)
-        self._lines.append(told)
-        self._pending += len(told)
+        encoded = text(line)
+        self._lines.append(encoded)
+        self._pending += len(encoded)
 
     def _flush(self) -> None:
         if self._lines:

@@ -37,12 +37,12 @@ def watch(recorder: Recorder) -> None:
             site: Site = NOWHERE
             with recorder.unharmed():
                 key, site = (id(self), signature(fetches)), recorder.site()
-                own = traces(options)
-                if own:
+                traced_by_user = traces(options)
+                if traced_by_user:
                     recorder.step_aside()
                 traced = (
                     recorder.metadata_wanted(key, site)
-                    and not own
+                    and not traced_by_user
                     and not recorder.profilers.busy(("tensorflow",))
                 )
                 step = recorder.next_step() if traced else 0

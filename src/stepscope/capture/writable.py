@@ -1,4 +1,4 @@
-"""Whether a folder can be written, and which others may be where it cannot."""
+"""Folders that can be written, and those to try where one cannot."""
 
 import contextlib
 import os

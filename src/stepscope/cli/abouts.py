@@ -1,4 +1,4 @@
-"""What verbs say that they are about, without importing one of them."""
+"""The line of help of each verb, read without importing the verb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown once a recorded program has ended: the answer, a report of it, the page.
+"""Output once a recorded program has ended: the answer, a report of it, the page.
 
 The program's exit code is the command's, so nothing here raises: what cannot be shown is said.
 """

@@ -166,9 +166,7 @@ def _once(asked: list[Address], options: argparse.Namespace, console: Console) -
             profile.bytes,
             profile.sent_unix_ns,
             profile.seconds,
-            None
-            if profile.error is None
-            else f"{profile.error.happened}: {profile.error.seen} ({profile.error.slug})",
+            _error_of(profile),
         )
         for profile in found
     )
@@ -183,6 +181,12 @@ def _once(asked: list[Address], options: argparse.Namespace, console: Console) -
     if profiles:
         console.say(f"next: stepscope {plain(str(options.lake or options.out))}")
     return found
+
+
+def _error_of(profile: HostProfile) -> str | None:
+    """Why a host sent no profile."""
+    error = profile.error
+    return None if error is None else f"{error.happened}: {error.seen} ({error.slug})"
 
 
 @contextlib.contextmanager

@@ -100,7 +100,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for name in options.output:
         _check_output(Path(name), options.force)
     from stepscope.instruments.compare import gate, history
-    from stepscope.report import gating
+    from stepscope.report import gate_history, gating
 
     budget = _budget(options.budget)
     if options.record:
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.history:
         past = history.find(_read(options.history, options, console), budget)
         if not options.candidate:
-            report = gating.of_history(past)
+            report = gate_history.of_history(past)
             _show(report, options, console)
             return {"unknown": 2, "changes": 0, "no_changes": 0}[report.document["verdict"]]
     baseline = _read(options.baseline, options, console) if options.baseline else []
@@ -128,13 +128,7 @@ def _check_words(options: argparse.Namespace) -> None:
     if options.lake is not None:
         _refuse("--lake beside sides", "a lake is given as the PATH of --baseline, --candidate or --history")
     if options.record:
-        if options.baseline or options.candidate:
-            _refuse("--record with recordings", "record anew, or compare what is recorded")
-        if len(options.commands) != 2 or not all(options.commands):
-            _refuse(
-                f"{len([command for command in options.commands if command])} commands",
-                "stepscope check --record 8 -- python old.py -- python new.py",
-            )
+        _check_recording(options)
         return
     if options.commands:
         _refuse("commands without --record", "say how often to record them: --record 8")
@@ -146,6 +140,17 @@ def _check_words(options: argparse.Namespace) -> None:
         _refuse("no --candidate", "stepscope check --baseline PATH… --candidate PATH…")
     if not options.baseline and options.budget is None:
         _refuse("no --baseline", "give one, or a --budget with limits of its own")
+
+
+def _check_recording(options: argparse.Namespace) -> None:
+    """UsageError where --record is given what it does not take."""
+    if options.baseline or options.candidate:
+        _refuse("--record with recordings", "record anew, or compare what is recorded")
+    if len(options.commands) != 2 or not all(options.commands):
+        _refuse(
+            f"{len([command for command in options.commands if command])} commands",
+            "stepscope check --record 8 -- python old.py -- python new.py",
+        )
 
 
 def _refuse(seen: str, todo: str) -> NoReturn:

@@ -54,7 +54,6 @@ class SqlCompleter(Completer):
         if line.startswith("."):
             yield from self._commands(line)
             return
-        used = [name for name in self._columns if re.search(rf"\b{name}\b", text)]
         if "." in word:  # table.column or alias.column
             prefix = word.rsplit(".", 1)[0]
             named = self._named(prefix, text)
@@ -63,6 +62,11 @@ class SqlCompleter(Completer):
         if re.search(r"\b(from|join)\s+[\w.]*$", before, re.IGNORECASE):
             yield from ((name, "table") for name in self._columns)
             return
+        yield from self._anywhere(text, word)
+
+    def _anywhere(self, text: str, word: str) -> Iterator[tuple[str, str]]:
+        """What may stand anywhere: columns of the tables named, tables, keywords, then all columns."""
+        used = [name for name in self._columns if re.search(rf"\b{name}\b", text)]
         for name in used:
             yield from ((column, name) for column in self._columns[name])
         yield from ((name, "table") for name in self._columns)

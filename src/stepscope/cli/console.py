@@ -1,4 +1,4 @@
-"""Where output goes: stdout is data, stderr is talk. Width, height and colour are decided here once."""
+"""Streams: stdout is data, stderr is talk. Width, height and colour are decided here once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engine answers: the options --engine, and what each engine asks for."""
+"""The options that choose an engine: --engine, and what each engine asks for."""
 
 from __future__ import annotations
 

@@ -65,39 +65,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_paths(options, "graph")
     need_csv(options, options.format == "csv")
     ending = _ending(options)
-    depth = 1 if options.depth is None else options.depth
-    if not 1 <= depth <= MOST_DEPTH:
-        raise UsageError("There is no such depth", seen=f"--depth {depth}", todo=f"give 1 to {MOST_DEPTH}")
-    hops = 2 if options.hops is None else options.hops
-    if not 0 <= hops <= MOST_HOPS or (options.hops is not None and options.around is None):
-        raise UsageError(
-            "There is no such distance", seen=f"--hops {hops}", todo=f"--around NODE --hops 0 to {MOST_HOPS}"
-        )
-    if options.paint is not None and ending not in (".svg", ".html"):
-        raise UsageError("Only a drawing has colours", seen="--paint", todo="add -o g.svg or -o g.html")
-    from stepscope.cli.reading import opened
+    depth, hops = _depth_and_hops(options, ending)
     from stepscope.cli.report_output import show
     from stepscope.report import graph as report
 
-    try:
-        with opened(options, console) as (trace, bar):
-            every = _stored(trace)
-            if options.list or (options.graph is not None and not _named(every, options.graph)):
-                every += _compiled([path for path in options.paths if Path(path).is_dir()])
-            row = None if options.list else _chosen(every, options.graph)
-            if row is not None and "path" not in row:
-                found = report.stored(trace, row)
-            bar.stop()
-    except NothingFound:
-        every = _compiled(options.paths)
-        if not every:
-            raise
-        row = None if options.list else _chosen(every, options.graph)
-    if row is None:
+    every, row, found = _graph_of(options, console)
+    if row is None or found is None:
         _list(every, options, console)
         return 0
-    if "path" in row:
-        found = report.dumped(row)
     name = _title(every, row)
     if options.graph is None and len({one["file"] for one in every}) > 1:
         console.say(f"the largest of {len(every):,} graphs; --list lists them, --graph NAME shows another")
@@ -117,6 +92,46 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return 0
     _draw(found, top, depth, fold, name, options, console)
     return 0
+
+
+def _depth_and_hops(options: argparse.Namespace, ending: str | None) -> tuple[int, int]:
+    """How deep scopes are opened, and how far from a node. UsageError for what does not go together."""
+    depth = 1 if options.depth is None else options.depth
+    if not 1 <= depth <= MOST_DEPTH:
+        raise UsageError("There is no such depth", seen=f"--depth {depth}", todo=f"give 1 to {MOST_DEPTH}")
+    hops = 2 if options.hops is None else options.hops
+    if not 0 <= hops <= MOST_HOPS or (options.hops is not None and options.around is None):
+        raise UsageError(
+            "There is no such distance", seen=f"--hops {hops}", todo=f"--around NODE --hops 0 to {MOST_HOPS}"
+        )
+    if options.paint is not None and ending not in (".svg", ".html"):
+        raise UsageError("Only a drawing has colours", seen="--paint", todo="add -o g.svg or -o g.html")
+    return depth, hops
+
+
+def _graph_of(
+    options: argparse.Namespace, console: Console
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None, Hierarchy | None]:
+    """All graphs, and the one that is meant; none where --list asks for all."""
+    from stepscope.cli.reading import opened
+    from stepscope.report import graph as report
+
+    found = None
+    try:
+        with opened(options, console) as (trace, bar):
+            every = _stored(trace)
+            if options.list or (options.graph is not None and not _named(every, options.graph)):
+                every += _compiled([path for path in options.paths if Path(path).is_dir()])
+            row = None if options.list else _chosen(every, options.graph)
+            if row is not None and "path" not in row:
+                found = report.stored(trace, row)
+            bar.stop()
+    except NothingFound:
+        every = _compiled(options.paths)
+        if not every:
+            raise
+        row = None if options.list else _chosen(every, options.graph)
+    return every, row, report.dumped(row) if row is not None and "path" in row else found
 
 
 def _ending(options: argparse.Namespace) -> str | None:

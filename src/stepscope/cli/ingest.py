@@ -53,16 +53,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Ingests and says what was read, stored and lost."""
-    if options.lake is None:
-        raise UsageError(
-            "Nothing says where the lake is", seen="no --lake", todo="--lake DIR makes or extends one"
-        )
-    if not options.paths:
-        raise UsageError("There is no path to read", seen="no PATH", todo="stepscope ingest PATH… --lake DIR")
-    if options.remote is not None and options.runner != "spark":
-        raise UsageError(
-            "Only Spark has an address", seen="--remote", todo="add --runner spark, or leave --remote out"
-        )
+    _check(options)
     from stepscope.cli.progress import bar
     from stepscope.session import on_spark, trace
 
@@ -78,6 +69,38 @@ def run(options: argparse.Namespace, console: Console) -> int:
             runner=on_spark.runner(options.remote) if options.runner == "spark" else None,
         )
     (found,) = looked
+    columns, rows = _table(done, found, options.format)
+    write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)
+    console.out.flush()
+    tell_skipped(found.skipped, console)
+    _tell_others(found, console)
+    failed = sum(source_row.error is not None for source_row in done)
+    stored = sum(source_row.events_stored for source_row in done)
+    lost = sum(source_row.events_lost for source_row in done)
+    read = f"{units.count(len(done) - failed, 'source')} in {options.lake}"
+    unread = f"; {units.count(failed, 'source')} could not be read" if failed else ""
+    console.say(f"{read}: {units.count(stored, 'event')} stored, {lost:,} lost{unread}")
+    check_half(done, found)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.lake is None:
+        raise UsageError(
+            "Nothing says where the lake is", seen="no --lake", todo="--lake DIR makes or extends one"
+        )
+    if not options.paths:
+        raise UsageError("There is no path to read", seen="no PATH", todo="stepscope ingest PATH… --lake DIR")
+    if options.remote is not None and options.runner != "spark":
+        raise UsageError(
+            "Only Spark has an address", seen="--remote", todo="add --runner spark, or leave --remote out"
+        )
+
+
+def _table(
+    done: Sequence[SourceRow], found: FoundSources, format_: str
+) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Columns and rows of what was ingested."""
     rows: list[tuple[object, ...]] = [
         (
             d.run_id,
@@ -93,7 +116,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         for d in done
     ]
     columns: tuple[str, ...] = COLUMNS
-    if options.format != "table":
+    if format_ != "table":
         # What was left out has a row as well, and why in a column of its own: it is not an error.
         columns = (*columns, "skipped")
         left = {skipped.path: skipped.detail for skipped in (*found.others, *found.skipped)}
@@ -101,18 +124,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         rows += [(None, None, path, *[None] * 6, why) for path, why in sorted(left.items())]
     elif not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)
-    console.out.flush()
-    tell_skipped(found.skipped, console)
-    _tell_others(found, console)
-    failed = sum(source_row.error is not None for source_row in done)
-    stored = sum(source_row.events_stored for source_row in done)
-    lost = sum(source_row.events_lost for source_row in done)
-    read = f"{units.count(len(done) - failed, 'source')} in {options.lake}"
-    unread = f"; {units.count(failed, 'source')} could not be read" if failed else ""
-    console.say(f"{read}: {units.count(stored, 'event')} stored, {lost:,} lost{unread}")
-    check_half(done, found)
-    return 0
+    return columns, rows
 
 
 def check_half(done: Sequence[SourceRow], found: FoundSources) -> None:

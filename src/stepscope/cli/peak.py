@@ -1,4 +1,4 @@
-"""What --peak takes: how much a machine does in a second."""
+"""The values of --peak: how much a machine does in a second."""
 
 from __future__ import annotations
 

@@ -148,40 +148,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _check_writable(Path(out))
     after_program.check(options)
     command = _command(options.command, console)
-    missing = left_out(options)
-    plan = RecordingPlan(
-        out,
-        warmup=options.warmup,
-        steps=options.steps,
-        seconds=options.seconds,
-        every=options.every,
-        live=options.live,
-        ring=options.ring,
-        allocations=options.allocations,
-        pieces=tuple(piece for piece in PIECES if piece not in missing),
-        version=__version__,
-    )
+    plan = _plan(options, out)
     with contextlib.ExitStack() as stack:
-        try:
-            state = stack.enter_context(prepared(plan))
-        except OSError as error:
-            raise OutputError(
-                "The recorder has no room for its notes",
-                seen=error.strerror or str(error),
-                todo="free space, or set TMPDIR to a folder that can be written; the program was not started",
-                path=error.filename,
-            ) from error
+        state = _enter_notes(stack, plan)
         passing = stack.enter_context(Passing())
         started_unix_ns = time.time_ns()
-        try:
-            with contextlib.nullcontext() if options.format == "table" else _stdout_is_stderr(console):
-                outcome = launch(command, plan, state, passing, console.say, out)
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                f"{command[0]} cannot be started",
-                seen=getattr(error, "strerror", None) or str(error),
-                todo="give the command as you would type it without stepscope",
-            ) from error
+        talk = contextlib.nullcontext() if options.format == "table" else _stdout_is_stderr(console)
+        with _errors_of_start(command), talk:
+            outcome = launch(command, plan, state, passing, console.say, out)
         # The program has ended. From here on nothing may change how this process ends.
         lines, recording = _summary(outcome, plan, out, state, started_unix_ns)
         for line in lines:
@@ -197,6 +171,48 @@ def run(options: argparse.Namespace, console: Console) -> int:
         _end_by(outcome.signal)
         return 128 + outcome.signal
     return outcome.code or 0
+
+
+def _plan(options: argparse.Namespace, out: str) -> RecordingPlan:
+    missing = left_out(options)
+    return RecordingPlan(
+        out,
+        warmup=options.warmup,
+        steps=options.steps,
+        seconds=options.seconds,
+        every=options.every,
+        live=options.live,
+        ring=options.ring,
+        allocations=options.allocations,
+        pieces=tuple(piece for piece in PIECES if piece not in missing),
+        version=__version__,
+    )
+
+
+@contextlib.contextmanager
+def _errors_of_start(command: Sequence[str]) -> Iterator[None]:
+    """UsageError where a program cannot be started."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{command[0]} cannot be started",
+            seen=getattr(error, "strerror", None) or str(error),
+            todo="give the command as you would type it without stepscope",
+        ) from error
+
+
+def _enter_notes(stack: contextlib.ExitStack, plan: RecordingPlan) -> Path:
+    """The folder for the recorder's notes, until the stack is left. OutputError where it cannot be made."""
+    try:
+        return stack.enter_context(prepared(plan))
+    except OSError as error:
+        raise OutputError(
+            "The recorder has no room for its notes",
+            seen=error.strerror or str(error),
+            todo="free space, or set TMPDIR to a folder that can be written; the program was not started",
+            path=error.filename,
+        ) from error
 
 
 def left_out(options: argparse.Namespace) -> set[str]:

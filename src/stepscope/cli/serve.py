@@ -54,21 +54,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Serves until Ctrl-C."""
     need_paths(options, options.verb)
     need_csv(options, options.format == "csv")
-    try:
-        from stepscope.server import run as server
-        from stepscope.server.console import Settings
-        from stepscope.server.sibling_files import SiblingFiles
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11", "anyio"):
-            raise
-        raise UsageError(
-            "The page needs two more packages.",
-            seen=f"no module {missing.name}",
-            todo="pip install 'stepscope[serve]'",
-            slug="no-server",
-        ) from missing
-    from stepscope.cli.query import write_rows
+    _check_packages()
     from stepscope.cli.reading import tell_skipped
+    from stepscope.server import run as server
+    from stepscope.server.console import Settings
+    from stepscope.server.sibling_files import SiblingFiles
     from stepscope.session import trace
     from stepscope.sources.stores import is_store
     from stepscope.sources.user_paths import is_lake
@@ -91,19 +81,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
         opened = [first]
 
         def announce(url: str) -> None:
-            if options.format == "table":
-                console.out.write(f"{url}\n")
-            else:
-                write_rows(("url", "port"), [(url, port)], console, options.format)
-            console.out.flush()
-            console.data.flush()
+            _write_address(url, port, options, console)
             shown = False
             if not options.no_open and server.can_show(os.environ):
                 shown = server.show(kept.enter_context(server.handed_over(url)))
-            if not shown:
-                console.say("open this URL in a browser on this machine; from another one, first run there")
-                console.say(f"  ssh -N -L {port}:127.0.0.1:{port} {_here()}")
-            console.say("Ctrl-C stops it")
+            _say_where(port, shown, console)
 
         def check(path: str) -> None:
             with trace.open(path):  # what is wrong with it is told before all is opened again
@@ -121,6 +103,40 @@ def run(options: argparse.Namespace, console: Console) -> int:
             beside=SiblingFiles(paths, check),
         )
     return 0
+
+
+def _check_packages() -> None:
+    """UsageError where the packages of the page are missing."""
+    try:
+        import stepscope.server.run  # noqa: F401
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11", "anyio"):
+            raise
+        raise UsageError(
+            "The page needs two more packages.",
+            seen=f"no module {missing.name}",
+            todo="pip install 'stepscope[serve]'",
+            slug="no-server",
+        ) from missing
+
+
+def _say_where(port: int, shown: bool, console: Console) -> None:
+    """How to reach the page where no browser shows it already."""
+    if not shown:
+        console.say("open this URL in a browser on this machine; from another one, first run there")
+        console.say(f"  ssh -N -L {port}:127.0.0.1:{port} {_here()}")
+    console.say("Ctrl-C stops it")
+
+
+def _write_address(url: str, port: int, options: argparse.Namespace, console: Console) -> None:
+    from stepscope.cli.query import write_rows
+
+    if options.format == "table":
+        console.out.write(f"{url}\n")
+    else:
+        write_rows(("url", "port"), [(url, port)], console, options.format)
+    console.out.flush()
+    console.data.flush()
 
 
 def _port(text: str) -> int:

@@ -1,4 +1,4 @@
-"""What the parsers of the verbs know, as plain data: for completions and the manual page."""
+"""The parsers of the verbs as plain data, for completions and the manual page."""
 
 from __future__ import annotations
 

@@ -12,21 +12,7 @@ MARK = "made by `stepscope completions`"
 
 def bash(every: Sequence[Shape]) -> str:
     """For bash 4 and later; the machine need not have the package bash-completion."""
-    values, options, words = [], [], []
-    for shape in every:
-        for option in shape.options:
-            if option.choices:
-                names = "|".join(_quoted(f"{shape.verb} {name}") for name in option.names)
-                values.append(f"    {names}) _stepscope_among {_quoted(' '.join(option.choices))}; return ;;")
-            elif option.value:
-                names = "|".join(_quoted(f"{shape.verb} {name}") for name in option.names)
-                values.append(f"    {names}) COMPREPLY=(); return ;;  # a file, or what only the user knows")
-        listed = " ".join(name for option in shape.options for name in option.names)
-        options.append(f"      {shape.verb}) _stepscope_among {_quoted(listed)}; return ;;")
-        if shape.words:
-            words.append(
-                f"    {shape.verb}) _stepscope_among {_quoted(' '.join(word for word, _ in shape.words))} ;;"
-            )
+    values, options, words = _bash_cases(every)
     verbs = " ".join(shape.verb for shape in every)
     newline = "\n"
     return f"""# bash completion for stepscope, {MARK}
@@ -77,6 +63,26 @@ _stepscope() {{
 }}
 complete -o bashdefault -o default -F _stepscope stepscope
 """
+
+
+def _bash_cases(every: Sequence[Shape]) -> tuple[list[str], list[str], list[str]]:
+    """The cases for values of options, for options, and for words of verbs."""
+    values, options, words = [], [], []
+    for shape in every:
+        for option in shape.options:
+            if option.choices:
+                names = "|".join(_quoted(f"{shape.verb} {name}") for name in option.names)
+                values.append(f"    {names}) _stepscope_among {_quoted(' '.join(option.choices))}; return ;;")
+            elif option.value:
+                names = "|".join(_quoted(f"{shape.verb} {name}") for name in option.names)
+                values.append(f"    {names}) COMPREPLY=(); return ;;  # a file, or what only the user knows")
+        listed = " ".join(name for option in shape.options for name in option.names)
+        options.append(f"      {shape.verb}) _stepscope_among {_quoted(listed)}; return ;;")
+        if shape.words:
+            words.append(
+                f"    {shape.verb}) _stepscope_among {_quoted(' '.join(word for word, _ in shape.words))} ;;"
+            )
+    return values, options, words
 
 
 def zsh(every: Sequence[Shape]) -> str:

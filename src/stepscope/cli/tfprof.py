@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,6 @@ class _TfprofParser(Parser):
             self.epilog = tfprof_help.options(FILES, {**VALUES, **FLAGS})
             return super().parse_args(["--help"])
         from stepscope.instruments import tfprof
-        from stepscope.sources.user_paths import look_up
 
         options = tfprof.names()
         found = argparse.Namespace(
@@ -74,23 +73,31 @@ class _TfprofParser(Parser):
             if not word.startswith("-") or word == "-":
                 self._take(found, word)
                 continue
-            name, equals, value = word.lstrip("-").partition("=")
-            if name == "color":
-                if not equals and words:
-                    words.pop(0)
-            elif name in FLAGS and not equals:
-                setattr(found, name, True)
-            elif name in FILES or name in VALUES or name in options or name == "viz":
-                if not equals:
-                    value = self._next(name, words)
-                kind = found.files if name in FILES else found.words if name in options else found.values
-                if name in FILES:
-                    look_up([path for path in value.split(",") if path])
-                kind[name] = value
-            else:
-                near = difflib.get_close_matches(name, (*FILES, *options, *VALUES, *FLAGS), 1)
-                self.error(f"{word} is not an option" + (f"; did you mean -{near[0]}?" if near else ""))
+            self._take_option(found, word, words, options)
         return found
+
+    def _take_option(
+        self, found: argparse.Namespace, word: str, words: list[str], options: Collection[str]
+    ) -> None:
+        """Reads an option; its value may be the next of the words. options: those of tfprof."""
+        from stepscope.sources.user_paths import look_up
+
+        name, equals, value = word.lstrip("-").partition("=")
+        if name == "color":
+            if not equals and words:
+                words.pop(0)
+        elif name in FLAGS and not equals:
+            setattr(found, name, True)
+        elif name in FILES:
+            value = value if equals else self._next(name, words)
+            look_up([path for path in value.split(",") if path])
+            found.files[name] = value
+        elif name in options or name in (*VALUES, "viz"):
+            kind = found.words if name in options else found.values
+            kind[name] = value if equals else self._next(name, words)
+        else:
+            near = difflib.get_close_matches(name, (*FILES, *options, *VALUES, *FLAGS), 1)
+            self.error(f"{word} is not an option" + (f"; did you mean -{near[0]}?" if near else ""))
 
     def _take(self, found: argparse.Namespace, word: str) -> None:
         if found.view is None and not found.paths and word in VERBS:
@@ -250,18 +257,7 @@ def _files(options: argparse.Namespace, remarks: list[str], console: Console) ->
     """The files by kind: those that are named, and those of paths where none is. Says which were taken."""
     from stepscope.formats.models import files
 
-    given = {name for name, value in options.files.items() if value}
-    if "profile_path" in given and given & set(OF_A_PROFILE):
-        raise UsageError(
-            "A profile holds all of a model",
-            seen="-profile_path beside files of the same",
-            todo="name the profile alone, or the other files",
-        )
-    named: dict[str, list[ModelPlace]] = {}
-    for name, value in options.files.items():
-        paths = [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
-        if value:
-            named[name] = [files.place_of(name, path) for path in paths]
+    named = _named_files(options)
     found = files.under(options.paths) if options.paths else files.ModelFiles()
     remarks += found.odd
     for name in OF_A_PROFILE if "profile_path" in named else ():
@@ -283,6 +279,24 @@ def _files(options: argparse.Namespace, remarks: list[str], console: Console) ->
             else "no file is named",
             todo="stepscope tfprof scope --graph_path=graph.pb --run_meta_path=run_meta.pb",
         )
+    return named
+
+
+def _named_files(options: argparse.Namespace) -> dict[str, list[ModelPlace]]:
+    """The files that options name. UsageError for a profile beside what it holds."""
+    from stepscope.formats.models import files
+
+    given = {name: value for name, value in options.files.items() if value}
+    if "profile_path" in given and given.keys() & set(OF_A_PROFILE):
+        raise UsageError(
+            "A profile holds all of a model",
+            seen="-profile_path beside files of the same",
+            todo="name the profile alone, or the other files",
+        )
+    named: dict[str, list[ModelPlace]] = {}
+    for name, value in given.items():
+        paths = [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
+        named[name] = [files.place_of(name, path) for path in paths]
     return named
 
 

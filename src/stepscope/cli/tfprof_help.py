@@ -1,4 +1,4 @@
-"""What `stepscope tfprof help`, its --help and `help` at its prompt print."""
+"""The help of `stepscope tfprof`: of its --help, of the word help, and at its prompt."""
 
 from __future__ import annotations
 

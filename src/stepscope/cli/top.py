@@ -48,12 +48,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         sys.stdout.write("\x1b[2J")
     while True:
         folder = live.folder_of(options.target)
-        told = live.read(folder)
-        running = told is None or live.is_running(told)
+        record = live.read(folder)
+        running = record is None or live.is_running(record)
         if options.format == "json":
-            console.data.write(json.dumps({**(told or {}), "running": running}) + "\n")
+            console.data.write(json.dumps({**(record or {}), "running": running}) + "\n")
             return 0
-        lines = report.lines(told, running, console.width, time.time_ns(), str(folder))
+        lines = report.lines(record, running, console.width, time.time_ns(), str(folder))
         # Only a screen that is drawn anew has to fit: what is printed once may be copied.
         shown = [plain(line, _MOST_LINE if once else console.width) for line in lines]
         if once:

@@ -1,4 +1,4 @@
-"""What engines have in common that read a lake's committed Parquet and speak another SQL than DuckDB's.
+"""The base of engines that read a lake's committed Parquet and speak another SQL than DuckDB's.
 
 Statements are written once, in DuckDB's words; sqlglot, in a pinned version, writes them for each engine. The
 library keeps to a subset that gives the same rows everywhere (a linter holds it to that). What a user writes

@@ -153,12 +153,11 @@ def write(
     written; then nothing is left behind. BrokenPipeError when the reader of stdout has gone.
     """
     name = fspath(out)
-    text = ", ".join(sorted(extension for extension, one in exporters().items() if one.TEXT))
     if name == "-" and format is None:
         raise UsageError(
             "Nothing says what to write to stdout.",
             seen="no format and the file name '-'",
-            todo=f"name one of the text formats: {text}",
+            todo=f"name one of the text formats: {_text_formats()}",
             slug="no-format",
         )
     exporter, packed = choose(format or name)
@@ -178,11 +177,27 @@ def write(
                 return replace(put(trace, part, table), path=name)
             with part.open("wb") as file, _pipe(file, packed) as pipe:
                 return replace(put(trace, pipe, table), path=name)
+    return replace(_write_to_stdout(trace, put, exporter, packed, format or "", table), path=name)
+
+
+def _text_formats() -> str:
+    return ", ".join(sorted(extension for extension, one in exporters().items() if one.TEXT))
+
+
+def _write_to_stdout(
+    trace: OpenTrace,
+    put: Callable[..., Written],
+    exporter: Exporter,
+    packed: bool,
+    format: str,
+    table: str | None,
+) -> Written:
+    """Writes text, or what the exporter shows of it to a terminal."""
     if not exporter.TEXT:
         raise UsageError(
             f"{format} is not text and is not written to stdout.",
             seen="the file name '-'",
-            todo=f"name a file, or one of the text formats: {text}",
+            todo=f"name a file, or one of the text formats: {_text_formats()}",
             slug="not-text",
         )
     sys.stdout.flush()
@@ -200,7 +215,7 @@ def write(
         sink = shown = Showing(sys.stdout.buffer, escape)
     try:
         with _pipe(sink, packed) as pipe:
-            written = replace(put(trace, pipe, table), path=name)
+            written = put(trace, pipe, table)
         if shown is not None:
             shown.flush()
         sys.stdout.buffer.flush()

@@ -82,34 +82,42 @@ def write(
         for run_id, manifests in derived_tables.by_run(found.manifests).items():
             digest = derived_tables.digest(manifests)
             run_markers = [one for one in markers if one[1] == run_id]
-            last = run_markers[-1] if run_markers else None
-            if last is not None and last[2] == digest and last[3]:
+            begun = _marker_of(run_markers, digest)
+            if begun is not None and begun[3]:
                 known += 1
                 continue
             if progress is not None:
                 progress(run_id)
-            number = last[0] if last is not None and last[2] == digest else _next(markers)
+            number = _next(markers) if begun is None else begun[0]
             before = any(one[0] < number for one in run_markers)
-            if last is None or last[0] != number:
+            if begun is None:
                 markers.append(_tell(place, number, run_id, digest, whole=False))
             if before:
-                _each(
-                    place,
-                    [
-                        (f"delete-{table}-{number}-{digest}", _deleting(place, table, run_id))
-                        for table in schema().names
-                    ],
-                )
-            only = found.of_runs([run_id])
-            for table, count in _load(place, only, f"{number}-{digest}", files_at):
-                rows[table] = rows.get(table, 0) + count
+                _delete(place, run_id, f"{number}-{digest}")
+            loaded = _load(place, found.of_runs([run_id]), f"{number}-{digest}", files_at)
+            rows.update({table: rows.get(table, 0) + count for table, count in loaded})
             markers.append(_tell(place, number, run_id, digest, whole=True))
     except StepscopeError:
         raise
     except Exception as error:
         raise bigquery.failed(error, path) from error
-    notes = (f"{known} {'run was' if known == 1 else 'runs were'} there already",) if known else ()
-    return Written(f"bigquery://{path}", rows, notes)
+    return Written(f"bigquery://{path}", rows, _notes(known))
+
+
+def _notes(known: int) -> tuple[str, ...]:
+    return (f"{known} {'run was' if known == 1 else 'runs were'} there already",) if known else ()
+
+
+def _marker_of(
+    markers: Sequence[tuple[int, str, str, bool]], digest: str
+) -> tuple[int, str, str, bool] | None:
+    """The last marker of a run, where it is of these sources."""
+    return markers[-1] if markers and markers[-1][2] == digest else None
+
+
+def _delete(place: _Place, run_id: str, digest: str) -> None:
+    """Deletes the rows of a run."""
+    _each(place, [(f"delete-{table}-{digest}", _deleting(place, table, run_id)) for table in schema().names])
 
 
 def _dataset(client: Any, path: str) -> _Place:

@@ -1,4 +1,4 @@
-"""Where each source stands on the one time line of a merged file.
+"""Clocks of a merged file: the place of each source on its one time line.
 
 Captures that know the time of day are laid out by it, and ranks of a job by the ends of their collectives, as
 on the page (_source_shift.sql). The others cannot be: no fact says when they began, so they follow one
@@ -148,23 +148,34 @@ def _notes(places: Sequence[SourcePlace]) -> list[str]:
         )
     loose = [place for place in places if place.placed_by == "order"]
     if loose and len(places) > 1:
-        where = ", ".join(
-            f"{place.label} at {(place.start_ps + place.shift_ps) / 1e12:.6g} s" for place in loose[:5]
-        )
-        more = f" and {len(loose) - 5} more" if len(loose) > 5 else ""
-        notes.append(
-            f"{len(loose)} of {len(places)} recordings do not contain the time of day, so they could not be"
-            f" aligned: they follow one another ({where}{more}). Compare times within each, not between them."
-        )
-    if places:
-        start = min(place.start_ps + place.shift_ps for place in places)
-        end = max(place.end_ps + place.shift_ps for place in places)
-        if end - start > _LONG_PS:
-            notes.append(
-                f"The recordings lie {(end - start) / 86_400e12:.0f} days apart. Viewers round times on such"
-                " a scale; export them one by one to look at details."
-            )
+        notes.append(_in_order(loose, len(places)))
+    if far := _days_apart(places):
+        notes.append(far)
     return notes
+
+
+def _in_order(loose: Sequence[SourcePlace], places: int) -> str:
+    where = ", ".join(
+        f"{place.label} at {(place.start_ps + place.shift_ps) / 1e12:.6g} s" for place in loose[:5]
+    )
+    more = f" and {len(loose) - 5} more" if len(loose) > 5 else ""
+    return (
+        f"{len(loose)} of {places} recordings do not contain the time of day, so they could not be"
+        f" aligned: they follow one another ({where}{more}). Compare times within each, not between them."
+    )
+
+
+def _days_apart(places: Sequence[SourcePlace]) -> str:
+    if not places:
+        return ""
+    start = min(place.start_ps + place.shift_ps for place in places)
+    end = max(place.end_ps + place.shift_ps for place in places)
+    if end - start > _LONG_PS:
+        return (
+            f"The recordings lie {(end - start) / 86_400e12:.0f} days apart. Viewers round times on such"
+            " a scale; export them one by one to look at details."
+        )
+    return ""
 
 
 def _crossings(trace: OpenTrace) -> list[str]:
@@ -185,16 +196,25 @@ def distinguish(paths: list[str]) -> list[str]:
         return [posixpath.basename(paths[0].rstrip("/")) or paths[0]]
     parts = [path.replace("!", "/").strip("/").split("/") for path in paths]
     shortest = min((len(part) for part in parts), default=0)
-    head = 0
-    while head < shortest - 1 and len({part[head] for part in parts}) == 1:
-        head += 1
-    tail = 0
-    while tail < shortest - 1 - head and len({part[-1 - tail] for part in parts}) == 1:
-        tail += 1
+    head = _alike(parts, shortest - 1)
+    tail = _alike([part[::-1] for part in parts], shortest - 1 - head)
     labels = ["/".join(part[head : len(part) - tail]) for part in parts]
     stems = [_ENDINGS.sub("", label) for label in labels]
     if len(set(stems)) == len(set(labels)) and all(stems):
         labels = stems
+    return _numbered(labels)
+
+
+def _alike(paths: Sequence[Sequence[str]], most: int) -> int:
+    """How many of the first folders of all paths are the same."""
+    count = 0
+    while count < most and len({path[count] for path in paths}) == 1:
+        count += 1
+    return count
+
+
+def _numbered(labels: Sequence[str]) -> list[str]:
+    """The labels, with numbers where one occurs several times."""
     count = Counter(labels)
     seen: Counter[str] = Counter()
     unique = []

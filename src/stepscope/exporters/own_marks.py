@@ -1,4 +1,4 @@
-"""What a Chrome trace has no words for and reading it back needs: origin, steps, and devices of the rows.
+"""Marks of ours in a Chrome trace, for reading it back: origin, steps, and devices of the rows.
 
 stepscopeOriginMicroseconds is the moment in the file from which its recordings counted: reading it back
 counts from there, so that what lay before its zero does so again. The rest is in members of the file's

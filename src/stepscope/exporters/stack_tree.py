@@ -1,4 +1,4 @@
-"""What profiles are made of: the samples of stacks of a trace or, where it has none, its slices as stacks."""
+"""Stacks for profiles: the samples of a trace or, where it has none, its slices as stacks."""
 
 from __future__ import annotations
 

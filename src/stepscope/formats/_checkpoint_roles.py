@@ -1,4 +1,4 @@
-"""What each tensor of a checkpoint is for, by its name, type and shape."""
+"""The role of each tensor of a checkpoint, by its name, type and shape."""
 
 from __future__ import annotations
 

@@ -43,15 +43,10 @@ def classify(store: Store) -> None:
     if "stepscope" in meta:
         restore_devices(store, meta, tracks)
         return  # our own export tells what each track is
-    say = _CLASSIFIERS.get(producer, _unknown)
     file = _ChromeFile(strict_json.members(meta.get("processes")), _properties(store, meta))
     for track in tracks:
         if track["kind"] == "unknown":
-            device_class = classes.get(str(track["id"]))
-            if type(device_class) is int or (device_class is not None and producer == "kineto"):
-                _by_category(track, file, device_class)
-            else:
-                say(track, file)
+            _classify(track, file, classes.get(str(track["id"])), producer)
     if tracks:
         columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
         store.replace("track", {column: [track[column] for track in tracks] for column in columns})
@@ -64,6 +59,14 @@ def classify(store: Store) -> None:
                 for column in ("name", "kind", "args_json")
             },
         )
+
+
+def _classify(track: Track, file: _ChromeFile, device_class: Any, producer: str) -> None:
+    """Says what a track is. device_class: what the categories of its events tell."""
+    if type(device_class) is int or (device_class is not None and producer == "kineto"):
+        _by_category(track, file, device_class)
+    else:
+        _CLASSIFIERS.get(producer, _unknown)(track, file)
 
 
 Track = dict[str, Any]
@@ -265,20 +268,26 @@ def _profiler(track: Track, file: _ChromeFile) -> None:
         else:
             _set(track, "thread", "execution", device)
     elif process.startswith("/device:") or "#Chip" in process:
-        # Some writers put more than the device's name into the name of the process.
-        plane = process.split(" ")[0] if process.startswith("/device:") else process
-        is_tpu = any(word in process for word in ("TPU", "SPARSECORE", "#Chip"))
-        kind = "tpu" if is_tpu else device_kind(plane)
-        device = file.device(plane, kind)
-        if kind == "tpu" and _TPU_WORK.match(name):
-            _set(track, "device_stream", "execution", device)
-        elif kind == "tpu" and name == "Async XLA Ops":
-            _set(track, "async", "execution", device)
-        elif kind == "tpu" or _DERIVED.match(name):
-            # What units, bundles and counters show beside the ops is no execution.
-            _set(track, "derived", "annotation", device)
-        else:
-            _set(track, "device_stream", "execution", device)
+        _profiled_device(track, file)
+
+
+def _profiled_device(track: Track, file: _ChromeFile) -> None:
+    """Rows of a device: its streams, and what the profiler derives from them."""
+    process, name = track["process"], track["name"]
+    # Some writers put more than the device's name into the name of the process.
+    plane = process.split(" ")[0] if process.startswith("/device:") else process
+    is_tpu = any(word in process for word in ("TPU", "SPARSECORE", "#Chip"))
+    kind = "tpu" if is_tpu else device_kind(plane)
+    device = file.device(plane, kind)
+    if kind == "tpu" and _TPU_WORK.match(name):
+        _set(track, "device_stream", "execution", device)
+    elif kind == "tpu" and name == "Async XLA Ops":
+        _set(track, "async", "execution", device)
+    elif kind == "tpu" or _DERIVED.match(name):
+        # What units, bundles and counters show beside the ops is no execution.
+        _set(track, "derived", "annotation", device)
+    else:
+        _set(track, "device_stream", "execution", device)
 
 
 def _horovod(track: Track, file: _ChromeFile) -> None:

@@ -60,12 +60,7 @@ def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> d
         return None
     call = line.get("call")
     call = call if isinstance(call, dict) else {}
-    listed = line.get("changes")
-    changes = [
-        {key: _text(one, key) for key in ("argument", "what", "was", "became")}
-        for one in (listed if isinstance(listed, list) else [])
-        if isinstance(one, dict)
-    ]
+    changes = _changes(line.get("changes"))
     first: Mapping[str, str | None] = changes[0] if changes else {}
     return {
         "ts_ps": ts_ps,
@@ -84,6 +79,12 @@ def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> d
         "became": first.get("became"),
         "changes_json": json.dumps(changes),
     }
+
+
+def _changes(listed: Any) -> list[dict[str, str | None]]:
+    """The arguments that differed from the call before."""
+    changes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [{key: _text(one, key) for key in ("argument", "what", "was", "became")} for one in changes]
 
 
 def _whole(value: Any) -> int | None:

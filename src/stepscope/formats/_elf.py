@@ -1,4 +1,4 @@
-"""What a shared library or program in the ELF format says of itself: sections, symbols, build id.
+"""ELF files of shared libraries and programs: sections, symbols, build id.
 
 Offsets are those of the ELF specification for 64 bits: the header has `e_shoff` at 40, `e_shentsize`,
 `e_shnum` and `e_shstrndx` from 58; a section header has name, type, flags, address, offset, size, link, info,

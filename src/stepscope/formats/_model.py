@@ -92,20 +92,11 @@ def read(data: bytes) -> IteratorModel:
     model = IteratorModel()
     for number, wire, body in whole(data):
         if number == 1 and wire == 2:
-            for inner, kind, value in whole(body):
-                if inner == 2 and kind == 2:
-                    node = _node(value)
-                    model.nodes[node.id] = node
-                    if len(model.nodes) > _MOST_NODES:
-                        raise DamagedMessage(f"more than {_MOST_NODES:,} nodes")
+            _add_nodes(model, body)
         elif number == 2:
             model.output = _int(body, wire)
         elif number == 5 and wire == 2:
-            for inner, kind, value in whole(body):
-                if inner == 2:
-                    model.cpu_budget = _int(value, kind)
-                elif inner == 3:
-                    model.ram_budget_bytes = _int(value, kind)
+            _add_budgets(model, body)
         elif number == 6:
             model.gaps_us += _ints(body, wire)
         elif number == 7 and wire == 2:
@@ -113,6 +104,23 @@ def read(data: bytes) -> IteratorModel:
     if model.output not in model.nodes:
         raise DamagedMessage("no root among its nodes")
     return model
+
+
+def _add_nodes(model: IteratorModel, entry: memoryview) -> None:
+    for number, wire, value in whole(entry):
+        if number == 2 and wire == 2:
+            node = _node(value)
+            model.nodes[node.id] = node
+            if len(model.nodes) > _MOST_NODES:
+                raise DamagedMessage(f"more than {_MOST_NODES:,} nodes")
+
+
+def _add_budgets(model: IteratorModel, parameters: memoryview) -> None:
+    for number, wire, value in whole(parameters):
+        if number == 2:
+            model.cpu_budget = _int(value, wire)
+        elif number == 3:
+            model.ram_budget_bytes = _int(value, wire)
 
 
 def _node(data: memoryview) -> IteratorNode:

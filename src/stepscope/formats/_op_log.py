@@ -1,4 +1,4 @@
-"""Where in the program ops were made: the code traces of an op log (tensorflow.tfprof.OpLogProto).
+"""Lines of the program that made ops: the code traces of an op log (tensorflow.tfprof.OpLogProto).
 
 `OpLogProto.log_entries` (1) hold `name` (1) and `code_def` (4), whose `traces` (1) go from the outermost call
 inwards; their texts are numbers of the map `id_to_string` (2), in old files the texts themselves.
@@ -29,6 +29,22 @@ class OpOrigin:
 
 def read(data: bytes) -> dict[str, OpOrigin]:
     """Where each op that has a trace was made. Reading ends at the first damage."""
+    texts, traces = _entries(data)
+    known: dict[bytes, CodeLine] = {}
+    found = {}
+    for name, frames in traces:
+        if not name or not frames:
+            continue
+        lines = [known.get(one) or known.setdefault(one, _line(one, texts)) for one in frames]
+        line = innermost(lines)
+        if line is not None and line.file:
+            program_frames = [frame for frame in lines if not is_framework(frame.file)]
+            found[name] = OpOrigin(line, program_frames[-2] if len(program_frames) > 1 else None)
+    return found
+
+
+def _entries(data: bytes) -> tuple[dict[int, str], list[tuple[str, list[bytes]]]]:
+    """Texts by their number, and the frames of each op."""
     texts: dict[int, str] = {}
     traces: list[tuple[str, list[bytes]]] = []
     for number, value in _fields(data):
@@ -41,17 +57,7 @@ def read(data: bytes) -> dict[str, OpOrigin]:
             key, text = entry.get(1, 0), entry.get(2, b"")
             if isinstance(key, int) and isinstance(text, bytes):
                 texts[key] = text.decode("utf-8", "replace")
-    known: dict[bytes, CodeLine] = {}
-    found = {}
-    for name, frames in traces:
-        if not name or not frames:
-            continue
-        lines = [known.get(one) or known.setdefault(one, _line(one, texts)) for one in frames]
-        line = innermost(lines)
-        if line is not None and line.file:
-            program_frames = [frame for frame in lines if not is_framework(frame.file)]
-            found[name] = OpOrigin(line, program_frames[-2] if len(program_frames) > 1 else None)
-    return found
+    return texts, traces
 
 
 def _trace(entry: bytes) -> tuple[str, list[bytes]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
@@ -24,6 +24,15 @@ def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str
     devices = [one for one in _listed(meta, "stepscopeDevices") if _is_device(one)]
     if not devices or not tracks:
         return
+    _assign_devices(tracks, devices)
+    columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
+    store.replace("track", {column: [track[column] for track in tracks] for column in columns})
+    facts = {"name": "name", "kind": "kind", "args_json": "args"}
+    store.replace("device", {column: [device[key] for device in devices] for column, key in facts.items()})
+
+
+def _assign_devices(tracks: Iterable[dict[str, Any]], devices: Sequence[dict[str, Any]]) -> None:
+    """Says of each track which device it belongs to."""
     stretches = {
         of: sorted((first, last, number) for number, one in enumerate(devices) for first, last in one[of])
         for of in ("tids", "pids")
@@ -34,10 +43,6 @@ def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str
             at = bisect_right(stretches[of], (row, _LAST, 0)) - 1
             if at >= 0 and row <= stretches[of][at][1]:
                 track["device_id"] = stretches[of][at][2]
-    columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
-    store.replace("track", {column: [track[column] for track in tracks] for column in columns})
-    facts = {"name": "name", "kind": "kind", "args_json": "args"}
-    store.replace("device", {column: [device[key] for device in devices] for column, key in facts.items()})
 
 
 def _listed(meta: Mapping[str, str], name: str) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What a format makes its tables of: the file that it claimed and the files beside it."""
+"""The input of a format: the file that it claimed and the files beside it."""
 
 from __future__ import annotations
 

@@ -114,13 +114,10 @@ class _PprofReader:
             return
         if wire != 2:
             return
-        if number in (1, 11):
-            numbers = _numbers(body)
-            pair = (numbers.get(1, 0), numbers.get(2, 0))
-            if number == 1:
-                self.types.append(pair)
-            else:
-                self.period_type = pair
+        if number == 1:
+            self.types.append(_value_type(body))
+        elif number == 11:
+            self.period_type = _value_type(body)
         elif number == 2:
             self.samples.append(_sample(body))
         elif number == 3:
@@ -128,9 +125,7 @@ class _PprofReader:
             self.files[numbers.get(1, 0)] = numbers.get(5, 0)
         elif number == 4:
             numbers = _numbers(body)
-            lines = [_numbers(inner) for at, of, inner, _ in fields(body) if at == 4 and of == 2]
-            frame_lines = [(line.get(1, 0), line.get(2, 0)) for line in lines]
-            self.places[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(3, 0), frame_lines)
+            self.places[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(3, 0), _frame_lines(body))
         elif number == 5:
             numbers = _numbers(body)
             self.functions[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(4, 0))
@@ -164,6 +159,18 @@ class _PprofReader:
 
     def _text(self, number: int) -> str:
         return self.texts[number] if 0 <= number < len(self.texts) else ""
+
+
+def _value_type(body: memoryview) -> tuple[int, int]:
+    """What is counted, and its unit: numbers of texts."""
+    numbers = _numbers(body)
+    return numbers.get(1, 0), numbers.get(2, 0)
+
+
+def _frame_lines(location: memoryview) -> list[tuple[int, int]]:
+    """Function and line of each frame at an address, the inlined ones first."""
+    lines = [_numbers(inner) for number, wire, inner, _ in fields(location) if number == 4 and wire == 2]
+    return [(line.get(1, 0), line.get(2, 0)) for line in lines]
 
 
 def _sample(body: memoryview) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, int, int]]]:

@@ -245,9 +245,12 @@ def _as_threads(store: Store) -> None:
         if track["kind"] == "unknown" and (track["name"] or " tid " in track["origin"]):
             track.update(kind="thread", records="execution", device_id=cpu)
     columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
-    store.replace("track", {column: [track[column] for track in tracks] for column in columns})
-    wanted = ("name", "kind", "args_json")
-    store.replace("device", {column: [device[column] for device in devices] for column in wanted})
+    _replace(store, "track", columns, tracks)
+    _replace(store, "device", ("name", "kind", "args_json"), devices)
+
+
+def _replace(store: Store, table: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    store.replace(table, {column: [row[column] for row in rows] for column in columns})
 
 
 def spans(opened: Iterable[tuple[str, int, bool]], events: Events) -> Iterator[tuple[str, int, int]]:

@@ -1,4 +1,4 @@
-"""How well bytes fit a message of protocol buffers: what their first fields prove.
+"""A measure of how well bytes fit a message of protocol buffers, from their first fields.
 
 Recordings themselves are recognised and read by the core.
 """

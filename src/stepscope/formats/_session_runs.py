@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from stepscope import strict_json
@@ -36,24 +36,28 @@ def twins(folder: Sequence[Source]) -> Iterator[Twin]:
         return
     runs = {candidate.path: found for candidate in candidates if (found := of(candidate))}
     held = [candidate for candidate in candidates if candidate.path in runs]
+    keeper = _keepers(held, runs)
+    kept = {source.path for source in keeper.values()}
+    for source in held:
+        if source.path not in kept:
+            yield source, keeper[min(runs[source.path])], "the same run of a session as in"
+
+
+def _keepers(held: Sequence[Source], runs: Mapping[str, Set[int]]) -> dict[int, Source]:
+    """The file to read each run from. Of the forms that together have all runs, those that say most of each;
+    of these the files with most runs."""
     everything = set().union(*runs.values())
-    # Of the forms that together have all runs, those that say most of each; of these the files with most
-    # runs.
+    tried: list[Source] = []
     for rank in sorted({_rank(source) or 0 for source in held}):
         tried = [source for source in held if (_rank(source) or 0) <= rank]
         if set().union(*(runs[source.path] for source in tried)) == everything:
             break
-    else:
-        return
     keeper: dict[int, Source] = {}
     for source in sorted(tried, key=lambda one: (-len(runs[one.path]), _rank(one) or 0, -one.size, one.path)):
         if runs[source.path] - keeper.keys():
             for run in runs[source.path]:
                 keeper.setdefault(run, source)
-    kept = {source.path for source in keeper.values()}
-    for source in held:
-        if source.path not in kept:
-            yield source, keeper[min(runs[source.path])], "the same run of a session as in"
+    return keeper
 
 
 def of(source: Source) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""Whether a JSON timeline was made from the StepStats in another file, judged by content, not by name.
+"""The test whether a JSON timeline was made from the StepStats in another file, by content.
 
 A timeline keeps of each node its name and its start in microseconds since 1970. In StepStats these two lie
 side by side, so a few bytes with both are proof: no other step ran a node of that name at that time.

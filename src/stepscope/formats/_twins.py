@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stepscope import protobuf
@@ -48,16 +48,22 @@ def timelines(folder: list[Source]) -> Iterator[Twin]:
     ]
     if not named:
         return
+    made_from = _by_step(folder, sum(source.step is None for source in named))
+    for source in named:
+        if source.step in made_from:
+            yield source, made_from[source.step], "made from the run metadata in"
+
+
+def _by_step(folder: Sequence[Source], without_step: int) -> Mapping[int | None, Source]:
+    """The run metadata of each step. without_step: timelines whose names have no number."""
     made_from = {source.step: source for source in folder if source.format == RUN_METADATA}
     whole = [source for source in folder if source.format == RUN_METADATA]
-    if len(whole) > 1 or len([source for source in named if source.step is None]) > 1:
+    if len(whole) > 1 or without_step > 1:
         made_from.pop(None, None)
     for events in (source for source in folder if source.format == EVENT_FILE):
         for step in tagged_steps(events):
             made_from.setdefault(step, events)
-    for source in named:
-        if source.step in made_from:
-            yield source, made_from[source.step], "made from the run metadata in"
+    return made_from
 
 
 def renamed_timelines(folder: list[Source]) -> Iterator[Twin]:

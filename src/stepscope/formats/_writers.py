@@ -1,4 +1,4 @@
-"""What is known of whatever writes recordings, by the names that decoders give to it."""
+"""Facts about the writers of recordings, by the names that decoders give to them."""
 
 from __future__ import annotations
 

@@ -74,6 +74,22 @@ def build(pieces: Pieces) -> Store:
     return store
 
 
+def _step_row(number: int, ts_ps: int, end_ps: int, recorded: bool, odd: bool) -> dict[str, Any]:
+    """A row of step_stored. odd: the capture is about a moment out of the ordinary."""
+    beside = "kept beside the one that was out of the ordinary"
+    unrecorded = beside if odd else "the recorder saw it, and did not trace it"
+    return {
+        "step": number,
+        "name": "step",
+        "kind": "unknown",
+        "recovered_from": "recorder",
+        "ts_ps": ts_ps,
+        "dur_ps": end_ps - ts_ps,
+        "averaged": recorded or not odd,
+        "reason": "the recorder saw it" if recorded else unrecorded,
+    }
+
+
 def _has(record: Mapping[str, Any], kind: str) -> bool:
     """Whether a capture says that it has a file of a kind."""
     files = record.get("files")
@@ -367,22 +383,7 @@ class _Capture:
                 )
                 continue
             self._stored += 1
-            rows.append(
-                {
-                    "step": number,
-                    "name": "step",
-                    "kind": "unknown",
-                    "recovered_from": "recorder",
-                    "ts_ps": ts_ps,
-                    "dur_ps": end_ps - ts_ps,
-                    "averaged": recorded or not odd,
-                    "reason": "the recorder saw it"
-                    if recorded
-                    else "kept beside the one that was out of the ordinary"
-                    if odd
-                    else "the recorder saw it, and did not trace it",
-                }
-            )
+            rows.append(_step_row(number, ts_ps, end_ps, recorded, odd))
         self._add("step_stored", rows)
 
     def _told_lines(self, name: str) -> Iterator[Mapping[str, Any]]:

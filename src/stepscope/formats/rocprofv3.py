@@ -6,8 +6,8 @@ Format: <https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/usi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, parse
 
@@ -45,19 +45,47 @@ def build(pieces: Pieces) -> Store:
 Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
 
 
+class _ProfiledProcess(NamedTuple):
+    """A process whose calls and kernels were recorded."""
+
+    pid: int
+    gpus: Mapping[int, int]
+    """Numbers of GPUs, by the handles of their agents."""
+    kernels: Mapping[Any, str]
+    """Names of kernels, by their ids."""
+
+    def placed(self, group: str, row: Any, name: str, events: Events) -> tuple[Any, ...]:
+        """Name, process, thread, category and args of a record: of a queue, of copies, or of a thread."""
+        correlation = member(member(row, "correlation_id"), "internal")
+        args = {"correlation": correlation} if isinstance(correlation, int) else {}
+        info = member(row, "dispatch_info")
+        if group == "kernel_dispatch" or info is not None:
+            gpu = self.gpus.get(_handle(member(info, "agent_id")), 0)
+            queue = _handle(member(info, "queue_id"))
+            name = self.kernels.get(_handle(member(info, "kernel_id")), name or "kernel")
+            args.update(device=gpu, stream=queue)
+            events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", f"stream {queue}")
+            return name, f"GPU {gpu}", queue, "kernel", args
+        if group == "memory_copy":
+            ends = (_handle(member(row, "dst_agent_id")), _handle(member(row, "src_agent_id")))
+            gpu = next((self.gpus[one] for one in ends if one in self.gpus), 0)
+            args.update(device=gpu, bytes=member(row, "bytes"))
+            events.thread(f"GPU {gpu}", "copies", f"GPU {gpu}", "stream of copies")
+            return f"Memcpy {name}".strip(), f"GPU {gpu}", "copies", "gpu_memcpy", args
+        thread = member(row, "thread_id")
+        thread = thread if isinstance(thread, int) else 0
+        events.thread(self.pid, thread, f"process {self.pid}", f"thread {thread}")
+        category = "user_annotation" if "marker" in group else f"{group.removesuffix('_api')}_runtime"
+        return name or group, self.pid, thread, category, args
+
+
 def _spans(process: Any, events: Events) -> Iterator[Span]:
     pid = member(member(process, "metadata"), "pid")
-    pid = pid if isinstance(pid, int) else 0
-    gpus = _gpus(listed(member(process, "agents")))
-    kernels = {
-        member(one, "kernel_id"): str(
-            member(one, "formatted_kernel_name")
-            or member(one, "demangled_kernel_name")
-            or member(one, "kernel_name")
-        )
-        for one in listed(member(process, "kernel_symbols"))
-        if isinstance(member(one, "kernel_id"), int)
-    }
+    recording = _ProfiledProcess(
+        pid if isinstance(pid, int) else 0,
+        _gpus(listed(member(process, "agents"))),
+        _kernel_names(listed(member(process, "kernel_symbols"))),
+    )
     kinds = listed(member(member(process, "strings"), "buffer_records"))
     records = member(process, "buffer_records")
     for group, rows in (records or {}).items() if isinstance(records, dict) else ():
@@ -67,30 +95,24 @@ def _spans(process: Any, events: Events) -> Iterator[Span]:
                 if times != (None, None):
                     events.miss()
                 continue
-            start, end = times[0] * _NS, times[1] * _NS
-            correlation = member(member(row, "correlation_id"), "internal")
-            args = {"correlation": correlation} if isinstance(correlation, int) else {}
-            name = _operation(kinds, row)
-            info = member(row, "dispatch_info")
-            if group == "kernel_dispatch" or info is not None:
-                gpu = gpus.get(_handle(member(info, "agent_id")), 0)
-                queue = _handle(member(info, "queue_id"))
-                name = kernels.get(_handle(member(info, "kernel_id")), name or "kernel")
-                args.update(device=gpu, stream=queue)
-                events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", f"stream {queue}")
-                yield start, end, name, f"GPU {gpu}", queue, "kernel", args
-            elif group == "memory_copy":
-                ends = (_handle(member(row, "dst_agent_id")), _handle(member(row, "src_agent_id")))
-                gpu = next((gpus[one] for one in ends if one in gpus), 0)
-                args.update(device=gpu, bytes=member(row, "bytes"))
-                events.thread(f"GPU {gpu}", "copies", f"GPU {gpu}", "stream of copies")
-                yield start, end, f"Memcpy {name}".strip(), f"GPU {gpu}", "copies", "gpu_memcpy", args
-            else:
-                thread = member(row, "thread_id")
-                thread = thread if isinstance(thread, int) else 0
-                events.thread(pid, thread, f"process {pid}", f"thread {thread}")
-                category = "user_annotation" if "marker" in group else f"{group.removesuffix('_api')}_runtime"
-                yield start, end, name or group, pid, thread, category, args
+            yield (
+                times[0] * _NS,
+                times[1] * _NS,
+                *recording.placed(group, row, _operation(kinds, row), events),
+            )
+
+
+def _kernel_names(symbols: Sequence[Any]) -> dict[Any, str]:
+    """Names of kernels as people write them, by their ids."""
+    return {
+        member(one, "kernel_id"): str(
+            member(one, "formatted_kernel_name")
+            or member(one, "demangled_kernel_name")
+            or member(one, "kernel_name")
+        )
+        for one in symbols
+        if isinstance(member(one, "kernel_id"), int)
+    }
 
 
 def _gpus(agents: Sequence[Any]) -> dict[int, int]:

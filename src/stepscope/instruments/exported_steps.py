@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from stepscope import strict_json
 from stepscope.instruments.step_evidence import EVIDENCE, Step
@@ -10,6 +11,10 @@ from stepscope.instruments.step_evidence import EVIDENCE, Step
 _KINDS = ("train", "eval", "prefill", "decode", "mixed", "compile", "warm_up", "cut_off", "unknown")
 _TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder", "device")
 _LONGEST_PS = 2**62
+
+
+_NOT_AS_EXPORTED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""What reading steps raises that the export did not write."""
 
 
 def exported(meta: Mapping[str, str]) -> list[Step]:
@@ -27,20 +32,16 @@ def exported(meta: Mapping[str, str]) -> list[Step]:
                 name, kind, source, reason = (one.encode().decode() for one in texts)  # no lone surrogates
                 if type(ts_ps) is int:
                     ts_ps -= origin_ps
-                numbers = (ts_ps, dur_ps, 0 if step is None else step)
-                whole = all(type(n) is int and abs(n) < _LONGEST_PS for n in numbers)
+                whole = _are_times(ts_ps, dur_ps, 0 if step is None else step)
                 known = kind in _KINDS and source in _TOLD_BY and type(averaged) is bool
                 follows = not steps or steps[-1].end_ps <= ts_ps
                 if not (whole and known and follows and dur_ps >= 0):
                     return []
                 steps.append(Step(name, step, ts_ps, ts_ps + dur_ps, source, kind, averaged, reason))
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            IndexError,
-            AttributeError,
-            RecursionError,
-        ):  # not as the export writes it
+        except _NOT_AS_EXPORTED:
             return []
     return steps
+
+
+def _are_times(*numbers: Any) -> bool:
+    return all(type(number) is int and abs(number) < _LONGEST_PS for number in numbers)

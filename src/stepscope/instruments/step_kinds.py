@@ -1,4 +1,4 @@
-"""What kind of step each is (training, evaluation, compile, warm-up, cut off), and its number."""
+"""The kind of each step (training, evaluation, compile, warm-up, cut off), and its number."""
 
 from __future__ import annotations
 
@@ -52,11 +52,17 @@ def classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
     if done and done[-1].averaged:
         kind = done[-1].kind
         done[-1] = _cut_off(done[-1], [step for step in done[:-1] if step.averaged and step.kind == kind])
+    _mark_warm_ups(done)
+    return done
+
+
+def _mark_warm_ups(steps: list[Step]) -> None:
+    """Leaves the first step of a kind out of averages where it takes several times as long as the others."""
     by_kind: dict[str, list[int]] = defaultdict(list)
-    for i, step in enumerate(done):
+    for i, step in enumerate(steps):
         by_kind[step.kind].append(i)
     for kind, members in by_kind.items():
-        lengths = [done[i].end_ps - done[i].ts_ps for i in members]
+        lengths = [steps[i].end_ps - steps[i].ts_ps for i in members]
         if kind == "compile" or len(lengths) <= WARM_UP_OTHERS:
             continue
         others = sorted(lengths[1:])
@@ -64,8 +70,7 @@ def classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
         if lengths[0] > WARM_UP_FACTOR * typical:
             times = lengths[0] / max(typical, 1)
             why = f"the first step, {times:.1f} times as long as the median of the others"
-            done[members[0]] = done[members[0]]._replace(kind="warm_up", averaged=False, reason=why)
-    return done
+            steps[members[0]] = steps[members[0]]._replace(kind="warm_up", averaged=False, reason=why)
 
 
 def _cut_off(last: Step, others: Sequence[Step]) -> Step:

@@ -61,9 +61,7 @@ def recover(
     beside, recorded_steps = (recorded_steps, ()) if known.apart else ((), recorded_steps)
     marks = _marks(store)
     facts = store.facts
-    span = (
-        _Span(facts.get("origin_unix_ns"), facts["start_ps"], facts["end_ps"]) if _is_timed(facts) else None
-    )
+    span = _span_of(facts)
     recorded = [] if span is None else _recorded(recorded_steps, span, marks.host)
     steps = _exported(facts.get("meta", {})) or _measured(
         find(marks.host, marks.tracks), marks.devices, marks.rows, marks.host
@@ -71,16 +69,32 @@ def recover(
     if steps and steps[0].recovered_from in _CALLS:
         steps = _counted(steps, recorded)
     if known.sessions:
-        # The marks are the decoder's own: one for each StepStats, named after its tag.
-        alone = [Step(step.name, step.number, step.ts_ps, step.end_ps, "file") for step in steps]
-        steps = numbered(classify(alone, compiling(marks.host)))
+        steps = _of_sessions(steps, marks.host)
     if not steps and span is not None:
         steps = recorded or _undelimited(store, known, marks)
     if steps and all(step.recovered_from == "file" for step in steps):
-        steps = _own_runs(store, steps)
-        if any(traced for *_, traced in beside):
-            steps = [step._replace(averaged=False, reason=_IN_FULL) for step in steps]
+        steps = _traced_in_full(_own_runs(store, steps), beside)
     _keep(store, steps)
+
+
+def _traced_in_full(steps: list[Step], recorded: Sequence[tuple[int, int, int, bool]]) -> list[Step]:
+    """Runs that were traced in full: averages leave them out where a recorder saw the others."""
+    if not any(traced for *_, traced in recorded):
+        return steps
+    return [step._replace(averaged=False, reason=_IN_FULL) for step in steps]
+
+
+def _span_of(facts: Mapping[str, Any]) -> _Span | None:
+    """What a source covers; None where its events have no times."""
+    if not _is_timed(facts):
+        return None
+    return _Span(facts.get("origin_unix_ns"), facts["start_ps"], facts["end_ps"])
+
+
+def _of_sessions(steps: Sequence[Step], marks: Sequence[Mark]) -> list[Step]:
+    """Steps of StepStats: the marks are the decoder's own, one for each and named after its tag."""
+    alone = [Step(step.name, step.number, step.ts_ps, step.end_ps, "file") for step in steps]
+    return numbered(classify(alone, compiling(marks)))
 
 
 class _Span(NamedTuple):
@@ -109,15 +123,11 @@ def _is_timed(facts: Mapping[str, Any]) -> bool:
 
 
 def _marks(store: Store) -> _Marks:
-    marks = [_mark(row) for row in _rows(store, "marker")]
-    sources = [mark for mark in marks if mark.name == SOURCE_OP]
-    marks = [mark for mark in marks if mark.name != SOURCE_OP]
+    every = [_mark(row) for row in _rows(store, "marker")]
+    sources = [mark for mark in every if mark.name == SOURCE_OP]
+    marks = [mark for mark in every if mark.name != SOURCE_OP]
     named = _rows(store, "track") if marks else []
-    rows = {
-        row["id"]: row["name"]
-        for row in named
-        if row["kind"] == "derived" and row["name"] in (STEPS, PROGRAMS)
-    }
+    rows = {row["id"]: row["name"] for row in named if _is_of_devices(row)}
     return _Marks(
         [mark for mark in marks if mark.track_id not in rows],
         [mark for mark in marks if mark.track_id in rows],
@@ -125,6 +135,11 @@ def _marks(store: Store) -> _Marks:
         {row["id"]: row["name"] or "" for row in named},
         rows,
     )
+
+
+def _is_of_devices(track: Mapping[str, Any]) -> bool:
+    """Whether a track has the steps or the programs of a device."""
+    return track["kind"] == "derived" and track["name"] in (STEPS, PROGRAMS)
 
 
 def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
@@ -146,20 +161,22 @@ def _undelimited(store: Store, known: SourceFacts, marks: _Marks) -> list[Step]:
 
 def _keep(store: Store, steps: Sequence[Step]) -> None:
     """Writes the steps into a store, and their numbers beside its slices."""
-    store.replace(
-        "step_stored",
-        {
-            "id": list(range(len(steps))),
-            "step": [step.number for step in steps],
-            "name": [step.name for step in steps],
-            "kind": [step.kind for step in steps],
-            "recovered_from": [step.recovered_from for step in steps],
-            "ts_ps": [step.ts_ps for step in steps],
-            "dur_ps": [step.end_ps - step.ts_ps for step in steps],
-            "averaged": [step.averaged for step in steps],
-            "reason": [step.reason for step in steps],
-        },
-    )
+    rows = [
+        (
+            i,
+            step.number,
+            step.name,
+            step.kind,
+            step.recovered_from,
+            step.ts_ps,
+            step.end_ps - step.ts_ps,
+            step.averaged,
+            step.reason,
+        )
+        for i, step in enumerate(steps)
+    ]
+    columns = ("id", "step", "name", "kind", "recovered_from", "ts_ps", "dur_ps", "averaged", "reason")
+    store.replace("step_stored", {name: [row[at] for row in rows] for at, name in enumerate(columns)})
     held = [step for step in steps if step.end_ps > step.ts_ps]
     if held and "slice" in store.tables():
         store.assign_steps(

@@ -1,4 +1,4 @@
-"""Which number a source gets in a lake, and that no other source has ids among its own."""
+"""The number of a source in a lake, and the check that no other source has ids among its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decoding a source gave, before it is kept anywhere."""
+"""A decoded source, before it is kept anywhere."""
 
 from __future__ import annotations
 

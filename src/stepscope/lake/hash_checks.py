@@ -1,4 +1,4 @@
-"""Which files of a lake were compared with their hashes, remembered in the user's cache folder.
+"""Files of a lake that were compared with their hashes, remembered in the user's cache folder.
 
 A file is known by size, times, inode and device. Nobody can set the time of the last change of the inode
 (ctime), so a file that was changed is compared again, however it was dressed up afterwards. What a failing

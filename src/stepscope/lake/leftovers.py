@@ -1,4 +1,4 @@
-"""What dead writers left in a lake, and its removal.
+"""Leftovers of dead writers in a lake, and their removal.
 
 A plan (see stepscope.lake.writer) names files to unlink, and a lake may come from anybody. So nothing here
 follows a link, a name is only touched where stepscope gives such names, and no file that a manifest lists
@@ -148,12 +148,17 @@ def _remove_unlisted(folder: Path, plan: Path) -> str:
     seen = "" if len(table_paths) == len(paths) else "it names files that are not a table's"
     if existing:
         with disk.locked(folder / STAGE / COMMIT_LOCK):
-            listed = {file.path for file in reader.contents(folder).files_of()}
-            listed |= {file.path for derived in derived_tables.read_all(folder) for file in derived.files}
+            listed = _listed(folder)
             for path in existing:
                 if path not in listed and not _unlink(folder, path):
                     seen = f"{path} lies behind a link or is not a plain file"
     return seen
+
+
+def _listed(folder: Path) -> set[str]:
+    """The paths that manifests and derived tables list."""
+    listed = {file.path for file in reader.contents(folder).files_of()}
+    return listed | {file.path for derived in derived_tables.read_all(folder) for file in derived.files}
 
 
 def _unlink(folder: Path, path: str) -> bool:

@@ -126,6 +126,24 @@ class Mirror:
         """Makes the manifests, derived tables and snapshots here those of the store. Gone when one was
         removed meanwhile."""
         known = self._seen()
+        found = self._newest_manifests()
+        self._bring_small(found, known)
+        rest: dict[str, Object] = {}
+        for one in self.store.objects(derived_tables.FOLDER):
+            if _DERIVED.fullmatch(one.key.rpartition("/")[2]):
+                rest[one.key] = one
+        rest |= self._snapshot(known)
+        self._bring_small(rest, known)
+        found |= rest
+        for folder in (MANIFESTS, derived_tables.FOLDER, snapshots.FOLDER):
+            for path in (self.folder / folder).iterdir():
+                if f"{folder}/{path.name}" not in found:
+                    path.unlink(missing_ok=True)
+        listing = {name: [one.key, one.etag, one.size] for name, one in found.items()}
+        disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(listing).encode())
+
+    def _newest_manifests(self) -> dict[str, Object]:
+        """The manifest of each source, by the path that it has here."""
         found: dict[str, Object] = {}
         newest: dict[str, int] = {}
         for one in self.store.objects(MANIFESTS):
@@ -135,30 +153,22 @@ class Mirror:
             if match and version >= newest.get(match[1], -1):
                 newest[match[1]] = version
                 found[f"{MANIFESTS}/{match[1]}.json"] = one
-        self._bring_small(found, known)
-        rest: dict[str, Object] = {}
-        for one in self.store.objects(derived_tables.FOLDER):
-            if _DERIVED.fullmatch(one.key.rpartition("/")[2]):
-                rest[one.key] = one
+        return found
+
+    def _snapshot(self, known: dict[str, list[object]]) -> dict[str, Object]:
+        """The newest snapshot and its parts. MissingObject where a part was removed meanwhile."""
         listed = {one.key: one for one in self.store.objects(snapshots.FOLDER)}
         numbers = [number for key in listed if (number := snapshots.number_of(key.rpartition("/")[2]))]
-        if numbers:
-            commit = f"{snapshots.FOLDER}/{snapshots.name_of(max(numbers))}"
-            self._bring_small({commit: listed[commit]}, known)
-            rest[commit] = listed[commit]
-            names = snapshots.parts_named(self.folder / commit)
-            for key in (f"{snapshots.FOLDER}/{name}" for name in names):
-                if key not in listed:
-                    raise MissingObject(key)
-                rest[key] = listed[key]
-        self._bring_small(rest, known)
-        found |= rest
-        for folder in (MANIFESTS, derived_tables.FOLDER, snapshots.FOLDER):
-            for path in (self.folder / folder).iterdir():
-                if f"{folder}/{path.name}" not in found:
-                    path.unlink(missing_ok=True)
-        listing = {name: [one.key, one.etag, one.size] for name, one in found.items()}
-        disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(listing).encode())
+        if not numbers:
+            return {}
+        commit = f"{snapshots.FOLDER}/{snapshots.name_of(max(numbers))}"
+        self._bring_small({commit: listed[commit]}, known)
+        found = {commit: listed[commit]}
+        for key in (f"{snapshots.FOLDER}/{name}" for name in snapshots.parts_named(self.folder / commit)):
+            if key not in listed:
+                raise MissingObject(key)
+            found[key] = listed[key]
+        return found
 
     def _seen(self) -> dict[str, list[object]]:
         """What the small files here were read from."""

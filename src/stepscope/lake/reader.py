@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core, config
 from stepscope.engines import Condition
@@ -21,6 +21,9 @@ from stepscope.lake.hash_checks import Checked
 from stepscope.lake.manifest import TIMELINE, Manifest
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import Packed, Snapshot
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20
@@ -148,18 +151,7 @@ class Lake:
         second look. progress: called with the path of each file that is compared, the bytes compared so far
         and the bytes in all. DamagedFile for the first that is missing or differs.
         """
-        todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
-        wanted = [
-            (one, file)
-            for one, file in self._every
-            if (table is None or file.table == table) and (files is None or file.path in files)
-        ]
-        if self.bring is not None:
-            self.bring([file for _, file in wanted])
-        for one, file in wanted:
-            status = self._sized(one, file)
-            if contents and not (checked is not None and checked.knows(file, status)):
-                todo.append((one, file, status))
+        todo = self._to_compare(contents, table, checked, files)
         if not todo:
             return
         # Imported here: a lake that was looked at before needs neither.
@@ -174,18 +166,40 @@ class Lake:
                     compared += file.bytes
                     wait([done])
         for (one, file, _), done in zip(todo, found, strict=True):
-            path = self.folder / file.path
-            try:
-                same = done.result() == file.hash
-            except _core.CoreError as error:
-                raise _broken(path, one, error.seen) from None
-            if not same and self.bring is not None:
-                path.unlink(missing_ok=True)
-                self.bring([file])  # only the copy here is damaged, or else this says so
-            elif not same:
-                raise _broken(path, one, "its bytes are not those that were written")
+            self._check_hash(one, file, done)
         if checked is not None:
             checked.keep((file, status) for _, file, status in todo)
+
+    def _to_compare(
+        self, contents: bool, table: str | None, checked: Checked | None, files: Collection[str] | None
+    ) -> list[tuple[Manifest | Packed, TableFile, os.stat_result]]:
+        """The files whose hashes to compare, after their sizes."""
+        todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
+        wanted = [
+            (one, file)
+            for one, file in self._every
+            if (table is None or file.table == table) and (files is None or file.path in files)
+        ]
+        if self.bring is not None:
+            self.bring([file for _, file in wanted])
+        for one, file in wanted:
+            status = self._sized(one, file)
+            if contents and not (checked is not None and checked.knows(file, status)):
+                todo.append((one, file, status))
+        return todo
+
+    def _check_hash(self, one: Manifest | Packed, file: TableFile, done: Future[str]) -> None:
+        """DamagedFile where the bytes of a file are others than were written."""
+        path = self.folder / file.path
+        try:
+            same = done.result() == file.hash
+        except _core.CoreError as error:
+            raise _broken(path, one, error.seen) from None
+        if not same and self.bring is not None:
+            path.unlink(missing_ok=True)
+            self.bring([file])  # only the copy here is damaged, or else this says so
+        elif not same:
+            raise _broken(path, one, "its bytes are not those that were written")
 
     def damaged_timelines(self) -> frozenset[str]:
         """Paths of the timelines that are missing or not what was written. LakeError as verify's."""

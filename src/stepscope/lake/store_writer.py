@@ -41,7 +41,7 @@ from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import Packed
 from stepscope.lake.writer import is_older, staged_as, write_tables
 from stepscope.sources import stores
-from stepscope.sources.stores import MissingObject, Store
+from stepscope.sources.stores import MissingObject, Object, Store
 from stepscope.sources.user_paths import LAKE_MARK
 
 OLD = timedelta(days=1)
@@ -216,22 +216,29 @@ def sweep(mirror: Mirror, now: datetime) -> Swept:
     old = [one for one in store.objects(STAGE) if now - one.modified > OLD]
     refused = [(one.key, "it is not a list of files") for one in old if not _PLAN.fullmatch(one.key)]
     plans = [one for one in old if _PLAN.fullmatch(one.key)]
-    removed = 0
-    if plans:
-        named: set[str] = set()
-        for plan in plans:
-            paths = _paths(store, plan.key)
-            if paths is None:
-                refused.append((plan.key, "it is not a list of files"))
-            named.update(paths or ())
-        lake = mirror.lake()
-        listed = {file.path for file in lake.files_of()}
-        listed |= {file.path for derived in derived_tables.read_all(mirror.folder) for file in derived.files}
-        gone = [path for path in sorted(named - listed) if _is_old(store, path, now)]
-        store.delete(gone)
-        store.delete([plan.key for plan in plans if plan.key not in dict(refused)])
-        removed = len(plans) - sum(plan.key in dict(refused) for plan in plans)
+    removed = _sweep_plans(mirror, plans, refused, now) if plans else 0
     return Swept(removed + _past_snapshots(mirror, now), tuple(refused))
+
+
+def _sweep_plans(
+    mirror: Mirror, plans: Sequence[Object], refused: list[tuple[str, str]], now: datetime
+) -> int:
+    """Removes old files that plans name and no manifest lists, and the plans: how many. refused: plans that
+    cannot be read, which is added to."""
+    store = mirror.store
+    named: set[str] = set()
+    for plan in plans:
+        paths = _paths(store, plan.key)
+        if paths is None:
+            refused.append((plan.key, "it is not a list of files"))
+        named.update(paths or ())
+    lake = mirror.lake()
+    listed = {file.path for file in lake.files_of()}
+    listed |= {file.path for derived in derived_tables.read_all(mirror.folder) for file in derived.files}
+    gone = [path for path in sorted(named - listed) if _is_old(store, path, now)]
+    store.delete(gone)
+    store.delete([plan.key for plan in plans if plan.key not in dict(refused)])
+    return len(plans) - sum(plan.key in dict(refused) for plan in plans)
 
 
 def _is_old(store: Store, path: str, now: datetime) -> bool:

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -216,20 +216,13 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     lines = text.splitlines()
     size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     title, keys = _header(name, lines[:size])
-    must, may = _KEYS[kind]
-    if missing := [key for key in must if not keys.get(key)]:
-        raise HeaderError(f"{name}: the header lacks {', '.join(missing)}")
-    if extra := [key for key in keys if key not in must + may]:
-        raise HeaderError(f"{name}: the header has {', '.join(extra)}, which a {kind} does not")
     body = "\n".join(lines[size:]).strip()
-    if not body.startswith(("SELECT", "WITH")) or ";" in body:
-        raise HeaderError(f"{name}: after the header comes one SELECT, without a semicolon")
+    _check_form(kind, name, keys, body)
     of_read = kind == "read"
     columns = tuple(_field(name, line, not of_read) for line in keys["columns"])
     parameters = tuple(_field(name, line, False, LISTS) for line in keys.get("parameters", ()))
-    if (used := set(PARAMETER.findall(body)) if of_read else set()) != {
-        parameter.name for parameter in parameters
-    }:
+    used = set(PARAMETER.findall(body)) if of_read else set()
+    if used != {parameter.name for parameter in parameters}:
         raise HeaderError(f"{name}: its SQL uses the parameters {sorted(used)}")
     found = Entry(
         name=name,
@@ -257,6 +250,17 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     )
     _check(found)
     return found
+
+
+def _check_form(kind: Kind, name: str, keys: Mapping[str, Sequence[str]], body: str) -> None:
+    """HeaderError where a key is missing or too many, and where the body is no SELECT."""
+    must, may = _KEYS[kind]
+    if missing := [key for key in must if not keys.get(key)]:
+        raise HeaderError(f"{name}: the header lacks {', '.join(missing)}")
+    if extra := [key for key in keys if key not in must + may]:
+        raise HeaderError(f"{name}: the header has {', '.join(extra)}, which a {kind} does not")
+    if not body.startswith(("SELECT", "WITH")) or ";" in body:
+        raise HeaderError(f"{name}: after the header comes one SELECT, without a semicolon")
 
 
 def _header(name: str, lines: list[str]) -> tuple[str, dict[str, list[str]]]:

@@ -53,7 +53,7 @@ def _kind(type: str, values: Sequence[Any]) -> ArrowLayout:
         return _integer(type, values)
     if classes <= {int, float}:
         return _FLOAT
-    if classes <= {int, Decimal} and all(value is None or Decimal(value).is_finite() for value in values):
+    if classes <= {int, Decimal} and _all_finite(values):
         return _decimal(values)
     if classes == {str}:
         return _TEXT
@@ -62,9 +62,18 @@ def _kind(type: str, values: Sequence[Any]) -> ArrowLayout:
     if classes == {datetime.date}:
         return ArrowLayout("tdD", lambda values: [_packed("i", values, lambda day: (day - _DAY_ZERO).days)])
     if classes == {datetime.datetime}:
-        aware = any(value is not None and value.tzinfo is not None for value in values)
-        return ArrowLayout("tsu:UTC" if aware else "tsu:", lambda values: [_packed("q", values, _micros)])
+        return ArrowLayout(
+            "tsu:UTC" if _any_with_zone(values) else "tsu:", lambda values: [_packed("q", values, _micros)]
+        )
     return ArrowLayout("U", lambda values: _variable(values, _as_text))
+
+
+def _all_finite(values: Sequence[Any]) -> bool:
+    return all(value is None or Decimal(value).is_finite() for value in values)
+
+
+def _any_with_zone(times: Sequence[Any]) -> bool:
+    return any(time is not None and time.tzinfo is not None for time in times)
 
 
 def _integer(type: str, values: Sequence[Any]) -> ArrowLayout:

@@ -10,6 +10,7 @@ from stepscope.errors import UsageError
 from stepscope.formats.models.files import TRACES, ModelFiles, place_of, under
 from stepscope.formats.models.place import ModelPlace
 from stepscope.instruments.tfprof import TfprofModel
+from stepscope.instruments.tfprof.evidence import Evidence
 from stepscope.instruments.tfprof.evidence import read as evidence_of
 from stepscope.instruments.tfprof.tree import TfprofProfile
 
@@ -37,15 +38,7 @@ def tfprof(
     named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]
     traces = [path for path in paths if not isinstance(path, (str, PathLike))]
     found = under(named) if named else ModelFiles()
-    evidence = None
-    if traces:
-        if len(traces) > 1:
-            raise UsageError(
-                "tfprof looks at one trace",
-                seen=f"{len(traces)} of them",
-                todo="open their files together: stepscope.open(a, b)",
-            )
-        evidence = evidence_of(traces[0].query)
+    evidence = _evidence(traces)
 
     def one(given: Path | None, name: str) -> ModelPlace | None:
         return found.one(name) if given is None else place_of(name, fspath(given))
@@ -60,16 +53,7 @@ def tfprof(
         one(profile, "profile_path"),
     )
     if not steps and files == (None,) * 4 and evidence is None:
-        trace = found.one(TRACES)
-        raise UsageError(
-            "There is no model to look at",
-            seen=f"a trace, {trace.shown}, that is not open"
-            if trace
-            else f"{len(paths)} paths without a graph, RunMetadata, op log, checkpoint or profile",
-            todo="stepscope.tfprof(stepscope.open(path))"
-            if trace
-            else 'stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
-        )
+        raise _nothing_to_read(found.one(TRACES), len(paths))
     model = TfprofModel(
         files[0],
         steps,
@@ -81,3 +65,26 @@ def tfprof(
     )
     model.notes[:0] = [*found.odd, *found.chosen.values(), *found.passed]
     return TfprofProfile(model)
+
+
+def _evidence(traces: Sequence[OpenTrace]) -> Evidence | None:
+    """What a trace tells of the ops that ran."""
+    if len(traces) > 1:
+        raise UsageError(
+            "tfprof looks at one trace",
+            seen=f"{len(traces)} of them",
+            todo="open their files together: stepscope.open(a, b)",
+        )
+    return evidence_of(traces[0].query) if traces else None
+
+
+def _nothing_to_read(trace: ModelPlace | None, paths: int) -> UsageError:
+    return UsageError(
+        "There is no model to look at",
+        seen=f"a trace, {trace.shown}, that is not open"
+        if trace
+        else f"{paths} paths without a graph, RunMetadata, op log, checkpoint or profile",
+        todo="stepscope.tfprof(stepscope.open(path))"
+        if trace
+        else 'stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
+    )

@@ -1,4 +1,4 @@
-"""What a summary says first: where a mean step goes, what was found, the steps and five ops.
+"""The first screen of a summary: where a mean step goes, the findings, the steps and five ops.
 
 It fits a screen of 80 columns and 40 lines, and smaller ones with less. What is left out is named in the last
 line, and `--all` shows it.
@@ -236,13 +236,7 @@ def _section(
     block = GutterBlock(_name(section))
     if section.subject:
         block.lines.append(paint("dim", shorten_cells(plain(section.subject, 400), room)))
-    for sentence in section.answer:
-        lines = wrap(_short(sentence, room), min(room, _TEXT))
-        if len(lines) > measure.wide or block.said == measure.sentences:
-            block.unsaid += 1
-        else:
-            block.said += 1
-            block.lines += lines
+    _add_sentences(block, section.answer, room, measure)
     block.left = sum(_size(part) for part in section.parts)
     rows = rows_of(section, paint)
     table, chart = section.table, section.chart
@@ -257,6 +251,17 @@ def _section(
     if rows:
         block.left += max(_size(section) - measure.rows, 0)
     return block
+
+
+def _add_sentences(block: GutterBlock, sentences: Sequence[str], room: int, measure: Measure) -> None:
+    """As many of the sentences as there is room for."""
+    for sentence in sentences:
+        lines = wrap(_short(sentence, room), min(room, _TEXT))
+        if len(lines) > measure.wide or block.said == measure.sentences:
+            block.unsaid += 1
+        else:
+            block.said += 1
+            block.lines += lines
 
 
 def _rows(section: Section, room: int, paint: Paint) -> list[str]:

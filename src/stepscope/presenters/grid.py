@@ -66,7 +66,7 @@ class _Columns:
 
     def __init__(self, table: Table, chart: Chart | None, natural: Sequence[int], room: int) -> None:
         """natural: how wide each would be were nothing cut; room: cells of a whole row."""
-        self.label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
+        self.label = _label(table, chart)
         right = [c.unit not in ("text", "bool") for c in table.columns]
         is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
         widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(natural)]
@@ -75,9 +75,7 @@ class _Columns:
         spare = room - sum(widths[i] + 2 for i in self.kept) - 2
         bar = min(_SHORTEST_BAR, spare) if is_bar and spare >= 6 else 0
         spare -= bar + 2 if bar else -2
-        for i in self.kept:  # what is left goes to names that would be cut, then to the bar
-            more = max(min(natural[i] - widths[i], spare), 0)
-            widths[i], spare = widths[i] + more, spare - more
+        spare = _widen(widths, natural, self.kept, spare)
         self.bar = bar + max(min(_BAR - bar, spare), 0) if bar else 0
         self._grid = Grid(
             self._with_bar([widths[i] for i in self.kept], self.bar),
@@ -110,6 +108,20 @@ class _Columns:
             return paint(styles[column], text)
 
         return self._grid.row(self._with_bar([row[i] for i in self.kept], drawn), look)
+
+
+def _label(table: Table, chart: Chart | None) -> int:
+    """The column that names what a chart shows."""
+    names = [column.name for column in table.columns]
+    return names.index(chart.x) if chart is not None and chart.x in names else 0
+
+
+def _widen(widths: list[int], natural: Sequence[int], kept: Sequence[int], spare: int) -> int:
+    """Gives what is left to names that would be cut; the rest goes to the bar."""
+    for i in kept:
+        more = max(min(natural[i] - widths[i], spare), 0)
+        widths[i], spare = widths[i] + more, spare - more
+    return spare
 
 
 def _kept(

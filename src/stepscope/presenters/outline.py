@@ -43,9 +43,7 @@ def place(node: TreeNode) -> str:
 
 def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     """Heading and nodes, their values aligned beside the names."""
-    names = []
-    for before, node in zip(branches(tree.nodes), tree.nodes, strict=True):
-        names.append(before + plain("  ".join(part for part in (node.name, place(node)) if part), 400))
+    names = [before + _name(node) for before, node in zip(branches(tree.nodes), tree.nodes, strict=True)]
     rows = [
         [name, *(value(*pair) for pair in zip(tree.columns, node.values, strict=True)), _beside(node)]
         for name, node in zip(names, tree.nodes, strict=True)
@@ -53,11 +51,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     head = ["", *(shorten_cells(plain(column.title), _HEADING) for column in tree.columns), ""]
     right = [False, *(column.unit not in ("text", "bool") for column in tree.columns), False]
     widths = Grid.around([head, *rows], right).widths
-    kept = list(range(len(head)))
-    # Where room is short, a column that says the same everywhere goes before a name is cut.
-    for i in range(len(head) - 2, 1, -1):
-        if sum(widths[k] + 2 for k in kept) - 2 > room and len({row[i] for row in rows if row[i]}) < 2:
-            kept.remove(i)
+    kept = _kept(rows, widths, room)
     head, *rows = [[row[i] for i in kept] for row in [head, *rows]]
     widths, right = [widths[i] for i in kept], [right[i] for i in kept]
     widths[0] = max(min(widths[0], room - sum(w + 2 for w in widths[1:])), 16)
@@ -69,6 +63,21 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     return lines
 
 
+def _name(node: TreeNode) -> str:
+    """Its name, and the line that it stands for."""
+    return plain("  ".join(part for part in (node.name, place(node)) if part), 400)
+
+
+def _kept(rows: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[int]:
+    """The columns to show. Where room is short, one that says the same everywhere goes before a name is
+    cut."""
+    kept = list(range(len(widths)))
+    for i in range(len(widths) - 2, 1, -1):
+        if sum(widths[k] + 2 for k in kept) - 2 > room and len({row[i] for row in rows if row[i]}) < 2:
+            kept.remove(i)
+    return kept
+
+
 def _beside(node: TreeNode) -> str:
     parts = (f"◀ {plain(node.mark, 40)}" if node.mark else "", plain(node.about, 200))
     return "  ".join(part for part in parts if part)
@@ -76,10 +85,12 @@ def _beside(node: TreeNode) -> str:
 
 def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
     """A heading, then each change: its numbers, what it is, and the line to edit."""
-    columns = list(range(len(diff.columns)))
-    texts = [[_number(diff.columns[i], one.values[i]) for i in columns] for one in diff.changes]
+    texts = [
+        [_number(column, value) for column, value in zip(diff.columns, one.values, strict=False)]
+        for one in diff.changes
+    ]
     heads = [shorten_cells(plain(column.title), _HEADING) for column in diff.columns]
-    used = [i for i in columns if any(row[i] for row in texts)]
+    used = _used(texts, len(heads))
     grid = Grid.around([[row[i] for i in used] for row in [heads, *texts]], [True] * len(used))
     while used and room - grid.width - 2 < _NARROWEST:
         used.pop()
@@ -93,6 +104,11 @@ def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
         lines += [paint(style, line) for line in whole.lines(cells_of)]
         lines += [f"      {line}" for line in _edit(change, max(room - 6, 16), paint)]
     return lines
+
+
+def _used(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
+    """The columns in which something stands."""
+    return [i for i in range(columns) if any(row[i] for row in rows)]
 
 
 def _number(column: Column, number: object) -> str:

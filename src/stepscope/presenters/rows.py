@@ -167,9 +167,7 @@ def to_table(
     titles = [plain(column) for column in columns]
     right = right or [_is_numeric(row[i] for row in head) for i in range(len(columns))]
     texts = [[human(value) for value in row] for row in head]
-    widths = [max([cells(t), *(cells(row[i]) for row in texts)]) for i, t in enumerate(titles)]
-    if width is not None:
-        widths = fit(widths, width, [w if right[i] else _NARROWEST for i, w in enumerate(widths)])
+    widths = _widths(titles, texts, right, width)
     paint = style or (lambda kind, text: text)
 
     grid = Grid(widths, right)
@@ -190,6 +188,16 @@ def to_table(
         number += 1
         write([human(value) for value in values], "cell", values)
     return ShownRows(number, len(titles) - len(widths))
+
+
+def _widths(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], room: int | None
+) -> list[int]:
+    """How wide columns are; those of numbers are not narrowed."""
+    widths = [max([cells(title), *(cells(row[i]) for row in rows)]) for i, title in enumerate(titles)]
+    if room is None:
+        return widths
+    return fit(widths, room, [width if right[i] else _NARROWEST for i, width in enumerate(widths)])
 
 
 def to_markdown(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:

@@ -1,4 +1,4 @@
-"""How much a first screen shows, from a large one to a small one.
+"""Sizes of the first screen, from a large one to a small one.
 
 What survives on any size, in this order: the sentence with the place, what to do about the first finding, the
 bar of the step, the second finding. Tables go first. Nothing is cut within a sentence: it is there or not.

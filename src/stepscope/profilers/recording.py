@@ -1,4 +1,4 @@
-"""What profiler servers answered, where TensorBoard looks: plugins/profile/<time>/<host>.xplane.pb."""
+"""Answers of profiler servers, where TensorBoard looks: plugins/profile/<time>/<host>.xplane.pb."""
 
 from __future__ import annotations
 

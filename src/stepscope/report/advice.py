@@ -1,11 +1,11 @@
-"""What to make of it: findings by weight, notes on what weakens them, commands to go on with."""
+"""Advice: findings by weight, notes on what weakens them, commands to go on with."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from stepscope import library, units
 from stepscope.instruments import laws
@@ -45,30 +45,13 @@ def findings_of(
         if not table.rows:
             continue
         first = dicts(table)[0]
-        fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
-        for name in ("host_id", "participant"):
-            if fields.get(name) == "unknown":
-                fields[name] = "the host"
-        for name in {"path", "file"} & fields.keys():
-            fields[name] = str(first[name]).rstrip("/").rpartition("/")[2] or fields[name]
-        if several and "run_id" in fields and "host_id" in fields:
-            fields["host_id"] += f" in {fields['run_id']}"
-        if "op_type" in fields:
-            fields["op_type"] = written_op(str(first["op_type"]), of_libraries or {})
-        if bound := laws.bound(n.slug for n in notes):
-            rest = _IDLE | ({"share"} if entry.slug in _OF_HOSTS else set())
-            for name in rest & fields.keys():
-                fields[name] = f"{_OPPOSITE[bound]} {fields[name]}"
+        fields = _fields(entry, first, notes, several, of_libraries or {})
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
-        impact = library.fill(entry.impact, first, fields)
-        cases = sum(_is_case(first, row) for row in dicts(table)[1:]) + max(table.total - len(table.rows), 0)
-        if cases:
-            impact += f" {units.count(cases, 'more case')} like it."
         report_finding = ReportFinding(
             slug=entry.slug,
             severity=first["severity"],
             title=entry.title,
-            impact=impact,
+            impact=library.fill(entry.impact, first, fields) + _more_cases(table),
             action=library.fill(dict(entry.actions).get(framework or "", entry.action), first, fields),
             evidence=table,
             sql=entry.sql,
@@ -78,6 +61,37 @@ def findings_of(
         )
         found.append((_RANK[first["severity"]], -first.get("impact_ps", 0), report_finding))
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
+
+
+def _fields(
+    entry: library.Entry,
+    first: Mapping[str, Any],
+    notes: Sequence[Note],
+    several: bool,
+    of_libraries: Mapping[str, str],
+) -> dict[str, str]:
+    """The values of a finding as its sentences say them. several: there are several runs."""
+    fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
+    for name in ("host_id", "participant"):
+        if fields.get(name) == "unknown":
+            fields[name] = "the host"
+    for name in {"path", "file"} & fields.keys():
+        fields[name] = str(first[name]).rstrip("/").rpartition("/")[2] or fields[name]
+    if several and "run_id" in fields and "host_id" in fields:
+        fields["host_id"] += f" in {fields['run_id']}"
+    if "op_type" in fields:
+        fields["op_type"] = written_op(str(first["op_type"]), of_libraries)
+    if bound := laws.bound(n.slug for n in notes):
+        rest = _IDLE | ({"share"} if entry.slug in _OF_HOSTS else set())
+        for name in rest & fields.keys():
+            fields[name] = f"{_OPPOSITE[bound]} {fields[name]}"
+    return fields
+
+
+def _more_cases(table: Table) -> str:
+    first, *rest = dicts(table)
+    cases = sum(_is_case(first, row) for row in rest) + max(table.total - len(table.rows), 0)
+    return f" {units.count(cases, 'more case')} like it." if cases else ""
 
 
 _IDLE = frozenset({"idle_share"})
@@ -140,16 +154,7 @@ def next_commands(
     if typed is None:
         return ()
     if not any(row["sources"] for row in answers["runs_and_hosts"]):
-        if answers["hlo_modules"]:
-            return _of_programs(trace, typed, any(row["passes"] for row in answers["hlo_modules"]))
-        graphs = any(row["graphs"] for row in answers["runs_and_hosts"])
-        of = "largest_tensors" if answers["checkpoint_tensors"] and not graphs else "ops_of_graphs"
-        asked = f'stepscope query {typed} "{" ".join(statements.text(of, most=20).split())}"'
-        if not graphs:
-            return (asked, f"stepscope report {typed} -o report.html")
-        clusters = trace.query(statements.statement("nodes_in_clusters")).rows()[0][0]
-        first = (f"stepscope xla clusters {typed}",) if clusters else ()
-        return (*first, f"stepscope graph {typed}", asked)
+        return _without_events(trace, typed, answers)
     if only_memory and not answers["op_types"]:
         return (f"stepscope memory {typed}", f"stepscope report {typed} -o report.html")
     slugs = {finding.slug for finding in findings}
@@ -157,6 +162,20 @@ def next_commands(
         return (f"stepscope pipeline {typed}", f"stepscope report {typed} -o report.html")
     further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
     return (f"stepscope query {typed} @{further}", f"stepscope report {typed} -o report.html")
+
+
+def _without_events(trace: OpenTrace, typed: str, answers: Mapping[str, Rows]) -> tuple[str, ...]:
+    """What to run next about programs, graphs and checkpoints. typed: the paths as a shell takes them."""
+    if answers["hlo_modules"]:
+        return _of_programs(trace, typed, any(row["passes"] for row in answers["hlo_modules"]))
+    graphs = any(row["graphs"] for row in answers["runs_and_hosts"])
+    of = "largest_tensors" if answers["checkpoint_tensors"] and not graphs else "ops_of_graphs"
+    asked = f'stepscope query {typed} "{" ".join(statements.text(of, most=20).split())}"'
+    if not graphs:
+        return (asked, f"stepscope report {typed} -o report.html")
+    clusters = trace.query(statements.statement("nodes_in_clusters")).rows()[0][0]
+    first = (f"stepscope xla clusters {typed}",) if clusters else ()
+    return (*first, f"stepscope graph {typed}", asked)
 
 
 def _of_programs(trace: OpenTrace, typed: str, passes: bool) -> tuple[str, ...]:
@@ -197,16 +216,21 @@ def _pattern(paths: Sequence[str]) -> str | None:
     bases = [base for *_, base in parts]
     before = _shared(bases)
     after = _shared([base[len(before) :][::-1] for base in bases])[::-1]
-    try:
-        entries = {entry.name for entry in os.scandir(folder or ".")}
-    except OSError:  # gone since it was read, or inside of an archive
-        return None
-    named = {name for name in entries if name.startswith(before) and name[len(before) :].endswith(after)}
-    # A shell's star leaves out hidden files.
-    if {name for name in named if before or not name.startswith(".")} != set(bases):
+    if _matching(folder, before, after) != set(bases):
         return None
     head = _typed(folder + before) if folder or before else ""
     return f"{head}*{shlex.quote(after) if after else ''}"
+
+
+def _matching(folder: str, before: str, after: str) -> set[str]:
+    """The names in a folder that a shell puts for a star between these."""
+    try:
+        entries = {entry.name for entry in os.scandir(folder or ".")}
+    except OSError:  # gone since it was read, or inside of an archive
+        return set()
+    named = {name for name in entries if name.startswith(before) and name[len(before) :].endswith(after)}
+    # A shell's star leaves out hidden files.
+    return {name for name in named if before or not name.startswith(".")}
 
 
 def _shared(texts: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Why two names are the same thing, and what to call several names, in words."""
+"""The reason why two names are the same thing, in words, and one name for several."""
 
 from __future__ import annotations
 

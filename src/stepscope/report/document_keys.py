@@ -19,6 +19,7 @@ from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.verify import Verification
+from stepscope.instruments.pipeline.waits import Waits
 from stepscope.report import pipeline_changes
 from stepscope.report.pipeline_questions import Question, sentences
 
@@ -92,36 +93,10 @@ def _pipeline(source_pipelines: SourcePipelines, asked: Sequence[Question]) -> d
         "host_id": source_pipelines.host_id,
         "verdict": diagnosis.verdict,
         "confidence": diagnosis.confidence,
-        "wait_ratio": None if waits is None else waits.ratio,
-        "wait_ratio_with_first_steps": None if waits is None else waits.ratio_all,
-        "step_ps": diagnosis.step_ps,
-        "traced_step_ps": None if waits is None else waits.step_ps,
-        "wait_ps": None if waits is None else waits.wait_ps,
-        "wait_shares": [] if waits is None else waits.shares,
-        "steps_found": waits is not None and waits.has_steps,
+        **_waits(waits, diagnosis.step_ps),
         "bottleneck": None if worst is None else _stage(worst, diagnosis),
         "beside": None if diagnosis.beside is None else diagnosis.beside.stage.branch_name,
-        "changes": [
-            {
-                "name": change.name,
-                "stage": change.stage,
-                "what": pipeline_changes.what(change),
-                "helps": None if change.unknown else change.helps,
-                "unknown": pipeline_changes.unknown(change) or None,
-                "gain_ps": _gain(change, diagnosis),
-                **_predicted(change),
-                "limits_next": None if change.unknown else change.prediction.limits_next,
-                "code": None
-                if change.code is None
-                else {
-                    "file": change.code.file,
-                    "line": change.code.line,
-                    "before": change.code.before,
-                    "after": change.code.after,
-                },
-            }
-            for change in diagnosis.changes
-        ],
+        "changes": [_change(change, diagnosis) for change in diagnosis.changes],
         "evidence": sentences(asked),
         "questions": [{"question": question.title, "answer": list(question.answer)} for question in asked],
         "prefetch": None if diagnosis.ends is None else diagnosis.ends.prefetch,
@@ -130,30 +105,79 @@ def _pipeline(source_pipelines: SourcePipelines, asked: Sequence[Question]) -> d
         "cores_told": diagnosis.tells_cores,
         "share_seen": diagnosis.share_seen,
         "stages": [_stage(load, diagnosis) for load in diagnosis.loads],
-        "ceiling": None
-        if diagnosis.ceiling is None
-        else {
-            "step_ps": diagnosis.ceiling.step_ps,
-            "limits": diagnosis.ceiling.limits,
-            "cores": [{"stage": stage, "cores": cores} for stage, cores in diagnosis.ceiling.cores],
-        },
-        "machine": None
-        if diagnosis.machine is None
-        else {
-            "cores": diagnosis.machine.cores,
-            "busy": diagnosis.machine.busy,
-            "busiest_core": diagnosis.machine.busiest,
-            "process_cores": diagnosis.machine.process_cores,
-            "full": diagnosis.machine.full,
-        },
-        "model": None
-        if diagnosis.accounts is None
-        else {
-            "batches": diagnosis.accounts.batches,
-            "consumer_gap_ps": diagnosis.accounts.gap_ps,
-            "cpu_budget": diagnosis.accounts.cores,
-            "ram_budget_bytes": diagnosis.accounts.ram_bytes,
-        },
+        "ceiling": _ceiling(diagnosis),
+        "machine": _machine(diagnosis),
+        "model": _model(diagnosis),
+    }
+
+
+def _waits(waits: Waits | None, step_ps: int | None) -> dict[str, Any]:
+    return {
+        "wait_ratio": None if waits is None else waits.ratio,
+        "wait_ratio_with_first_steps": None if waits is None else waits.ratio_all,
+        "step_ps": step_ps,
+        "traced_step_ps": None if waits is None else waits.step_ps,
+        "wait_ps": None if waits is None else waits.wait_ps,
+        "wait_shares": [] if waits is None else waits.shares,
+        "steps_found": waits is not None and waits.has_steps,
+    }
+
+
+def _change(change: PredictedChange, diagnosis: Diagnosis) -> dict[str, Any]:
+    return {
+        "name": change.name,
+        "stage": change.stage,
+        "what": pipeline_changes.what(change),
+        "helps": None if change.unknown else change.helps,
+        "unknown": pipeline_changes.unknown(change) or None,
+        "gain_ps": _gain(change, diagnosis),
+        **_predicted(change),
+        "limits_next": None if change.unknown else change.prediction.limits_next,
+        "code": _code(change),
+    }
+
+
+def _code(change: PredictedChange) -> dict[str, Any] | None:
+    if change.code is None:
+        return None
+    return {
+        "file": change.code.file,
+        "line": change.code.line,
+        "before": change.code.before,
+        "after": change.code.after,
+    }
+
+
+def _ceiling(diagnosis: Diagnosis) -> dict[str, Any] | None:
+    if diagnosis.ceiling is None:
+        return None
+    return {
+        "step_ps": diagnosis.ceiling.step_ps,
+        "limits": diagnosis.ceiling.limits,
+        "cores": [{"stage": stage, "cores": cores} for stage, cores in diagnosis.ceiling.cores],
+    }
+
+
+def _machine(diagnosis: Diagnosis) -> dict[str, Any] | None:
+    if diagnosis.machine is None:
+        return None
+    return {
+        "cores": diagnosis.machine.cores,
+        "busy": diagnosis.machine.busy,
+        "busiest_core": diagnosis.machine.busiest,
+        "process_cores": diagnosis.machine.process_cores,
+        "full": diagnosis.machine.full,
+    }
+
+
+def _model(diagnosis: Diagnosis) -> dict[str, Any] | None:
+    if diagnosis.accounts is None:
+        return None
+    return {
+        "batches": diagnosis.accounts.batches,
+        "consumer_gap_ps": diagnosis.accounts.gap_ps,
+        "cpu_budget": diagnosis.accounts.cores,
+        "ram_budget_bytes": diagnosis.accounts.ram_bytes,
     }
 
 

@@ -575,17 +575,24 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
         if unsure and (labels is not None or finding.slug in _OF_STEPS):
             continue
         if labels is not None and judged:
-            share = max(judgement.share_of(label) for judgement in judged for label in labels)
-            limits = any(judgement.cause in labels and judgement.share >= _HIGH_FROM for judgement in judged)
-            limit: Severity = "high" if limits else "medium" if share >= _MEDIUM_FROM else "low"
-            # What few steps do is told by few rows, whatever it takes of all that was recorded.
-            heavier = labels == ("compile",) and any(
-                judgement.cause == "compile" and judgement.others for judgement in judged
-            )
-            if _RANK[finding.severity] < _RANK[limit] or (limits and heavier):
-                finding = replace(finding, severity=limit)
+            finding = _as_heavy_as(finding, labels, judged)
         kept.append(finding)
     return tuple(sorted(kept, key=lambda report_finding: _RANK[report_finding.severity]))
+
+
+def _as_heavy_as(
+    finding: ReportFinding, labels: tuple[str, ...], judged: Sequence[Judgement]
+) -> ReportFinding:
+    """The finding, as severe as the part of a step that it is about allows. labels: of that part."""
+    share = max(judgement.share_of(label) for judgement in judged for label in labels)
+    limiting = [judgement for judgement in judged if judgement.cause in labels]
+    limits = any(judgement.share >= _HIGH_FROM for judgement in limiting)
+    limit: Severity = "high" if limits else "medium" if share >= _MEDIUM_FROM else "low"
+    # What few steps do is told by few rows, whatever it takes of all that was recorded.
+    heavier = limits and labels == ("compile",) and any(judgement.others for judgement in limiting)
+    if heavier or _RANK[finding.severity] < _RANK[limit]:
+        return replace(finding, severity=limit)
+    return finding
 
 
 _RANK: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2, "info": 3}

@@ -23,38 +23,38 @@ _MOST_PLACES = 5
 
 
 def lines(
-    told: Mapping[str, Any] | None, running: bool, width: int, now_unix_ns: int, folder: str = ""
+    record: Mapping[str, Any] | None, running: bool, width: int, now_unix_ns: int, folder: str = ""
 ) -> Iterator[str]:
-    """The screen. told: live.json; None before there is one. running: whether the program runs on. folder: of
-    the recording."""
-    if told is None:
+    """The screen. record: live.json; None before there is one. running: whether the program runs on. folder:
+    of the recording."""
+    if record is None:
         yield "No step has been recorded yet: the program starts, or warms up."
         return
-    recent = [one for one in _list(told, "recent_ns") if isinstance(one, int) and one >= 0]
-    median = _whole(told, "median_ns")
-    ago = _ago(told, running, now_unix_ns)
-    parts = live_parts.parts(told)
-    if said := live_parts.sentence(parts):
-        yield from textwrap.wrap(said, max(width, 20), break_long_words=False, break_on_hyphens=False)
+    recent = [one for one in _list(record, "recent_ns") if isinstance(one, int) and one >= 0]
+    median = _whole(record, "median_ns")
+    ago = _ago(record, running, now_unix_ns)
+    parts = live_parts.parts(record)
+    if sentence := live_parts.sentence(parts):
+        yield from textwrap.wrap(sentence, max(width, 20), break_long_words=False, break_on_hyphens=False)
         yield ""
-    yield f"{told.get('name') or 'step'}, process {told.get('pid')}: step {_whole(told, 'step'):,}{ago}"
+    yield f"{record.get('name') or 'step'}, process {record.get('pid')}: step {_whole(record, 'step'):,}{ago}"
     if recent:
         shown = recent[-max(width - 30, 10) :]
         yield f"Step      {_time(recent[-1])}, the median of the last {len(recent)} is {_time(median)}"
         yield f"          {_spark(shown)}  0 to {_time(max(shown))}"
     yield from _parts(parts, width)
-    memory = units.show(_whole(told, "rss_bytes"), "bytes")
-    cores = told.get("cores")
+    memory = units.show(_whole(record, "rss_bytes"), "bytes")
+    cores = record.get("cores")
     busy = f", {cores:.1f} cores busy" if isinstance(cores, (int, float)) else ""
     yield f"Process   {memory} of memory{busy}"
-    for name in _list(told, "hangs"):
+    for name in _list(record, "hangs"):
         yield f"Hang      no step ended for half a minute or more: stacks in {name}"
-    kept = [one for one in _list(told, "kept") if isinstance(one, str)]
+    kept = [one for one in _list(record, "kept") if isinstance(one, str)]
     for name in kept[: -_MOST_KEPT - 1 : -1]:
         yield f"Kept      stepscope {quote(f'{folder}/{RING}/{name}' if folder else name)}"
     yield ""
-    yield from _places("Lines of the last 10 s", _list(told, "lines"))
-    yield from _slow(_list(told, "slow"), median, now_unix_ns)
+    yield from _places("Lines of the last 10 s", _list(record, "lines"))
+    yield from _slow(_list(record, "slow"), median, now_unix_ns)
 
 
 def _parts(parts: Sequence[live_parts.LivePart], width: int) -> Iterator[str]:
@@ -69,18 +69,18 @@ def _parts(parts: Sequence[live_parts.LivePart], width: int) -> Iterator[str]:
         for mark, (begin, to) in zip(marks, itertools.pairwise(ends), strict=True)
     )
     yield f"Parts     {bar}"
-    told = [f"{LOOKS[part.label].mark} {part.label} {100 * part.share:.0f} %" for part in parts]
+    shares = [f"{LOOKS[part.label].mark} {part.label} {100 * part.share:.0f} %" for part in parts]
     yield from textwrap.wrap(
-        "   ".join(told), max(width, 30), initial_indent=" " * 10, subsequent_indent=" " * 10
+        "   ".join(shares), max(width, 30), initial_indent=" " * 10, subsequent_indent=" " * 10
     )
 
 
-def _ago(told: Mapping[str, Any], running: bool, now_unix_ns: int) -> str:
+def _ago(record: Mapping[str, Any], running: bool, now_unix_ns: int) -> str:
     if not running:
         return ", the program has ended"
-    late = max(now_unix_ns - _whole(told, "unix_ns"), 0)
-    since = _whole(told, "since_step_ns") + late
-    if since > max(5 * _whole(told, "median_ns"), 2_000_000_000):
+    late = max(now_unix_ns - _whole(record, "unix_ns"), 0)
+    since = _whole(record, "since_step_ns") + late
+    if since > max(5 * _whole(record, "median_ns"), 2_000_000_000):
         return f", which ended {_time(since)} ago"
     return ""
 
@@ -92,8 +92,8 @@ def _places(title: str, found: Sequence[Any]) -> Iterator[str]:
     yield title
     for one in known[:_MOST_PLACES]:
         share = one.get("share")
-        told = f"{100 * share:5.1f} %" if isinstance(share, (int, float)) else "      "
-        yield f"  {told}  {_place(one)}"
+        percent = f"{100 * share:5.1f} %" if isinstance(share, (int, float)) else "      "
+        yield f"  {percent}  {_place(one)}"
     yield ""
 
 
@@ -122,13 +122,13 @@ def _spark(values: Sequence[int]) -> str:
     return "".join(_BARS[min(value * len(_BARS) // most, len(_BARS) - 1)] for value in values)
 
 
-def _list(told: Mapping[str, Any], key: str) -> list[Any]:
-    value = told.get(key)
+def _list(record: Mapping[str, Any], key: str) -> list[Any]:
+    value = record.get(key)
     return value if isinstance(value, list) else []
 
 
-def _whole(told: Mapping[str, Any], key: str) -> int:
-    value = told.get(key)
+def _whole(record: Mapping[str, Any], key: str) -> int:
+    value = record.get(key)
     return value if isinstance(value, int) and abs(value) < 2**63 else 0
 
 

@@ -22,12 +22,12 @@ class LivePart(NamedTuple):
     """The program's line in which most of it is."""
 
 
-def parts(told: Mapping[str, Any]) -> list[LivePart]:
+def parts(record: Mapping[str, Any]) -> list[LivePart]:
     """The parts by label, in the order in which labels are listed. Empty where there are no stacks."""
-    frames = told.get("frames")
+    frames = record.get("frames")
     shares: defaultdict[Label, float] = defaultdict(float)
     places: defaultdict[Label, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for stack in _dicts(told.get("stacks")):
+    for stack in _dicts(record.get("stacks")):
         share, ran = stack.get("share"), stack.get("ran")
         if not isinstance(share, (int, float)) or not 0 < share <= 1:
             continue
@@ -55,13 +55,13 @@ def sentence(found: Sequence[LivePart]) -> str:
     if most is None or most.label == "unknown":
         return ""
     part = f"{100 * most.share:.0f} % of the last 10 s"
-    said = (
+    text = (
         f"calls of the framework take {part}"
         if most.label in _FRAMEWORK
         else LOOKS[most.label].takes.format(part=part)
     )
     where = f", in {most.place}" if most.place else ""
-    return f"{said[:1].upper()}{said[1:]}{where}."
+    return f"{text[:1].upper()}{text[1:]}{where}."
 
 
 def _frames(numbers: Any, frames: Sequence[Any]) -> Iterator[tuple[str, str, int, str]]:

@@ -1,4 +1,4 @@
-"""What is said of the DataLoaders of a program of PyTorch."""
+"""Sentences about the DataLoaders of a program of PyTorch."""
 
 from __future__ import annotations
 

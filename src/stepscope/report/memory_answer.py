@@ -1,4 +1,4 @@
-"""What is known of the memory of recordings: blocks of allocators, else totals, else compiled programs."""
+"""Memory of recordings: blocks of allocators, else totals, else compiled programs."""
 
 from __future__ import annotations
 

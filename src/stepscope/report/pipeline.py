@@ -136,15 +136,9 @@ def _tree(diagnosis: Diagnosis) -> Tree:
     loads, worst = diagnosis.loads, diagnosis.bottleneck
     nodes = []
     if diagnosis.waits is not None:
-        traced_ps = diagnosis.waits.step_ps
-        untraced_ps = diagnosis.step_ps or traced_ps
-        about = f"{_ps(untraced_ps)} when nothing is traced" if untraced_ps != traced_ps else ""
-        nodes.append(TreeNode(0, "program", (traced_ps, None, None, None), about=about))
+        nodes.append(_program(diagnosis.waits.step_ps, diagnosis.step_ps))
     first = len(nodes)
-    below: dict[int, list[Load]] = {}
-    for load in loads:
-        above = load.stage.above or next((o.stage for o in loads if o.stage.fed_by is load.stage), None)
-        below.setdefault(-1 if above is None else above.number, []).append(load)
+    below = _by_consumer(loads)
     todo = [(load, first) for load in reversed(below.get(-1, []))]
     while todo:
         load, depth = todo.pop()
@@ -161,6 +155,22 @@ def _tree(diagnosis: Diagnosis) -> Tree:
         todo += [(one, depth + 1) for one in reversed(below.get(load.stage.number, []))]
     note = "Numbers in brackets are places in your chain of transformations; the source is 0."
     return Tree(_STAGES, tuple(nodes), note)
+
+
+def _program(traced_ps: int, step_ps: int | None) -> TreeNode:
+    """What takes the batches. step_ps: duration of a step when nothing is traced."""
+    untraced_ps = step_ps or traced_ps
+    about = f"{_ps(untraced_ps)} when nothing is traced" if untraced_ps != traced_ps else ""
+    return TreeNode(0, "program", (traced_ps, None, None, None), about=about)
+
+
+def _by_consumer(loads: Sequence[Load]) -> dict[int, list[Load]]:
+    """The stages that feed each one, by its number; -1 for the program."""
+    below: dict[int, list[Load]] = {}
+    for load in loads:
+        above = load.stage.above or next((o.stage for o in loads if o.stage.fed_by is load.stage), None)
+        below.setdefault(-1 if above is None else above.number, []).append(load)
+    return below
 
 
 def _gone(removed: Removed) -> str:

@@ -198,6 +198,11 @@ def _unprefetched(diagnosis: Diagnosis, ends: Ending, waited: Waits) -> Iterator
             yield (
                 f"{_upper(name)} works ahead; what is behind it, {runs} per step, runs when the program asks."
             )
+    yield from _gain_of_prefetch(diagnosis, waited)
+
+
+def _gain_of_prefetch(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    """What a prefetch at the end of the pipeline would gain."""
     change = next(
         (predicted_change for predicted_change in diagnosis.changes if predicted_change.name == "prefetch"),
         None,

@@ -1,4 +1,4 @@
-"""What lost time costs: the part of the time that was proved to be lost, of a day, at a price."""
+"""The price of lost time: the part of the time that was proved to be lost, of a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When and where it was recorded, and which program: a report that is sent must say so."""
+"""The origin of a report: when and where it was recorded, and which program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rows about ranks say, in sentences."""
+"""Sentences about ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step would take without its cause: a number where that is known, else a bound, else nothing."""
+"""Sentences about the step without its cause: a number where that is known, else a bound."""
 
 from __future__ import annotations
 
@@ -63,15 +63,7 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         or judgement.left_ps > _WORTH * judgement.mean_ps
     ):
         return []
-    without = "that"
-    if judgement.cause == "compute":
-        layer = judgement.layer if (judgement.op_share or 0.0) < (judgement.layer_share or 0.0) else None
-        without = "these ops" if layer is None else f"all ops of {layer.rpartition('/')[2]}"
-    elif judgement.stage is not None and judgement.left_ps > _OTHERS * (
-        judgement.mean_ps - judgement.ps_per_step
-    ):
-        # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
-        without = "the work of that stage"
+    without = _what_is_gone(judgement)
     known = remains(judgement)
     if known.high_ps is not None and known.high_ps < _NOTHING * judgement.mean_ps:
         # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
@@ -80,12 +72,24 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
     amount = _amount(known)
     if amount is None:
         return []
-    by = "".join(
-        words for reason, words in _BY.items() if known.ps is not None and reason in judgement.corrected
-    )
+    corrected = judgement.corrected if known.ps is not None else ()
+    by = "".join(words for reason, words in _BY.items() if reason in corrected)
     profiler = by.startswith(_BY["profiler"])
     first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
     return [f"Without {without}{first}, a {unit} would take {amount}{then}."]
+
+
+def _what_is_gone(judgement: Judgement) -> str:
+    """What the step would be without."""
+    if judgement.cause == "compute":
+        layer = judgement.layer if (judgement.op_share or 0.0) < (judgement.layer_share or 0.0) else None
+        return "these ops" if layer is None else f"all ops of {layer.rpartition('/')[2]}"
+    if judgement.stage is not None and judgement.left_ps > _OTHERS * (
+        judgement.mean_ps - judgement.ps_per_step
+    ):
+        # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
+        return "the work of that stage"
+    return "that"
 
 
 def _amount(known: Remains) -> str | None:

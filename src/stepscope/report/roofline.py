@@ -143,24 +143,21 @@ def _devices(used: Sequence[Use]) -> Section:
 
 def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
     several = len({row["device"] for row in ops}) > 1
-    op_rows = [
-        {**row, "op": _line(row) if by == "line" else _name(row)} for row in (ops if all else ops[:_MOST])
-    ]
-    names = (
-        [column.name for column in _OPS] if all else [*_PAGE, *(("device",) if several else ("executions",))]
-    )
-    if by == "shape" and not all:
-        names.append("shapes")
-    columns = tuple(
-        column
-        for column in _OPS
-        if column.name in names and any(row[column.name] is not None for row in op_rows)
-    )
+    name = _line if by == "line" else _name
+    op_rows = [{**row, "op": name(row)} for row in (ops if all else ops[:_MOST])]
+    shown = _OPS if all else _of_page(several, by)
+    columns = tuple(column for column in shown if any(row[column.name] is not None for row in op_rows))
     rows = tuple(tuple(row[column.name] for column in columns) for row in op_rows)
     question = "How long do ops take, and how long would the device need at least?"
     return Section(
         "ops", f"Ops by {by}" if by != "op" else "Ops", question, table=Table(columns, rows, len(ops))
     )
+
+
+def _of_page(several_devices: bool, by: str) -> list[Column]:
+    """The columns for which there is room."""
+    names = [*_PAGE, "device" if several_devices else "executions", *(("shapes",) if by == "shape" else ())]
+    return [column for column in _OPS if column.name in names]
 
 
 def _line(row: dict[str, Any]) -> str:

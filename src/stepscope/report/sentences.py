@@ -92,28 +92,35 @@ def _least_busy(
     told: Mapping[str, Rows], main: Mapping[str, Any] | None, several_hosts: bool
 ) -> Iterable[str]:
     """How busy the device is that does least of those that take part."""
-    busy = [
-        row for row in told["busy_by_device"] if row["place"] == "device" and row["busy_share"] is not None
-    ]
+    least = _least_busy_device(told["busy_by_device"], main)
+    if least is None or _ahead(told):
+        return
+    bound = laws.bound(row["slug"] for row in told["completeness"] if row["slug"])
+    whose = f" of {least['run_id']}" if several_runs(told) else ""
+    whose += _on(least) if several_hosts else ""
+    yield f"{least['device']}{whose} is busy {_busy_for(least, bound)}."
+
+
+def _least_busy_device(rows: Rows, main: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The device that does least of those that take part. main: the steps that the answer is about."""
+    busy = [row for row in rows if row["place"] == "device" and row["busy_share"] is not None]
     if main is not None and main["recovered_from"] == "device":
         # Between steps that the device shows itself, nothing may have been recorded.
         longest = _HOLES * main["steps"] * main["mean_ps"]
         busy = [row for row in busy if row["window_ps"] <= longest]
-    if not busy or _ahead(told):
-        return
     # A device that hardly works beside the others takes no part in what the others do.
-    most = max(row["sum_ps"] or 0 for row in busy)
+    most = max((row["sum_ps"] or 0 for row in busy), default=0)
     busy = [row for row in busy if (row["sum_ps"] or 0) >= _TAKES_PART * most]
-    least = min(busy, key=lambda row: row["busy_share"])
-    bound = laws.bound(row["slug"] for row in told["completeness"] if row["slug"])
-    whose = f" of {least['run_id']}" if several_runs(told) else ""
-    whose += _on(least) if several_hosts else ""
-    busy_for = "all the time"
-    if bound or least["idle_ps"]:
-        # What it is idle for is not said again: of that, the first sentence says what holds it up.
-        share = f"{units.show(least['busy_share'], 'ratio')} of the time"
-        busy_for = f"{bound} {share}" if bound else share
-    yield f"{least['device']}{whose} is busy {busy_for}."
+    return min(busy, key=lambda row: row["busy_share"], default=None)
+
+
+def _busy_for(device: Mapping[str, Any], bound: str) -> str:
+    """Of which part of the time a device is busy. bound: what a law says of the share."""
+    if not bound and not device["idle_ps"]:
+        return "all the time"
+    # What it is idle for is not said again: of that, the first sentence says what holds it up.
+    share = f"{units.show(device['busy_share'], 'ratio')} of the time"
+    return f"{bound} {share}" if bound else share
 
 
 def _most_work(told: Mapping[str, Rows], of_libraries: Mapping[str, str], of_ops: bool) -> Iterable[str]:
@@ -226,12 +233,7 @@ def _modules(told: Mapping[str, Rows]) -> Iterable[str]:
     yield f"XLA compiled {units.count(len(rows), 'module')} of {functions}."
     most = max(rows, key=lambda row: row["run_flops"] or 0)
     if most["run_flops"]:
-        work = f"{units.show(most['run_flops'], 'flop')} a run"
-        if most["devices"] and most["is_final"]:
-            work += f" on each of {most['devices']} devices"
-        if most["flops_per_byte"]:
-            work += f", {units.show(most['flops_per_byte'], 'float')} for each byte it moves"
-        yield f"The most work is in {shortened(most['module'])}: {work}."
+        yield f"The most work is in {shortened(most['module'])}: {_work(most)}."
     hungriest = max(rows, key=lambda row: row["allocated_bytes"] or 0)
     if hungriest["allocated_bytes"]:
         size, temporary = (units.show(hungriest[key], "bytes") for key in ("allocated_bytes", "temp_bytes"))
@@ -240,6 +242,16 @@ def _modules(told: Mapping[str, Rows]) -> Iterable[str]:
         yield f"The table also lists {units.count(copies, 'copy', 'copies')} that recordings keep."
     if unread := sum(row["instructions"] is None for row in rows):
         yield f"{units.count(unread, 'module')} could not be read; the column problem says why."
+
+
+def _work(module: Mapping[str, Any]) -> str:
+    """What a run of a program computes."""
+    work = f"{units.show(module['run_flops'], 'flop')} a run"
+    if module["devices"] and module["is_final"]:
+        work += f" on each of {module['devices']} devices"
+    if module["flops_per_byte"]:
+        work += f", {units.show(module['flops_per_byte'], 'float')} for each byte it moves"
+    return work
 
 
 def _passes(told: Mapping[str, Rows]) -> Iterable[str]:
@@ -297,37 +309,47 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
     hosts = {run: {row["host_id"] for row in groups if row["run_id"] == run} for run in _runs(told)}
     longest = sorted(groups, key=lambda row: -row["steps"] * row["mean_ps"])[:_MOST_GROUPS]
     for row in groups:
-        if not any(row is one for one in longest):
-            continue
-        kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
-        where = f"{row['run_id']}: " if len(hosts) > 1 else ""
-        batch = row["kind"] in BATCHES
-        counted = units.count(
-            row["steps"], f"{kind}{'batch' if batch else 'step'}", f"{kind}batches" if batch else None
-        )
-        counted += f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
-        found_by = f"found by {_FOUND_BY.get(row['recovered_from'], _words(row['recovered_from']))}"
-        if row["steps"] == 1:
-            yield f"{where}{counted}: {_ps(row['mean_ps'])}; {found_by}."
-        else:
-            yield (
-                f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, 95 % within "
-                f"{_ps(row['p95_ps'])}; {found_by}."
-            )
+        if any(row is one for one in longest):
+            where = f"{row['run_id']}: " if len(hosts) > 1 else ""
+            on = f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
+            yield f"{where}{_counted(row)}{on}: {_durations(row)}."
     yield from _tokens(told["step_list"])
     if len(groups) > len(longest):
         more = len(groups) - len(longest)
         yield f"{units.count(more, 'more group')} of steps: `step_times` lists them by run, host and kind."
-    left = [r for r in told["step_list"] if not r["averaged"] and r["recovered_from"] != "whole_capture"]
+    yield from _left_out(told["step_list"], several_runs(told))
+
+
+def _counted(group: Mapping[str, Any]) -> str:
+    """How many steps, or batches, a group has."""
+    kind = "" if group["kind"] == "unknown" else f"{_words(group['kind'])} "
+    if group["kind"] in BATCHES:
+        return units.count(group["steps"], f"{kind}batch", f"{kind}batches")
+    return units.count(group["steps"], f"{kind}step")
+
+
+def _durations(group: Mapping[str, Any]) -> str:
+    """How long the steps of a group take, and what they were found by."""
+    found_by = f"found by {_FOUND_BY.get(group['recovered_from'], _words(group['recovered_from']))}"
+    if group["steps"] == 1:
+        return f"{_ps(group['mean_ps'])}; {found_by}"
+    mean, median, most = (_ps(group[key]) for key in ("mean_ps", "median_ps", "p95_ps"))
+    return f"mean {mean}, median {median}, 95 % within {most}; {found_by}"
+
+
+def _left_out(steps: Rows, several: bool) -> Iterable[str]:
+    """The steps that averages leave out. several: there are several runs."""
+    delimited = [row for row in steps if row["recovered_from"] != "whole_capture"]
+    left = [row for row in delimited if not row["averaged"]]
     if left:
-        of_run = {r["run_id"]: f" of {r['run_id']}" if several_runs(told) else "" for r in left[:3]}
         shown = [
-            f"step {r['step']}{of_run[r['run_id']]} ({_words(r['kind'])}, {_ps(r['dur_ps'])}: {r['reason']})"
-            for r in left[:3]
+            f"step {row['step']}{' of ' + row['run_id'] if several else ''} "
+            f"({_words(row['kind'])}, {_ps(row['dur_ps'])}: {row['reason']})"
+            for row in left[:3]
         ]
         others = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
         yield f"Left out of the averages: {', '.join(shown)}{others}."
-    if told["step_list"] and not any(row["recovered_from"] != "whole_capture" for row in told["step_list"]):
+    if steps and not delimited:
         yield "No steps were found: shares refer to the whole capture."
 
 

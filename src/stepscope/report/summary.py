@@ -84,76 +84,103 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
 
     all: every section, and many more rows of each. QueryError when the engine fails.
     """
-    shown = [name for name, _, _, always in _SECTIONS if always or all]
-    if all and not trace.query(statement("parameter_servers_seen")).rows():
-        # What it is made from takes a look at each slice: minutes for a large lake.
-        shown.remove("parameter_servers")
+    shown = _asked(trace, all)
     asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
     problems = library.entries("finding")
     answers = ask(trace, [*asked, *problems], _KEPT)
-    told = {entry.name: dicts(answers[entry.name]) for entry in asked}
-    told["sources"] = _sources(trace)
-    notes = notes_of(told["completeness"], library.entries("analysis"))
+    rows_of = {entry.name: dicts(answers[entry.name]) for entry in asked}
+    rows_of["sources"] = _sources(trace)
+    notes = notes_of(rows_of["completeness"], library.entries("analysis"))
     made = provenance.sentences(trace.query)
-    judged = (
-        uncovered_work.raised(trace.query, trace.stream, ranking.judge(trace.query))
-        if _has_time(told)
-        else []
-    )
-    ((sources, drawn),) = trace.query(statement("sources_of_ops")).rows()
-    of_ops = drawn < sources or not drawn
-    judged = judged if of_ops else [replace(judgement, of_ops=False) for judgement in judged]
-    profiles = _only_profiles(told)
+    judged, of_ops = _judged(trace, _has_time(rows_of))
+    profiles = _only_profiles(rows_of)
     memory = _of_memory(trace) if profiles else []
-    framework = framework_of(row["framework"] for row in told["sources"])
-    of_libraries = ops_of_libraries(trace.query) if told["hlo_modules"] else {}
-    found = findings_of(answers, problems, notes, several_runs(told), framework, of_libraries)
+    framework = framework_of(row["framework"] for row in rows_of["sources"])
+    of_libraries = ops_of_libraries(trace.query) if rows_of["hlo_modules"] else {}
+    found = findings_of(answers, problems, notes, several_runs(rows_of), framework, of_libraries)
     findings = weighed(found, judged)
     answers["step_parts"] = _parts(answers["step_parts"], all)
     answers["ranks"] = _recorded(answers["ranks"], _OF_RANKS)
-    if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
-        shown.remove("ops")  # a recording without types: the section before says the same
-    if profiles:
-        shown = [name for name in shown if name not in _OF_TIME]
-    mixed = unrelated(told)
-    runs = len({judgement.run_id for judgement in judged})
+    mixed = unrelated(rows_of)
     first = (
-        *sentences(judged, several_runs(told), mixed, _programs(trace) if mixed else ()),
+        *sentences(judged, several_runs(rows_of), mixed, _programs(trace) if mixed else ()),
         *memory,
-        *headline(
-            told,
-            max(runs, 2) if mixed and judged else runs,
-            _mean(judged),
-            of_libraries,
-            of_ops,
-        ),
+        *headline(rows_of, _runs_judged(judged, mixed), _mean(judged), of_libraries, of_ops),
     )
-    said = {name: [one for one in answer(name, told) if one not in first] for name in shown}
-    said["runs_and_hosts"] = [*made, *said["runs_and_hosts"]]
-    sections = [
-        _section(library.entry(name), heading, answers[name], said[name], _MOST_WITH_ALL if all else most)
-        for name, heading, most, always in _SECTIONS
-        if name in shown and (answers[name].rows or name == "completeness")
-    ]
+    shown = _telling(shown, rows_of, all, profiles)
+    sentences_of = {name: [one for one in answer(name, rows_of) if one not in first] for name in shown}
+    sentences_of["runs_and_hosts"] = [*made, *sentences_of["runs_and_hosts"]]
+    sections = _sections(sentences_of, answers, all)
     if (table := of_each(judged)) is not None:
         sections.insert(0, table)
     if all:
-        more = {
-            "step_part_lines": _stacks(trace),
-            "pipeline_stages": _pipelines(trace),
-            "memory_by_op": _memory(trace),
-        }
-        sections = _beside(sections, more)
+        sections = _beside(sections, _further(trace))
     return Report(
-        title=title(told),
+        title=title(rows_of),
         headline=first,
         sections=tuple(sections),
         findings=findings,
         notes=notes,
-        next_commands=next_commands(trace, findings, told, only_memory=bool(memory)),
-        facts=_facts(told),
+        next_commands=next_commands(trace, findings, rows_of, only_memory=bool(memory)),
+        facts=_facts(rows_of),
         document=document(judged, notes, mixed),
     )
+
+
+def _asked(trace: OpenTrace, all: bool) -> list[str]:
+    """The analyses to ask, in their order."""
+    names = [name for name, _, _, always in _SECTIONS if always or all]
+    if all and not trace.query(statement("parameter_servers_seen")).rows():
+        # What it is made from takes a look at each slice: minutes for a large lake.
+        names.remove("parameter_servers")
+    return names
+
+
+def _judged(trace: OpenTrace, has_time: bool) -> tuple[list[Judgement], bool]:
+    """What limits the steps, and whether a recorder knows ops and their places; others draw whatever they are
+    told to."""
+    judged: list[Judgement] = []
+    if has_time:
+        judged = uncovered_work.raised(trace.query, trace.stream, ranking.judge(trace.query))
+    ((sources, drawn),) = trace.query(statement("sources_of_ops")).rows()
+    of_ops = drawn < sources or not drawn
+    return (judged if of_ops else [replace(judgement, of_ops=False) for judgement in judged]), of_ops
+
+
+def _runs_judged(judged: Sequence[Judgement], mixed: bool) -> int:
+    """How many runs there are for the first sentences; recordings of several programs count as several."""
+    runs = len({judgement.run_id for judgement in judged})
+    return max(runs, 2) if mixed and judged else runs
+
+
+def _telling(names: Sequence[str], rows_of: Mapping[str, Rows], all: bool, profiles: bool) -> list[str]:
+    """The analyses that say something here. profiles: nothing but profiles was recorded, without times."""
+    kept = [name for name in names if not (profiles and name in _OF_TIME)]
+    if not all and "ops" in kept and not any(row["op"] != row["op_type"] for row in rows_of["ops"]):
+        kept.remove("ops")  # a recording without types: the section before says the same
+    return kept
+
+
+def _sections(
+    sentences_of: Mapping[str, Sequence[str]], answers: Mapping[str, Table], all: bool
+) -> list[Section]:
+    """The analyses with rows, in their order."""
+    return [
+        _section(
+            library.entry(name), heading, answers[name], sentences_of[name], _MOST_WITH_ALL if all else most
+        )
+        for name, heading, most, _ in _SECTIONS
+        if name in sentences_of and (answers[name].rows or name == "completeness")
+    ]
+
+
+def _further(trace: OpenTrace) -> dict[str, Iterator[Section]]:
+    """Sections that are shown only with all others, by the analysis that they stand beside."""
+    return {
+        "step_part_lines": _stacks(trace),
+        "pipeline_stages": _pipelines(trace),
+        "memory_by_op": _memory(trace),
+    }
 
 
 def _programs(trace: OpenTrace) -> list[tuple[str, Weighed]]:

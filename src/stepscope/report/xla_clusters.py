@@ -1,4 +1,4 @@
-"""What is known of clusters and of the nodes outside, in sentences."""
+"""Sentences about clusters and the nodes outside of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program of a dump folder costs, and what of it is not counted."""
+"""The costs of a program of a dump folder, and what they leave out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two programs: as rows, as JSON and in sentences."""
+"""The changes between two programs: as rows, as JSON and in sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check of flags found, in sentences."""
+"""Sentences about a check of flags."""
 
 from __future__ import annotations
 

@@ -163,15 +163,10 @@ def _programs(
     trace: OpenTrace, folders: Sequence[str], groups: Sequence[Sequence[Any]]
 ) -> tuple[list[KnownProgram], int]:
     """The programs that slices may be of, and how many could not be read."""
-    modules = {group[3] for group in groups if group[3] is not None}
-    ids = {group[4] for group in groups if group[4] is not None}
-    # A slice that names no program may be of any.
-    anything = any(group[3] is None and group[4] is None for group in groups)
+    modules, ids = _named(groups)
     programs: list[KnownProgram] = []
     damaged = 0
-    for source, number, module, file in known_modules.find(
-        trace.sources, folders, None if anything else modules, ids
-    ):
+    for source, number, module, file in known_modules.find(trace.sources, folders, modules, ids):
         if module is None:
             damaged += 1
         else:
@@ -183,6 +178,14 @@ def _programs(
         known = {program.module for program in programs}
         programs += [program for program in stored if program.module not in known]
     return programs, damaged
+
+
+def _named(groups: Sequence[Sequence[Any]]) -> tuple[set[str] | None, set[str]]:
+    """The modules that slices name, None where one names no program and may be of any, and the ids."""
+    modules = {group[3] for group in groups if group[3] is not None}
+    ids = {group[4] for group in groups if group[4] is not None}
+    anything = any(group[3] is None and group[4] is None for group in groups)
+    return None if anything else modules, ids
 
 
 def _number(at: int, source: Any) -> int:

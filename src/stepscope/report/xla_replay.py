@@ -1,4 +1,4 @@
-"""What a replay says: rows for people, and sentences about where values changed."""
+"""Results of a replay: rows for people, and sentences about where values changed."""
 
 from __future__ import annotations
 
@@ -52,11 +52,15 @@ def _compared(rows: Sequence[Row], asked: int, is_plain: bool) -> Iterator[str]:
     if compared and "differs" not in verdicts:
         exact = verdicts == {"identical"}
         yield "all results are identical" if exact else "all results are equal within the tolerance"
-    if any(row["nan"] and row["nan"] * 2 > row["elements"] for row in compared):
+    if any(map(_mostly_nan, compared)):
         yield (
             "most results are not numbers (NaN), which say little: give real inputs with --inputs, "
             "or another --seed"
         )
+
+
+def _mostly_nan(row: Row) -> bool:
+    return bool(row["nan"]) and row["nan"] * 2 > row["elements"]
 
 
 def _difference(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""What is being done for an answer, and how far it is: for a page that waits."""
+"""The activity behind an answer, and how far it is: for a page that waits."""
 
 from __future__ import annotations
 

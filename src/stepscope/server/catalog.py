@@ -1,8 +1,9 @@
-"""What there is to look at: runs, hosts, sources, tracks and steps, with the page's numbers for them."""
+"""The catalog of a page: runs, hosts, sources, tracks and steps, with the page's numbers for them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -60,46 +61,48 @@ def read(trace: OpenTrace) -> Catalog:
             {"name": skipped.path, "slug": skipped.slug, "detail": skipped.detail}
             for skipped in trace.skipped
         ],
-        "tracks": [
-            {
-                "track": number,
-                "run_id": row["run_id"],
-                "host_id": row["host_id"],
-                "source_id": str(row["source_id"]),
-                "process": row["process"],
-                "name": row["name"],
-                "kind": row["kind"],
-                "records": row["records"],
-                "place": row["place"],
-                "device": row["device"],
-                "device_kind": row["device_kind"],
-                "depths": row["depths"],
-                "slices": row["slices"],
-                "group": row["process"] or row["device"] or row["host_id"],
-            }
-            for number, row in enumerate(tracks)
-        ]
+        "tracks": [_track(number, row) for number, row in enumerate(tracks)]
         + [_thread(number, row) for number, row in enumerate(threads, len(tracks))],
-        "steps": [
-            {
-                "id": str(row["id"]),
-                "run_id": row["run_id"],
-                "host_id": row["host_id"],
-                "step": row["step"],
-                "name": row["name"],
-                "kind": row["kind"],
-                "ts_ps": row["begin_ps"],
-                "dur_ps": row["dur_ps"],
-                "averaged": row["averaged"],
-            }
-            for row in steps
-        ],
+        "steps": [_step(row) for row in steps],
         "start_ps": min((row["first_ps"] for row in placed), default=0),
         "end_ps": max((row["last_ps"] for row in placed), default=0),
         "classes": list(CLASSES),
     }
     ids += [-1 - number for number in range(len(threads))]
     return Catalog(members, ids, {track: number for number, track in enumerate(ids)}, bool(threads))
+
+
+def _track(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "track": number,
+        "run_id": row["run_id"],
+        "host_id": row["host_id"],
+        "source_id": str(row["source_id"]),
+        "process": row["process"],
+        "name": row["name"],
+        "kind": row["kind"],
+        "records": row["records"],
+        "place": row["place"],
+        "device": row["device"],
+        "device_kind": row["device_kind"],
+        "depths": row["depths"],
+        "slices": row["slices"],
+        "group": row["process"] or row["device"] or row["host_id"],
+    }
+
+
+def _step(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": str(row["id"]),
+        "run_id": row["run_id"],
+        "host_id": row["host_id"],
+        "step": row["step"],
+        "name": row["name"],
+        "kind": row["kind"],
+        "ts_ps": row["begin_ps"],
+        "dur_ps": row["dur_ps"],
+        "averaged": row["averaged"],
+    }
 
 
 def _as_people_sort(track: dict[str, Any]) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
@@ -28,14 +29,7 @@ _IDS = ("id", "source_id", "parent_id", "correlation_id")
 
 def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
     """Everything that is known of a slice. NothingFound when there is none of that id."""
-    rows = dicts(trace.query(statement("page_slice", slice_id=slice_id)))
-    if not rows:
-        raise NothingFound(
-            "There is no such slice.",
-            seen=f"the id {slice_id}",
-            todo="load the page again; another recording may be open",
-        )
-    row = rows[0]
+    row = _row(trace, slice_id)
     args = row.pop("args_json")
     track = catalog.numbers.get(row.pop("track_id"))
     row["ts_ps"] = row.pop("begin_ps")
@@ -64,30 +58,45 @@ def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any
             for one in children
         ],
         "children_total": children[0]["children"] if children else 0,
-        "children_by_name": [
-            {
-                "name": one["name"],
-                "slices": one["number"],
-                "dur_ps": one["all_ps"],
-                "longest_id": str(one["longest_id"]),
-            }
-            for one in dicts(
-                trace.query(statement("page_children_by_name", slice_id=slice_id, most=MOST_CHILD_NAMES))
-            )
-        ],
+        "children_by_name": _children_by_name(trace, slice_id),
         "around": [_named(one) for one in around],
         "launched_by": [_named(one) for one in beyond],
         "line": _line(trace, row, [row, *around, *beyond]),
-        "flows": [
-            {
-                "other_id": str(arrow["other_id"]),
-                "name": arrow["other_name"],
-                "arrow": arrow.get("arrow", "launch"),
-                "direction": arrow["direction"],
-            }
-            for arrow in arrows
-        ],
+        "flows": [_flow(arrow) for arrow in arrows],
         "track": None if track is None else catalog.told["tracks"][track],
+    }
+
+
+def _row(trace: OpenTrace, slice_id: int) -> dict[str, Any]:
+    rows = dicts(trace.query(statement("page_slice", slice_id=slice_id)))
+    if not rows:
+        raise NothingFound(
+            "There is no such slice.",
+            seen=f"the id {slice_id}",
+            todo="load the page again; another recording may be open",
+        )
+    return rows[0]
+
+
+def _children_by_name(trace: OpenTrace, slice_id: int) -> list[dict[str, Any]]:
+    asked = statement("page_children_by_name", slice_id=slice_id, most=MOST_CHILD_NAMES)
+    return [
+        {
+            "name": one["name"],
+            "slices": one["number"],
+            "dur_ps": one["all_ps"],
+            "longest_id": str(one["longest_id"]),
+        }
+        for one in dicts(trace.query(asked))
+    ]
+
+
+def _flow(arrow: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "other_id": str(arrow["other_id"]),
+        "name": arrow["other_name"],
+        "arrow": arrow.get("arrow", "launch"),
+        "direction": arrow["direction"],
     }
 
 

@@ -1,4 +1,4 @@
-"""What every answer tells the browser: run our own script only, send nothing elsewhere, guess no types."""
+"""Headers of every answer: run our own script only, send nothing elsewhere, guess no types."""
 
 from __future__ import annotations
 

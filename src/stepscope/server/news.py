@@ -1,4 +1,4 @@
-"""What other processes add to the lakes of a page while it is open."""
+"""Changes that other processes make to the lakes of a page while it is open."""
 
 from __future__ import annotations
 

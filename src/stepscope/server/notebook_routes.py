@@ -16,8 +16,9 @@ from urllib.parse import unquote
 from starlette.routing import Route, Router
 
 from stepscope.server.access import Access
-from stepscope.server.app import API, Errors, Page, answered, nothing
+from stepscope.server.app import API, Errors, answered, nothing
 from stepscope.server.console import Settings, StatementProcesses
+from stepscope.server.open_page import OpenPage
 from stepscope.server.recording import ServedRecording
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Within:
         return status, b"".join(parts)
 
 
-async def _page(open_trace: Callable[[], OpenTrace], again: bool) -> Page:
+async def _page(open_trace: Callable[[], OpenTrace], again: bool) -> OpenPage:
     """Made within the loop that it belongs to."""
-    return Page(lambda: ServedRecording(open_trace, again=again), StatementProcesses(Settings(())), Access(0))
+    return OpenPage(
+        lambda: ServedRecording(open_trace, again=again), StatementProcesses(Settings(())), Access(0)
+    )

@@ -24,6 +24,7 @@ from stepscope.server.access import Access
 from stepscope.server.console import Settings, StatementProcesses
 from stepscope.server.headers import HEADERS
 from stepscope.server.news import News
+from stepscope.server.open_page import OpenPage
 from stepscope.server.recording import ServedRecording
 from stepscope.server.replies import Refused, error
 from stepscope.server.sibling_files import SiblingFiles
@@ -108,7 +109,7 @@ def serve(
     access = Access(listening.getsockname()[1])
 
     async def run() -> None:
-        page = app.Page(
+        page = OpenPage(
             lambda: ServedRecording(open_trace, again=again),
             StatementProcesses(settings),
             access,

@@ -1,4 +1,4 @@
-"""What SQL can ask for: tables with their comments, and the statements of the library."""
+"""The names that SQL can ask for: tables with their comments, and the library's statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a lake is: a folder here, or a URL of an object store with its mirror here."""
+"""The place of a lake: a folder here, or a URL of an object store with its mirror here."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stepscope import _core, formats
 from stepscope.formats import _op_log
@@ -124,11 +124,7 @@ def lasting(source: Source) -> Source:
 
 def _planned(found: FoundSources, manifests: Sequence[Manifest], spool: Spool, *, fixed: bool) -> IngestPlan:
     current = [manifest for manifest in manifests if manifest.source.decoder_version >= _core.DECODER_VERSION]
-    by_file = {
-        (manifest.identity, manifest.member): manifest.source
-        for manifest in current
-        if manifest.identity is not None
-    }
+    by_file = _by_file(current)
     known: dict[Source, SourceRow] = {}
     todo: list[Source] = []
     skipped: list[Skipped] = []
@@ -146,12 +142,22 @@ def _planned(found: FoundSources, manifests: Sequence[Manifest], spool: Spool, *
             todo.append(source)
             copies.add(source)
     new = frozenset(todo)
-    todo = [one for one in found.sources if one in new]
+    todo = _in_order(found.sources, new)
     carried = _carriers(todo, found.sources, manifests)
     items = [WorkItem(source, carried.get(source.path, ())) for source in todo]
-    sources = tuple(one for one in found.sources if one in known or one in new)
-    found = found._replace(sources=sources, skipped=(*found.skipped, *skipped))
+    sources = _in_order(found.sources, known.keys() | new)
+    found = found._replace(sources=tuple(sources), skipped=(*found.skipped, *skipped))
     return IngestPlan(found, items, known, spool)
+
+
+def _by_file(manifests: Sequence[Manifest]) -> dict[tuple[Any, str], SourceRow]:
+    """What is known of a file, by what the system says of it."""
+    known = [manifest for manifest in manifests if manifest.identity is not None]
+    return {(manifest.identity, manifest.member): manifest.source for manifest in known}
+
+
+def _in_order(sources: Sequence[Source], wanted: Collection[Source]) -> list[Source]:
+    return [source for source in sources if source in wanted]
 
 
 class FromManifests:
@@ -190,24 +196,38 @@ class _Copies:
         """The path of a source with the same bytes, from the same host as far as one knows."""
         if source.traits.placeless or source.pieces:
             return None
-        key = source.size, source.format
-        # A name that says no host says nothing against one either.
-        rows = [row for row in self._rows[key] if source.host_id in ("unknown", row.host_id)]
-        others = [one for one in self._sources[key] if source.host_id in ("unknown", one.host_id)]
+        rows, others = self._alike(source)
         if not (rows or others) or (digest := stored_hash(source)) is None:
             return None
         same = [row for row in rows if row.content_hash == digest]
-        if any(source_row.run_id == source.run_id for source_row in same):
+        if _has_run(same, source.run_id):
             return None  # it is this source, or ingesting it finds that
-        found = [source_row.path for source_row in same]
-        found += [
-            other.path for other in others if other.run_id != source.run_id and stored_hash(other) == digest
-        ]
-        return min(found, default=None)
+        others = [other for other in others if other.run_id != source.run_id]
+        return min([row.path for row in same] + _with_hash(others, digest), default=None)
+
+    def _alike(self, source: Source) -> tuple[list[SourceRow], list[Source]]:
+        """Those of its size and format, from the same host as far as one knows."""
+        key = source.size, source.format
+        rows = [row for row in self._rows[key] if _may_share_host(source, row)]
+        return rows, [other for other in self._sources[key] if _may_share_host(source, other)]
 
     def add(self, source: Source) -> None:
         """A source that will be in the lake."""
         self._sources[source.size, source.format].append(source)
+
+
+def _has_run(rows: Sequence[SourceRow], run_id: str) -> bool:
+    return any(row.run_id == run_id for row in rows)
+
+
+def _may_share_host(source: Source, other: Source | SourceRow) -> bool:
+    """A name that says no host says nothing against one either."""
+    return source.host_id in ("unknown", other.host_id)
+
+
+def _with_hash(sources: Sequence[Source], digest: str) -> list[str]:
+    """The paths of those with these bytes."""
+    return [source.path for source in sources if stored_hash(source) == digest]
 
 
 def stored_hash(source: Source) -> str | None:

@@ -1,4 +1,4 @@
-"""Which source is decoded when, and with how many threads: the same for the cache and for a lake.
+"""The schedule of decoding: which source when, and with how many threads; for cache and lake.
 
 The core decodes the pieces of a file side by side, so a source gets all threads while there are fewer sources
 than threads. Otherwise each gets one: then no decoder waits for another. The largest comes first, so that no

@@ -1,4 +1,4 @@
-"""Where the tables of a Trace come from: sources that are decoded when they are first asked for.
+"""The tables of a Trace: sources that are decoded when they are first asked for.
 
 What the tables look like is imported when an engine gets them: decoding begins before that.
 """
@@ -240,7 +240,7 @@ class DecodedTables:
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """The error itself, unless an entry of the cache is gone: what stores hold was compared with its
         hashes before it was read."""
-        if self._cache is not None and self._cache.lost():
+        if self._cache is not None and self._cache.locks.lost():
             return DamagedStore()
         return error
 
@@ -251,7 +251,7 @@ class DecodedTables:
             if cached:
                 self._cache.drop(decoded.source, decoded.facts["content_hash"])
         if self._mended:
-            self._cache.release()
+            self._cache.locks.release()
             self._cache = None
         self._mended = True
         self._meter = Meter(self.sources, self._progress)
@@ -273,7 +273,7 @@ class DecodedTables:
             self._ahead = None
         self._decoded = []
         if self._cache is not None:
-            self._cache.release()
+            self._cache.locks.release()
         self._spool.close()
 
     def _small(self, table: SchemaTable) -> Sequence[Part]:

@@ -114,9 +114,10 @@ def found(
     from stepscope.session.tables import DecodedTables
 
     memory = user_cache() if cache else None
+    known = None if memory is None else memory.files
     spool = Spool()
     try:
-        tables = find(names, formats, spool, memory=memory, run=run, host=host, looking=looking)
+        tables = find(names, formats, spool, memory=known, run=run, host=host, looking=looking)
         return DecodedTables(tables, spool, memory, progress, names), names
     except BaseException:
         spool.close()

@@ -1,4 +1,4 @@
-"""Whether the environment holds credentials for an object store.
+"""Credentials for object stores: whether the environment holds any.
 
 Without any, obstore asks the metadata server of a cloud's machine (169.254.169.254) who it is. Elsewhere that
 is a request that nobody asked for, which any host may answer. So we ask only where the environment names one.

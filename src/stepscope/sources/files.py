@@ -52,34 +52,17 @@ def files_of(
         if given == "-":
             yield FoundFile(from_pipe(standard_input(), spool, "-"), "-", None, PIPE, lasting=False)
         elif is_url(given):
-            from stepscope.sources.remote import fetch
-
-            def wanted(head: bytes, name: str) -> bool:
-                return (
-                    capture_folder.may_be_piece(name)
-                    or formats.recognise(head, PurePosixPath(name).name) is not None
-                )
-
-            for fetched in fetch(given, spool, seen, wanted, remembered):
-                yield FoundFile(
-                    fetched.path,
-                    fetched.shown,
-                    fetched.root,
-                    fetched.place,
-                    lasting=False,
-                    identity=fetched.identity,
-                )
+            yield from _fetched(given, formats, spool, seen, remembered)
         elif Path(given).is_dir():
             for path in _walk(Path(given), seen):
                 yield _on_disk(path, str(path), Path(given))
         elif _is_capture(Path(given), formats):
             for path in _walk(Path(given).parent, seen):
                 yield _on_disk(path, str(path), Path(given).parent)
-        elif is_regular(Path(given)):
-            index = checkpoint_index(Path(given))
-            yield _on_disk(index or Path(given), str(index or given), None)
         elif (index := checkpoint_index(Path(given))) is not None:
             yield _on_disk(index, str(index), None)
+        elif is_regular(Path(given)):
+            yield _on_disk(Path(given), str(given), None)
         elif Path(given).exists() and is_pipe(given):
             with open_pipe(given) as stream:
                 yield FoundFile(from_pipe(stream, spool, given), given, None, PIPE, lasting=False)
@@ -91,6 +74,28 @@ def files_of(
                 or "check the spelling; a pattern such as *.json is for the shell to expand",
                 path=given,
             )
+
+
+def _fetched(
+    url: str, formats: Formats, spool: Spool, seen: Counter[str], remembered: InspectionCache
+) -> Iterator[FoundFile]:
+    """The files of a remote folder that may be part of a recording."""
+    from stepscope.sources.remote import fetch
+
+    def wanted(head: bytes, name: str) -> bool:
+        return (
+            capture_folder.may_be_piece(name) or formats.recognise(head, PurePosixPath(name).name) is not None
+        )
+
+    for fetched in fetch(url, spool, seen, wanted, remembered):
+        yield FoundFile(
+            fetched.path,
+            fetched.shown,
+            fetched.root,
+            fetched.place,
+            lasting=False,
+            identity=fetched.identity,
+        )
 
 
 def _near(path: Path) -> str:

@@ -194,24 +194,13 @@ def _nothing(
     paths: Sequence[str], seen: Counter[str], skipped: list[Skipped]
 ) -> NothingFound | LimitReached | UnreadableSource:
     where = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more paths" if len(paths) > 3 else "")
-    counts = ", ".join(f"{count} x {kind}" for kind, count in sorted(seen.items(), key=lambda kv: -kv[1]))
-    troubles = "; ".join(f"{one.path}: {one.detail}" for one in skipped[:3])
-    troubles_seen = "; ".join(text for text in (counts, troubles) if text) or "no files at all"
+    troubles_seen = _what_was_seen(seen, skipped)
     closed = [one for one in skipped if one.slug == "no-access"]
-    if closed and not counts and len(closed) == len(skipped):
-        more = f" and {len(closed) - 1} more files" if len(closed) > 1 else ""
-        return UnreadableSource(
-            f"{closed[0].path}{more} cannot be read: {closed[0].detail[:1].lower()}{closed[0].detail[1:]}.",
-            seen=troubles_seen,
-            todo="change its permissions, or copy it to where you may read it",
-            slug="no-access",
-            path=closed[0].path,
-        )
+    if closed and not seen and len(closed) == len(skipped):
+        return _no_access(closed, troubles_seen)
     for slug, error in (("limit-reached", LimitReached), ("damaged-archive", UnreadableSource)):
         first = next((one for one in skipped if one.slug == slug), None)
-        if first is not None and any(
-            first.path.startswith(path) and is_regular(Path(path)) for path in paths
-        ):
+        if first is not None and _is_one_of(first, paths):
             return error(
                 f"Nothing could be read from {where}.",
                 seen=troubles_seen,
@@ -224,3 +213,26 @@ def _nothing(
         todo=next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE),
         path=paths[0] if len(paths) == 1 else None,
     )
+
+
+def _what_was_seen(seen: Counter[str], skipped: Sequence[Skipped]) -> str:
+    """How many files of which kinds, and why the first ones could not be read."""
+    counts = ", ".join(f"{count} x {kind}" for kind, count in sorted(seen.items(), key=lambda kv: -kv[1]))
+    troubles = "; ".join(f"{one.path}: {one.detail}" for one in skipped[:3])
+    return "; ".join(text for text in (counts, troubles) if text) or "no files at all"
+
+
+def _no_access(closed: Sequence[Skipped], seen: str) -> UnreadableSource:
+    more = f" and {len(closed) - 1} more files" if len(closed) > 1 else ""
+    return UnreadableSource(
+        f"{closed[0].path}{more} cannot be read: {closed[0].detail[:1].lower()}{closed[0].detail[1:]}.",
+        seen=seen,
+        todo="change its permissions, or copy it to where you may read it",
+        slug="no-access",
+        path=closed[0].path,
+    )
+
+
+def _is_one_of(skipped: Skipped, paths: Sequence[str]) -> bool:
+    """Whether it is, or lies in, one of the files that were named."""
+    return any(skipped.path.startswith(path) and is_regular(Path(path)) for path in paths)

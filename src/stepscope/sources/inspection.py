@@ -1,4 +1,4 @@
-"""What one file on disk holds: one recording, the members of an archive, or something else."""
+"""The look at one file on disk: one recording, the members of an archive, or something else."""
 
 from __future__ import annotations
 

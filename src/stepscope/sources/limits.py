@@ -1,4 +1,4 @@
-"""How far a packed file may expand before it is taken for a bomb.
+"""Limits on how far a packed file may expand before it is taken for a bomb.
 
 Real recordings pack about 13:1; a JSON made to expand reaches 344:1 and zeros 1,029:1.
 """

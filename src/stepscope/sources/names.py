@@ -1,4 +1,4 @@
-"""What names tell: the step, the rank, the host, and the run a file belongs to."""
+"""Facts in names: the step, the rank, the host, and the run a file belongs to."""
 
 from __future__ import annotations
 

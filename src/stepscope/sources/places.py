@@ -1,9 +1,9 @@
-"""What the place of a file says: the run, the host, and the capture that it belongs to."""
+"""Facts in the place of a file: the run, the host, and the capture that it belongs to."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from stepscope.sources import capture_folder, names
@@ -19,14 +19,10 @@ def source_of(
     home = home_of(file, item)
     place = names.said(home)
     run_name, run_path, capture = _run(file, item, traits, home)
-    given_name = run or place.get("run") or ("stdin" if file.place == PIPE and not item.member else None)
-    step, rank = names.step(item.name), names.rank(item.name)
-    if rank is None and place.get("rank", "").isdecimal():
-        rank = int(place["rank"])
+    given_name = run or place.get("run") or _name_of_pipe(file, item)
+    rank = _rank(item, place)
     in_profile = names.profile_folder(home) is not None
-    host_name = host or place.get("host") or names.host(item.name, in_profile) or item.host or None
-    if host_name is None:
-        host_name = "unknown" if rank is None else f"rank-{rank}"
+    host_name = host or place.get("host") or names.host(item.name, in_profile) or item.host
     source = Source(
         path=f"{file.shown}!{item.member}" if item.member else file.shown,
         name="-" if file.shown == "-" and not item.member else item.name,
@@ -37,16 +33,27 @@ def source_of(
         run_name=given_name or run_name,
         run_path="" if given_name else run_path,
         run_said=given_name is not None,
-        host_name=host_name,
+        host_name=host_name or ("unknown" if rank is None else f"rank-{rank}"),
         host_said=bool(host or place.get("host")),
         capture=capture,
-        step=step,
+        step=names.step(item.name),
         rank=rank,
         identity=identity(file.path) if file.lasting else file.identity,
         member=item.member,
         spooled=item.spooled,
     )
     return source, str(home)
+
+
+def _rank(item: InspectedItem, place: Mapping[str, str]) -> int | None:
+    """The rank that a name tells, or else the folder."""
+    rank = names.rank(item.name)
+    return int(place["rank"]) if rank is None and place.get("rank", "").isdecimal() else rank
+
+
+def _name_of_pipe(file: FoundFile, item: InspectedItem) -> str | None:
+    """What the run of a pipe is called."""
+    return "stdin" if file.place == PIPE and not item.member else None
 
 
 def home_of(file: FoundFile, item: InspectedItem) -> PurePosixPath:

@@ -1,4 +1,4 @@
-"""What was asked of installed libraries, kept in the cache: asking one takes a child process and seconds.
+"""Answers of installed libraries, kept in the cache: asking one takes a child process and seconds.
 
 An answer holds as long as the files that it was read from are the same builds: an ELF file has the same size
 and build id, another file the same size and time.

@@ -132,14 +132,17 @@ def _beginnings(name: str) -> tuple[bytes, ...]:
         "St" if part == "std" and number == 0 else f"{len(part)}{part}"
         for number, part in enumerate(parts[:-1])
     )
-    last = parts[-1]
-    if last == parts[-2]:
-        ends = [f"C{kind}{end}" for kind in "123" for end in "EB"]
-    elif last == f"~{parts[-2]}":
-        ends = [f"D{kind}{end}" for kind in "012" for end in "EB"]
-    else:
-        ends = [f"{len(last)}{last}{end}" for end in "EBI"]
+    ends = _ends(parts[-2], parts[-1])
     return tuple(f"_ZN{kind}{mangled}{end}".encode() for kind in ("", "K") for end in ends)
+
+
+def _ends(scope: str, last: str) -> list[str]:
+    """How the name of a member ends: of a constructor, a destructor, or another one."""
+    if last == scope:
+        return [f"C{kind}{end}" for kind in "123" for end in "EB"]
+    if last == f"~{scope}":
+        return [f"D{kind}{end}" for kind in "012" for end in "EB"]
+    return [f"{len(last)}{last}{end}" for end in "EBI"]
 
 
 def _names(elf: Elf, table: str, begins: Sequence[bytes]) -> dict[int, bytes]:

@@ -13,7 +13,7 @@ from stepscope.cli.xla.flags import add_library
 from stepscope.errors import NothingFound, UsageError
 from stepscope.report import xla_flags
 from stepscope.xla_tools.flags import check, variables
-from stepscope.xla_tools.flags.installed import TRIGGERS, installed
+from stepscope.xla_tools.flags.installed import TRIGGERS, Library, installed
 from stepscope.xla_tools.flags.line import FlagLine, parse
 
 ABOUT = "whether the installed library takes a line of flags, before a job stops"
@@ -58,11 +58,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for line in lines:
         if not line.flags:
             raise UsageError("The line has no flags", seen=line.variable, todo="give it a --flag=value")
-        able = [one for one in libraries if (one.name, line.variable) in TRIGGERS]
-        able = [one for one in able if options.library in (None, one.name)]
-        # jaxlib answers ten times sooner; TensorFlow has an XLA of its own, which --library asks.
-        library = able[0] if able else None
-        found = check.check(line, library, options.python)
+        found = check.check(line, _library(libraries, line, options.library), options.python)
         rows += found
         for row in found:
             if row["verdict"] != "ok":
@@ -78,6 +74,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if variables.DEAD in os.environ:
         console.say(xla_flags.warning_of_dead())
     return int(any(row["verdict"] not in xla_flags.HARMLESS for row in rows))
+
+
+def _library(libraries: Sequence[Library], line: FlagLine, wanted: str | None) -> Library | None:
+    """The library to ask about a line of flags."""
+    able = [library for library in libraries if (library.name, line.variable) in TRIGGERS]
+    # jaxlib answers ten times sooner; TensorFlow has an XLA of its own, which --library asks.
+    return next((library for library in able if wanted in (None, library.name)), None)
 
 
 def _environment() -> list[FlagLine]:

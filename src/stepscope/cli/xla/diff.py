@@ -126,16 +126,7 @@ def _compared(options: argparse.Namespace) -> _Told:
     """What was asked for."""
     named = not options.no_metadata
     if len(options.paths) == 2:
-        a, b = (Path(path) for path in options.paths)
-        if a.is_file() and b.is_file():
-            return _Told([compiles.compare(_between(a, b), named=named)])
-        left, right = (compiles.read([path], options.module) for path in options.paths)
-        pairs, alone = compiles.paired(left, right)
-        if not pairs:
-            pairs = _only(left, right)
-            alone = []
-        ends = [_ends(one, other, options.stage) for one, other in pairs]
-        return _Told((compiles.compare(both, named=named) for both in ends), alone=alone)
+        return _of_two(options, named)
     every = compiles.read(options.paths, options.module)
     if options.compile is not None:
         one, other = _numbered(every, options.compile)
@@ -158,6 +149,20 @@ def _compared(options: argparse.Namespace) -> _Told:
             path=options.paths[0],
         )
     return _Told(compiles.passes(stages, named=named), by_pass=True)
+
+
+def _of_two(options: argparse.Namespace, named: bool) -> _Told:
+    """Two files, or what two folders compiled."""
+    a, b = (Path(path) for path in options.paths)
+    if a.is_file() and b.is_file():
+        return _Told([compiles.compare(_between(a, b), named=named)])
+    left, right = (compiles.read([path], options.module) for path in options.paths)
+    pairs, alone = compiles.paired(left, right)
+    if not pairs:
+        pairs = _only(left, right)
+        alone = []
+    ends = [_ends(one, other, options.stage) for one, other in pairs]
+    return _Told((compiles.compare(both, named=named) for both in ends), alone=alone)
 
 
 def _between(a: Path, b: Path) -> list[Stage]:

@@ -48,10 +48,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rows = found.files if options.files else found.rows
     if options.module is not None:
         rows = [row for row in rows if options.module in (row["module"] or "")]
-    columns: tuple[str, ...] = dump_files.FILE_COLUMNS if options.files else dumps.COLUMNS
+    columns = _columns(rows, options)
     if options.format in ("table", "md"):
-        if not options.files:
-            columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
         rows = [{**row, "stage": _short(row["stage"]), "module": _short(row["module"])} for row in rows]
     write_rows(
         columns,
@@ -63,6 +61,23 @@ def run(options: argparse.Namespace, console: Console) -> int:
     )
     if options.files:
         return 0
+    console.say("; ".join(_remarks(found)))
+    for line in _split(rows):
+        console.say(line)
+    return 0
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> tuple[str, ...]:
+    """All columns, or those that say something where people read them."""
+    if options.files:
+        return dump_files.FILE_COLUMNS
+    if options.format not in ("table", "md"):
+        return dumps.COLUMNS
+    return tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
+
+
+def _remarks(found: dumps.Dumps) -> list[str]:
+    """What was compiled, and what is left out."""
     modules = {(row["folder"], row["id"], row["module"]) for row in found.rows}
     functions = {row["function"] for row in found.rows}
     remarks = [f"{units.count(len(modules), 'module')} of {units.count(len(functions), 'function')}"]
@@ -74,10 +89,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         remarks.append(f"{units.count(found.damaged, 'file')} could not be read (column problem)")
     if others := sum(row["place"] not in ("before", "pass", "after") for row in found.files):
         remarks.append(f"{units.count(others, 'other file')} (--files lists them)")
-    console.say("; ".join(remarks))
-    for line in _split(rows):
-        console.say(line)
-    return 0
+    return remarks
 
 
 def _split(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -111,6 +111,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
             seen=f"no hlo_op in {' '.join(options.paths or [options.lake])}",
             todo=xla_ops.TODO,
         )
+    _show(found, options, console)
+    for line in found.sentences():
+        console.say(line)
+    return 0 if found.timed.rows else 2
+
+
+def _show(found: xla_ops.TimedOps, options: argparse.Namespace, console: Console) -> None:
+    """Writes what was asked for."""
     if options.untimed:
         _write(options, console, xla_ops.UNTIMED_COLUMNS, found.untimed())
     elif options.unmatched:
@@ -120,9 +128,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         if options.peak is not None:
             xla_ops.bounded(rows, known(options.peak, console))
         _write(options, console, xla_ops.COLUMNS, rows)
-    for line in found.sentences():
-        console.say(line)
-    return 0 if found.timed.rows else 2
 
 
 def _no_times(paths: Sequence[str]) -> NothingFound | None:
@@ -183,14 +188,18 @@ def _write(
 def _columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], by: str) -> list[str]:
     """The columns that say something about these rows."""
     is_timed = "timed" in columns
-    empty = {name for name in ("device", "host") if len({row.get(name) for row in rows}) < 2}
-    empty |= {name for name in ("per_run", "instructions") if all(row.get(name) in (1, None) for row in rows)}
+    empty = {name for name in ("device", "host") if len(_values(rows, name)) < 2}
+    empty |= {name for name in ("per_run", "instructions") if _values(rows, name) <= {1, None}}
     if by != "module":
         empty.add("runs")
-    if is_timed and (by == "module" or (len(rows) > 1 and len({row["module"] for row in rows}) < 2)):
+    if is_timed and (by == "module" or (len(rows) > 1 and len(_values(rows, "module")) < 2)):
         empty.add("module")
     names = [name for name in (_SHOWN if is_timed else columns) if name not in empty]
-    return [name for name in names if any(row[name] is not None for row in rows)]
+    return [name for name in names if _values(rows, name) - {None}]
+
+
+def _values(rows: Sequence[Mapping[str, Any]], name: str) -> set[Any]:
+    return {row.get(name) for row in rows}
 
 
 _LONGEST = 36

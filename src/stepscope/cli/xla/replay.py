@@ -89,8 +89,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Runs, and prints a row for each stage; 1 where results differ."""
     need_csv(options, options.format == "csv")
     _check(options)
-    from stepscope.cli.query import write_rows
-
     look_up(options.paths)
     asked = _asked(options)
     several = len(asked) > 1
@@ -121,6 +119,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
             slug="replay",
             path=options.paths[0],
         )
+    _write(rows, options, console)
+    for note in xla_replay.notes(rows, len(asked), is_plain=any(_is_plain(stage) for stage in asked)):
+        console.say(note)
+    return 1 if any(row["verdict"] == "differs" for row in rows) else 0
+
+
+def _write(rows: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
+    """Writes the rows, with the columns that say something where people read them."""
+    from stepscope.cli.query import write_rows
+
     columns: tuple[str, ...] = stages.COLUMNS
     shown: list[dict[str, Any]] = rows
     if options.format in ("table", "md"):
@@ -133,9 +141,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         options.format,
         spreadsheet=options.spreadsheet,
     )
-    for note in xla_replay.notes(rows, len(asked), is_plain=any(_is_plain(stage) for stage in asked)):
-        console.say(note)
-    return 1 if any(row["verdict"] == "differs" for row in rows) else 0
 
 
 def _is_plain(stage: RequestedStage) -> bool:

@@ -1,7 +1,4 @@
-"""DuckDB as the engine: an in-memory database of views, sealed before any SQL of a user runs.
-
-A little over 400 lines: attaching, asking and interrupting share one connection and its lock.
-"""
+"""DuckDB as the engine: an in-memory database of views, sealed before any SQL of a user runs."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,12 +15,13 @@ from stepscope import config
 from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, Told, Work, statement
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
-from stepscope.engines.duckdb.parser import parse
+from stepscope.engines.duckdb.one_select import check_select
 from stepscope.engines.duckdb.refusal import SPILL, refusal
 from stepscope.engines.duckdb.rows import ArrowRows, LazyRows
 from stepscope.engines.duckdb.signals import interruptible, raised_again
 from stepscope.engines.duckdb.tables import EngineTables, quote
-from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
+from stepscope.engines.duckdb.views import EngineViews
+from stepscope.errors import OutputError, QueryError, StepscopeError
 
 if TYPE_CHECKING:
     from stepscope.engines.duckdb.statement_threads import Connection, StatementThreads
@@ -37,9 +35,6 @@ _INTERRUPT_EACH_SECONDS = 0.02
 
 _MOST_BESIDE = 4
 """Statements that run at the same time. Each may use all cores."""
-
-_MOST_READS = 500
-"""Statements of which an engine remembers what they read: a report asks thirty that share a dozen views."""
 
 COPY: dict[Form, str] = {
     "parquet": "FORMAT parquet, COMPRESSION zstd",
@@ -87,10 +82,7 @@ class DuckDB:
         self._beside: StatementThreads | None = None
         self._names: dict[str, tuple[str, ...]] = {}
         """Columns of views, for advice."""
-        self._views: dict[str, Statement] = {}
-        self._made: set[str] = set()
-        self._parsed: dict[str, Reads | None] = {}
-        self._reads: dict[tuple[Statement, ...], Reads] = {}
+        self._views = EngineViews(self._con)
         self._open: LazyRows | None = None
         self._stuck = False
         self.writes = False
@@ -122,9 +114,7 @@ class DuckDB:
 
     def define(self, views: Mapping[str, Statement | str]) -> None:
         """Makes SELECT statements usable by name. A view is made when a query first names it."""
-        self._views.update({name: statement(view) for name, view in views.items()})
-        self._made -= views.keys()
-        self._reads.clear()
+        self._views.define(views)
 
     @interruptible
     def query(self, asked: Statement | str, params: Params = ()) -> LazyRows:
@@ -141,7 +131,6 @@ class DuckDB:
         self._prepare(asked)
         return ArrowRows(self, self._con, asked.sql)
 
-    @interruptible
     def answers(
         self, asked: Sequence[Statement | str], keep: Sequence[str] = (), told: Told | None = None
     ) -> list[list[tuple[Any, ...]]]:
@@ -150,39 +139,32 @@ class DuckDB:
         keep: views to compute once beforehand, each after those it builds on. told: called as they are
         answered.
         """
-        from stepscope.engines.duckdb.statement_threads import Connection, StatementThreads
+        from stepscope.engines.duckdb.statement_threads import StatementThreads
 
         statements = [statement(one) for one in asked]
         self._free()
         for one in statements:
             self._check(one)
-        if not self._side:
-            count = min(config.threads(), _MOST_BESIDE)
-            self._side = [Connection(self._con) for _ in range(count)]
+        self._open_side()
         # Tables that run queries themselves are computed while the other statements are answered.
         late = [one for one in statements if self._asks(one)]
         early = [one for one in statements if one not in late]
-        before = frozenset(self._made)
+        before = frozenset(self._views.made)
         beside = self._beside = StatementThreads(self._side, self._tables.streams, _PATIENCE_SECONDS)
         try:
-            with self._unmade_when_it_fails(), beside:
+            with self._views.unmade_when_it_fails(), beside:
                 # All at once: a table attached again with more columns would be read again.
-                self._bring(*early, *(self._views[name] for name in keep))
-                # Planning takes longer than answering: of half of the findings it is clear without.
-                none = [one for one in early if self._tables.lacks(one.needs)]
-                early = [one for one in early if one not in none]
-                views = [sql for name in keep for sql in self._keeping(name)]
-                views += [made for one in early for name in self._needed(one) for made in self._making(name)]
-                beside.begin(views, frozenset(self._made) - before)
+                self._bring(*early, *(self._views.statements[name] for name in keep))
+                early, none = self._answerable(early)
+                beside.begin(self._views.making_all(keep, early), frozenset(self._views.made) - before)
                 for one in early:
                     beside.put(one.sql)
                 self._bring(*late)
-                none += [one for one in late if self._tables.lacks(one.needs)]
-                late = [one for one in late if one not in none]
+                late, more = self._answerable(late)
                 for one in late:
                     self._make_views(one)
                     beside.put(one.sql)
-                order = [*early, *late]
+                order, none = [*early, *late], [*none, *more]
 
                 def answered(number: int, done: int) -> None:
                     if told is not None:
@@ -196,6 +178,20 @@ class DuckDB:
             self._beside = None
             self._stuck = self._stuck or beside.stuck
         return [found[one] for one in statements]
+
+    def _open_side(self) -> None:
+        """The connections on which statements run side by side."""
+        from stepscope.engines.duckdb.statement_threads import Connection
+
+        if not self._side:
+            count = min(config.threads(), _MOST_BESIDE)
+            self._side = [Connection(self._con) for _ in range(count)]
+
+    def _answerable(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
+        """Those to ask, and those without rows. Planning takes longer than answering: of half of the findings
+        it is clear without."""
+        none = [one for one in statements if self._tables.lacks(one.needs)]
+        return [one for one in statements if one not in none], none
 
     def _asks(self, asked: Statement) -> bool:
         """Whether a statement reads a table that is made by queries over other tables."""
@@ -236,54 +232,17 @@ class DuckDB:
         """Computes views once, because several queries will read them."""
         self._free()
         for name in views:
-            self._bring(self._views[name])
-            with self._unmade_when_it_fails():
+            self._bring(self._views.statements[name])
+            with self._views.unmade_when_it_fails():
                 try:
-                    for sql in self._keeping(name):
+                    for sql in self._views.keeping(name):
                         self.patiently(functools.partial(self._con.execute, sql))
                 except duckdb.Error as error:
                     raise self.refused(error, name) from error
 
-    def _keeping(self, name: str) -> list[str]:
-        """Statements that store a view's rows in a table, and read the view from it. What the view reads is
-        attached already."""
-        inner = [sql for view in self._needed(self._views[name]) for sql in self._making(view)]
-        self._made.add(name)
-        table = quote(f"kept {name}")
-        return [
-            *inner,
-            f"CREATE OR REPLACE TABLE {table} AS {self._views[name].sql}",
-            f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {table}",
-        ]
-
     def reads(self, *statements: Statement) -> Reads | None:
         """What SELECTs read, views followed to their tables; None when the parser cannot tell."""
-        if statements in self._reads:
-            return self._reads[statements]
-        found = Reads(frozenset(), frozenset(), False)
-        todo, done = list(statements), set[str]()
-        while todo:
-            parsed = self._named(todo.pop())
-            if parsed is None:
-                return None
-            todo.extend(self._views[name] for name in parsed.tables - done if name in self._views)
-            done |= parsed.tables
-            # A star over nothing but views asks for no more than the views name.
-            star = parsed.star and not (parsed.tables and parsed.tables <= self._views.keys())
-            found = found.joined(parsed._replace(star=star))
-        if len(self._reads) < _MOST_READS:
-            self._reads[statements] = found
-        return found
-
-    def _named(self, asked: Statement) -> Reads | None:
-        """What a statement names itself."""
-        if asked.reads is not None:
-            return asked.reads
-        if asked.sql not in self._parsed:
-            if len(self._parsed) >= _MOST_READS:
-                self._parsed.clear()
-            self._parsed[asked.sql] = parse(self._con, asked.sql)
-        return self._parsed[asked.sql]
+        return self._views.reads(*statements)
 
     def interrupt(self) -> None:
         """Stops the query that runs, from another thread."""
@@ -312,38 +271,7 @@ class DuckDB:
     def _check(self, asked: Statement) -> None:
         """Refuses anything but one SELECT. A statement that declares what it reads is trusted."""
         if asked.reads is None:
-            self._check_text(asked.sql)
-
-    def _check_text(self, sql: str) -> None:
-        try:
-            statements = self._con.extract_statements(sql)
-        except duckdb.Error as error:
-            raise self.refused(error, sql) from error
-        if len(statements) > 1 and not any(one.query for one in statements):
-            return  # PIVOT to DuckDB 1.5: what it makes of a statement has no text of its own
-        if len(statements) != 1:
-            raise UsageError(
-                "A query is one statement.",
-                seen=f"{len(statements)} statements",
-                todo="run them one after the other",
-            )
-        try:
-            kind = statements[0].type.name
-        except ValueError:  # one that DuckDB's Python package has no name for, such as UPDATE EXTENSIONS
-            kind = "unknown"
-        if kind == "EXPLAIN":
-            inner = sql.split(None, 1)[1] if len(sql.split(None, 1)) > 1 else ""
-            inner = inner[len("analyze") :] if inner.lower().startswith("analyze") else inner
-            if not inner.lstrip().startswith("("):
-                self._check_text(inner)
-                return
-        # PIVOT is several statements to DuckDB 2, and one to its user.
-        if kind not in ("SELECT", "MULTI"):
-            raise QueryError(
-                "Queries only read.",
-                seen=f"a statement of kind {kind}",
-                todo="use SELECT; `stepscope export` writes rows to files",
-            )
+            check_select(self._con, asked.sql, self.refused)
 
     def _prepare(self, asked: Statement) -> None:
         """Checks a statement, and attaches the tables and makes the views it reads."""
@@ -370,41 +298,13 @@ class DuckDB:
             reads = self.reads(asked)
             if reads is None or reads.tables & self._beside.coming:
                 self._beside.begun(self.refused)
-        for name in self._needed(asked):
-            with self._unmade_when_it_fails():
-                for sql in self._making(name):
+        for name in self._views.needed(asked):
+            with self._views.unmade_when_it_fails():
+                for sql in self._views.making(name):
                     try:
                         self._con.execute(sql)
                     except duckdb.Error as error:
                         raise self.refused(error, sql) from error
-
-    @contextlib.contextmanager
-    def _unmade_when_it_fails(self) -> Iterator[None]:
-        """For want of memory, or because it was stopped, a view may not come to be. Those that were to be
-        made are made anew then, when a query names them again."""
-        before = frozenset(self._made)
-        try:
-            yield
-        except BaseException:
-            self._made = set(before)
-            raise
-
-    def _needed(self, asked: Statement) -> list[str]:
-        """Views that a statement names and that do not exist yet."""
-        waiting = self._views.keys() - self._made
-        if not waiting:
-            return []
-        parsed = self._named(asked)
-        return sorted(waiting if parsed is None else parsed.tables & waiting)
-
-    def _making(self, name: str) -> list[str]:
-        """Statements that create a view, after the views it builds on."""
-        if name in self._made:
-            return []
-        self._made.add(name)
-        view = self._views[name]
-        inner = [sql for under in self._needed(view) for sql in self._making(under)]
-        return [*inner, f"CREATE OR REPLACE VIEW {quote(name)} AS {view.sql}"]
 
     def _free(self) -> None:
         """Fetches what is left of the previous query: until then its connection is busy."""
@@ -429,11 +329,11 @@ class DuckDB:
 
     def _known(self) -> dict[str, tuple[str, ...]]:
         """Tables and views with their columns, for advice."""
-        for name in self._made - self._names.keys():
+        for name in self._views.made - self._names.keys():
             with contextlib.suppress(duckdb.Error):  # a view that does not work has nothing to advise
                 described = self._con.execute(f"DESCRIBE {quote(name)}").fetchall()
                 self._names[name] = tuple(row[0] for row in described)
-        return {**dict.fromkeys(self._views, ()), **self._names, **self._tables.names()}
+        return {**dict.fromkeys(self._views.statements, ()), **self._names, **self._tables.names()}
 
     def patiently(self, work: Callable[[], T]) -> T:
         """Runs `work` so that Ctrl-C stops it: DuckDB does not check for signals while it computes."""

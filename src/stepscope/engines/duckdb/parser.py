@@ -1,4 +1,4 @@
-"""What a SELECT reads, from DuckDB's own parser."""
+"""Names that a SELECT reads, from DuckDB's own parser."""
 
 from __future__ import annotations
 
@@ -19,23 +19,55 @@ def _function(node: dict[str, Any]) -> str:
     return str(called.get("function_name", "")).lower() if isinstance(called, dict) else ""
 
 
-def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
-    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can parse."""
+class _Names:
+    """Names in the tree of a SELECT."""
+
+    def __init__(self) -> None:
+        self._tables: set[str] = set()
+        self._columns: set[str] = set()
+        self._rows: set[str] = set()
+        """Names of tables and of what they are called here."""
+        self._qualified: list[list[str]] = []
+        self._star = False
+
+    def add(self, node: dict[str, Any]) -> None:
+        """Takes the names of a node, without those below it."""
+        if node.get("type") == "BASE_TABLE":
+            self._tables.add(str(node.get("table_name", "")).lower())
+            self._rows.update(str(node.get(key, "")).lower() for key in ("table_name", "alias"))
+        elif node.get("class") == "COLUMN_REF":
+            names = [str(name).lower() for name in node.get("column_names", ())]
+            self._qualified.append(names) if len(names) > 1 else self._columns.update(names)
+        # SELECT t FROM t is the whole row, and a natural join compares every column that both sides have.
+        self._star |= node.get("class") == "STAR" or node.get("ref_type") == "NATURAL"
+        self._columns.update(str(name).lower() for name in node.get("using_columns", ()) or ())
+
+    def reads(self) -> Reads:
+        """What the SELECT reads."""
+        star = self._star or bool(self._columns & self._rows)
+        for names in self._qualified:
+            self._columns.update(names[1:] if names[0] in self._rows else names)
+        return Reads(frozenset(self._tables), frozenset(self._columns), star)
+
+
+def _tree(con: duckdb.DuckDBPyConnection, sql: str) -> dict[str, Any] | None:
+    """The tree of a statement, as DuckDB parses it; None where it is refused or too deep to read."""
     try:
         row = con.cursor().execute("SELECT json_serialize_sql(CAST($1 AS VARCHAR))", [sql]).fetchone()
     except duckdb.Error:
         return None
     try:
-        tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
+        return dict(json.loads(row[0])) if row else None
     except RecursionError:  # a sum of hundreds of terms; DuckDB itself can do it
         return None
-    if tree.get("error") or len(tree.get("statements", ())) != 1:
+
+
+def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
+    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can parse."""
+    tree = _tree(con, sql)
+    if tree is None or tree.get("error") or len(tree.get("statements", ())) != 1:
         return None
-    tables: set[str] = set()
-    columns: set[str] = set()
-    rows: set[str] = set()
-    qualified: list[list[str]] = []
-    star = False
+    names = _Names()
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
@@ -43,22 +75,9 @@ def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
             todo.extend(node)
         elif isinstance(node, dict):
             todo.extend(node.values())
-            if node.get("type") == "BASE_TABLE":
-                tables.add(str(node.get("table_name", "")).lower())
-                rows.update((str(node.get("table_name", "")).lower(), str(node.get("alias", "")).lower()))
-            elif node.get("class") == "COLUMN_REF":
-                names = [str(name).lower() for name in node.get("column_names", ())]
-                qualified.append(names) if len(names) > 1 else columns.update(names)
-            elif node.get("class") == "STAR":
-                star = True
-            elif node.get("type") == "SHOW_REF" or (
+            if node.get("type") == "SHOW_REF" or (
                 node.get("type") == "TABLE_FUNCTION" and _function(node) not in _OF_VALUES
             ):
                 return None
-            # SELECT t FROM t is the whole row, and a natural join compares every column that both sides have.
-            star = star or node.get("ref_type") == "NATURAL"
-            columns.update(str(name).lower() for name in node.get("using_columns", ()) or ())
-    star = star or bool(columns & rows)
-    for names in qualified:
-        columns.update(names[1:] if names[0] in rows else names)
-    return Reads(frozenset(tables), frozenset(columns), star)
+            names.add(node)
+    return names.reads()

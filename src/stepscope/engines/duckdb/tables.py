@@ -51,20 +51,24 @@ class EngineTables:
                 continue
             if name not in self._parts:
                 self._parts[name] = relation.parts()
-            columns = None if loaded == every else loaded
-            parts = self._parts[name]
-            few = [part for part in parts if isinstance(part, Stream) and part.rows <= _FEW_ROWS]
-            selects = []
-            if len(few) > _MOST_STREAMS:
-                parts = [part for part in parts if not isinstance(part, Stream) or part.rows > _FEW_ROWS]
-                selects = [self._gathered(relation, few, columns)]
-            selects += [one for part in parts if (one := self._select(relation, part, columns))]
+            selects = self._selects(relation, self._parts[name], None if loaded == every else loaded)
             statement = f"CREATE OR REPLACE VIEW {quote(name)} AS {_together(relation, selects)}"
             try:
                 self._con.execute(statement)
             except duckdb.Error as error:
                 raise self._engine.refused(error, statement) from error
             self._loaded[name] = loaded
+
+    def _selects(
+        self, relation: Relation, parts: Sequence[Part], columns: frozenset[str] | None
+    ) -> list[str]:
+        """A SELECT for each part, and one for all small streams where there are many."""
+        few = [part for part in parts if isinstance(part, Stream) and part.rows <= _FEW_ROWS]
+        selects = []
+        if len(few) > _MOST_STREAMS:
+            parts = [part for part in parts if not isinstance(part, Stream) or part.rows > _FEW_ROWS]
+            selects = [self._gathered(relation, few, columns)]
+        return selects + [one for part in parts if (one := self._select(relation, part, columns))]
 
     def lacks(self, tables: Iterable[str]) -> bool:
         """True where one of some tables is known to have no rows. Of those that are attached."""

@@ -1,4 +1,4 @@
-"""What under a path could be part of a model: files, known by what is in them, and parts of event files."""
+"""Candidates for the parts of a model: files, known by their content, and parts of event files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which files under a path make a model: its graph, its steps, its op log, its checkpoint or a profile."""
+"""The files under a path that make a model: graph, steps, op log, checkpoint or profile."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -81,6 +81,19 @@ def under(paths: Sequence[str]) -> ModelFiles:
         )
     if traces := _best(candidates, ("trace",)):
         found.files[TRACES] = [trace.place for trace in traces]
+    _choose(found, candidates, runs, paths)
+    if "profile_path" in found.files:
+        if found.files.keys() & {"graph_path", "run_meta_path"}:
+            found.drop("profile_path", "profile passed over, graph and steps were taken")
+        else:
+            found.drop("op_log_path", "op log skipped, the profile contains what it says")
+    return found
+
+
+def _choose(
+    found: ModelFiles, candidates: Sequence[Candidate], runs: Collection[str], paths: Sequence[str]
+) -> None:
+    """Takes the files of each kind, and says which were passed over. runs: those that have steps."""
     for option, called, kinds, why in _ROLES:
         best = _best(candidates, kinds)
         if option != "run_meta_path":
@@ -94,12 +107,6 @@ def under(paths: Sequence[str]) -> ModelFiles:
             candidate for candidate in candidates if candidate.kind in kinds and candidate not in best
         ]:
             found.passed.append(f"{called} passed over, {why}: {_listed(rest)}")
-    if "profile_path" in found.files:
-        if found.files.keys() & {"graph_path", "run_meta_path"}:
-            found.drop("profile_path", "profile passed over, graph and steps were taken")
-        else:
-            found.drop("op_log_path", "op log skipped, the profile contains what it says")
-    return found
 
 
 def place_of(option: str, path: str) -> ModelPlace:

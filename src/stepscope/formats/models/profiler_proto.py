@@ -1,4 +1,4 @@
-"""What tfprof's logger and profiler write: op logs (OpLogProto) and profiles (ProfileProto).
+"""Messages of tfprof's logger and profiler: op logs (OpLogProto) and profiles (ProfileProto).
 
 They are not recordings: no format claims them, and only `stepscope tfprof` looks for them.
 """

@@ -200,18 +200,22 @@ def _layouts(row: Row, program: Program, times: Mapping[int, float]) -> Iterator
         often = times.get(one["computation"], 0.0)
         if not often or one["run_bytes"] <= 0:
             continue
-        movers = [one]
-        if one["opcode"] == "fusion" and len(one["called"]) == 1:
-            movers = [it for it in inside[one["called"][0]] if it["opcode"] not in ("parameter", "bitcast")]
-        if movers and all(it["opcode"] in ("copy", "transpose") for it in movers):
-            layouts = [what for it in movers if (what := _other_layout(it, rows))]
-            if layouts:
-                found.append((one, layouts[0], one["run_bytes"] * often))
+        layouts = [what for it in _movers(one, inside) if (what := _other_layout(it, rows))]
+        if layouts:
+            found.append((one, layouts[0], one["run_bytes"] * often))
     moved = sum(size for _, _, size in found)
     if moved < _LARGE_BYTES or moved < _LAYOUT_SHARE * row["run_bytes"]:
         return
     for one, what, size in found:
         yield _at(program, one, "layout_copy", what, size, min(1.0, size / row["run_bytes"]))
+
+
+def _movers(one: Row, inside: Mapping[int, Sequence[Row]]) -> Sequence[Row]:
+    """The copies and transposes that an instruction is, or that a fusion consists of."""
+    movers: Sequence[Row] = [one]
+    if one["opcode"] == "fusion" and len(one["called"]) == 1:
+        movers = [it for it in inside[one["called"][0]] if it["opcode"] not in ("parameter", "bitcast")]
+    return movers if all(it["opcode"] in ("copy", "transpose") for it in movers) else ()
 
 
 def _other_layout(row: Row, rows: Sequence[Row]) -> str:
@@ -309,7 +313,7 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
     begun: dict[int, int] = {}
     work: dict[int, int] = defaultdict(int)  # instructions with work so far, by computation
     wrapping = {one["computation"] for one in rows if one["opcode"] in _COLLECTIVES}
-    in_order = any(platform in (row["stage"] or "") for platform in ("gpu_", "tpu_"))
+    in_order = _names_accelerator(row)
     for at, one in enumerate(rows):
         computation, opcode = one["computation"], one["opcode"]
         often = times.get(computation, 0.0)
@@ -326,8 +330,19 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
         elif opcode in _COLLECTIVES and in_order:
             size = one["shape_bytes"] * often
             yield _at(program, one, "collective", opcode, size)
-        elif opcode != "tuple" and (one["run_flops"] or one["run_transcendentals"] or one["run_bytes"]):
+        elif _works(one):
             work[computation] += 1
+
+
+def _names_accelerator(program: Row) -> bool:
+    """Whether the stage names an accelerator, whose schedule is the order of the instructions."""
+    return any(platform in (program["stage"] or "") for platform in ("gpu_", "tpu_"))
+
+
+def _works(one: Row) -> bool:
+    """Whether an instruction computes or moves something."""
+    counts = (one["run_flops"], one["run_transcendentals"], one["run_bytes"])
+    return one["opcode"] != "tuple" and any(counts)
 
 
 def _is_collective(row: Row, wrapping: set[int]) -> bool:

@@ -67,30 +67,27 @@ def largest(found: Sequence[Compile]) -> Compile:
 def place(stages: Compile, wanted: str) -> int:
     """Which stage is meant: before, after, the number of a pass, or a part of a name; the first that fits.
     NothingFound when none does."""
-    exact = [at for at, stage in enumerate(stages) if wanted in (stage.row["pass"], stage.row["stage"])]
-    if exact:
-        return exact[0]
-    if wanted.isdigit():
-        numbered = [at for at, stage in enumerate(stages) if stage.row["pass_number"] == int(wanted)]
-        if numbered:
-            return numbered[0]
-    elif wanted in ("before", "after"):
-        ends = [
-            at
-            for at, stage in enumerate(stages)
-            if not stage.row["pass"] and wanted in (stage.row["stage"] or "")
-        ]
-        if ends:
-            return ends[0]
-    else:
-        named = [at for at, stage in enumerate(stages) if wanted in stage.name]
-        if named:
-            return named[0]
+    found = _places(stages, wanted)
+    if found:
+        return found[0]
     raise NothingFound(
         f"There is no stage {wanted}",
         seen=", ".join(list(dict.fromkeys(stage.name for stage in stages))[:12]),
         todo="give before, after, a pass or its number; stepscope xla dumps --all lists them",
     )
+
+
+def _places(stages: Compile, wanted: str) -> list[int]:
+    """The stages that may be meant."""
+    exact = [at for at, stage in enumerate(stages) if wanted in (stage.row["pass"], stage.row["stage"])]
+    if exact:
+        return exact
+    if wanted.isdigit():
+        return [at for at, stage in enumerate(stages) if stage.row["pass_number"] == int(wanted)]
+    if wanted in ("before", "after"):
+        ends = [at for at, stage in enumerate(stages) if not stage.row["pass"]]
+        return [at for at in ends if wanted in (stages[at].row["stage"] or "")]
+    return [at for at, stage in enumerate(stages) if wanted in stage.name]
 
 
 def compare(stages: Sequence[Stage], *, named: bool = True) -> DumpComparison:

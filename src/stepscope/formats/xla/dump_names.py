@@ -1,4 +1,4 @@
-"""What the names of files in a dump folder of XLA say: module, stage, pass, and the place in the chain."""
+"""Names of files in a dump folder of XLA: module, stage, pass, and the place in the chain."""
 
 from __future__ import annotations
 

@@ -60,12 +60,7 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     for (_, row), error in zip(kept, refused, strict=True):
         if isinstance(error, tuple):  # the file changed since it was summed up
             gone.append((row["file"], error[1]))
-    put(store, "hlo_module", [_module(at, members) for at, members in enumerate(modules)])
-    put(
-        store,
-        "hlo_pass",
-        [_pass(numbers[id(row)], at, row) for at, members in enumerate(modules) for row in members],
-    )
+    _put_compiles(store, modules, numbers)
     beside = _beside(source)
     logs = _logs(source, beside)
     logged = program_log.read(logs)
@@ -78,6 +73,16 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     facts = _facts(source, rows, gone, logged)
     facts["notes"] += _not_seen(modules, beside, logged.unread, found.left_out)
     store.update_facts(facts)
+
+
+def _put_compiles(store: Store, modules: Sequence[Sequence[Row]], numbers: Mapping[int, int]) -> None:
+    """The tables of modules and passes. numbers: of the dumps, by id of their rows."""
+    put(store, "hlo_module", [_module(at, members) for at, members in enumerate(modules)])
+    put(
+        store,
+        "hlo_pass",
+        [_pass(numbers[id(row)], at, row) for at, members in enumerate(modules) for row in members],
+    )
 
 
 def _beside(source: Source) -> list[Path]:

@@ -166,7 +166,7 @@ def _rows(
                 continue
             row = _row(file, summary, compiles[step[:4]])
             row["per_device"] = split if summary["partitions"] > 1 else None
-            row["changed"] = _changes(opcodes, summary["opcodes"]) if same and opcodes else None
+            row["changed"] = _changes(opcodes, summary["opcodes"]) if opcodes else None
             row["equals_before"] = content == summary["hash"]
             row["hash"] = summary["hash"]
             opcodes, content, last = summary["opcodes"], summary["hash"], row if is_pass else None

@@ -1,1 +1,1 @@
-"""What limits the steps of a host: one module a cause, and the loop that ranks them."""
+"""Causes that limit the steps of a host: one module each, and the loop that ranks them."""

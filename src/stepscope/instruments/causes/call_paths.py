@@ -1,4 +1,4 @@
-"""Which call of the program has most of some time, from what the calls on its stacks have of it."""
+"""The call of the program that has most of some time, from the calls on its stacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure a cause is: whether chance, few samples or other programs may have decided it."""
+"""The confidence in a cause: whether chance, few samples or other programs may have decided it."""
 
 from __future__ import annotations
 

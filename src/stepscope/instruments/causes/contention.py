@@ -1,4 +1,4 @@
-"""What a program had of the cores that it wanted."""
+"""Contention for cores: how much of what a program wanted it got."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a step would be without its cause, and without a profiler.
+"""The gain of a cause: how long a step would be without it, and without a profiler.
 
 A profiler makes longer what has events. A cause that sleeps or runs Python has none, so what it hides in a
 long step comes out once it is gone: the ratio of whole steps says little of what is left. The recorder times

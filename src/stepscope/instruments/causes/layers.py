@@ -1,4 +1,4 @@
-"""What the name of an op says of the model: its layer, and the op that a gradient belongs to.
+"""Layers in the names of ops: the layer of an op, and the op that a gradient belongs to.
 
 TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
 `gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people and

@@ -1,4 +1,4 @@
-"""What a gate allows: limits on figures without noise, and how the time of ops is judged."""
+"""Budgets of a gate: limits on figures without noise, and how the time of ops is judged."""
 
 from __future__ import annotations
 
@@ -182,8 +182,6 @@ class Kept(NamedTuple):
 
 def check(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget) -> list[Kept]:
     """Every limit on a figure that both sides know."""
-    from statistics import median
-
     found = []
     for name, limit in budget.limits.items():
         before = [run.exact[name] for run in baseline if name in run.exact]
@@ -193,14 +191,6 @@ def check(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], bud
         allowed = limit.allowed(max(before) if before else None)
         if allowed is None:
             continue
-        if limit.kind == "at_most":
-            status: Status = "exceeded" if max(after) > allowed else "kept"
-        elif name == VARYING and len(before) < _LEAST_VARYING and limit == LIMITS[name]:
-            status = "unjudged"
-        elif min(after) > allowed:
-            status = "exceeded"
-        else:
-            status = "unclear" if median(after) > allowed else "kept"
         found.append(
             Kept(
                 name,
@@ -209,10 +199,24 @@ def check(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], bud
                 (min(before), max(before)) if before else None,
                 (min(after), max(after)),
                 allowed,
-                status,
+                _status(name, limit, before, after, allowed),
             )
         )
     return found
+
+
+def _status(
+    name: str, limit: Limit, before: Sequence[float], after: Sequence[float], allowed: float
+) -> Status:
+    from statistics import median
+
+    if limit.kind == "at_most":
+        return "exceeded" if max(after) > allowed else "kept"
+    if name == VARYING and len(before) < _LEAST_VARYING and limit == LIMITS[name]:
+        return "unjudged"
+    if min(after) > allowed:
+        return "exceeded"
+    return "unclear" if median(after) > allowed else "kept"
 
 
 def paid(limits: Sequence[Kept], budget: Budget) -> list[Kept]:

@@ -1,4 +1,4 @@
-"""Whether a candidate is slower than its baseline, by more than recordings of one program differ.
+"""The gate: whether a candidate is slower than its baseline, by more than its recordings differ.
 
 The unit is the recording. Of each recording an op has one robust figure; Student's t compares their
 logarithms, because noise multiplies; Benjamini and Hochberg keep the share of false findings among all that
@@ -10,59 +10,25 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
-from typing import Any, Literal
+from typing import Literal
 
 from stepscope.instruments.compare import budgets, statistics
 from stepscope.instruments.compare.budgets import Budget, Kept
 from stepscope.instruments.compare.matching import NamedItem, Scope, match
 from stepscope.instruments.compare.recordings import LOW, Key, RecordedRun, Series, low_figure
+from stepscope.instruments.compare.timed_figures import (
+    LEAST_RECORDINGS,
+    MOST_VARIATION,
+    FigureSamples,
+    TimedFigure,
+    tested_figures,
+)
 
-LEAST_RECORDINGS = 4
-"""Of each side. With three, a change has to be much larger than noise to show."""
-_NOISE = 3.0
-"""A shift has to be this many times its own standard error."""
-MOST_VARIATION = 0.20
-"""Whole steps that vary more than this from recording to recording of the baseline are not judged."""
 SAME_PROGRAM = 0.5
 """With less of the ops' time matched, on either side, two programs are not versions of one."""
-
-Status = Literal["slower", "faster", "same", "unjudged"]
-Why = Literal["", "few_recordings", "few_steps", "noise", "ignored", "one_side"]
-
-
-@dataclass(frozen=True)
-class TimedFigure:
-    """A figure of time, compared."""
-
-    what: Literal["op", "part", "step"]
-    names: tuple[str, ...]
-    """In the baseline; of what only the candidate has, there."""
-    other_names: tuple[str, ...]
-    """In the candidate."""
-    place: str
-    basis: str
-    """Why these are the same; `scope` for what replaced something in a scope."""
-    share: float
-    """Of the time of all ops, or of the step: the larger of both sides."""
-    a_ps: float | None
-    """Median over the recordings of the baseline."""
-    b_ps: float | None
-    status: Status
-    why: Why = ""
-    """Why it is not judged."""
-    shift: float | None = None
-    """0.07 is 7 % more; Hodges and Lehmann's, over recordings."""
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    adjusted: float | None = None
-    spread: float | None = None
-    """Standard deviation of the logarithms within one side: 0.02 is about 2 %."""
-    visible: float | None = None
-    """The smallest increase that could have been seen."""
 
 
 Reason = Literal[
@@ -114,20 +80,6 @@ class Judged:
         return "unknown" if self.reasons else "no_regression"
 
 
-@dataclass(frozen=True)
-class _Figure:
-    """What is compared: the figure of each recording that has one."""
-
-    what: Literal["op", "part", "step"]
-    names: tuple[str, ...]
-    other_names: tuple[str, ...]
-    place: str
-    basis: str
-    share: float
-    a: tuple[float, ...]
-    b: tuple[float, ...]
-
-
 def judge(
     baseline: Sequence[RecordedRun],
     candidate: Sequence[RecordedRun],
@@ -145,7 +97,7 @@ def judge(
         reasons.append("unclear")
     if missing:
         reasons.append("missing")
-    figures: list[_Figure] = []
+    figures: list[FigureSamples] = []
     matched: tuple[float | None, float | None] = (None, None)
     added: list[tuple[str, float]] = []
     removed: list[tuple[str, float]] = []
@@ -158,7 +110,7 @@ def judge(
     if not counts_only and baseline:
         figures += [*_of_parts(baseline, candidate, budget), *_of_steps(baseline, candidate)]
         variation = _variation(baseline)
-        timed = _timed(figures, budget, variation)
+        timed = tested_figures(figures, budget, variation)
         judged_share = _judged_share(timed, budget)
         reasons += _doubts(baseline, candidate, timed, judged_share, budget)
     if not limits and not timed and not reasons:
@@ -207,7 +159,7 @@ def _doubts(
 def _of_ops(
     baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget
 ) -> tuple[
-    list[_Figure], tuple[float | None, float | None], list[tuple[str, float]], list[tuple[str, float]]
+    list[FigureSamples], tuple[float | None, float | None], list[tuple[str, float]], list[tuple[str, float]]
 ]:
     """Figures of the ops that matter, the part of time matched, and what only one side has."""
     sides = (baseline, candidate)
@@ -259,10 +211,10 @@ def _figures(
     sides: tuple[Sequence[RecordedRun], Sequence[RecordedRun]],
     means: tuple[Mapping[Key, float], Mapping[Key, float]],
     least_share: float,
-) -> list[_Figure]:
+) -> list[FigureSamples]:
     """A figure for each group that takes enough of either side."""
     lows = [(_lows(sides[0], group[0]), _lows(sides[1], group[1])) for group in groups]
-    whole_low = [sum(median(low[side]) for low in lows if low[side]) or 1 for side in (0, 1)]
+    whole_low = [_sum_of_medians([low[side] for low in lows]) or 1 for side in (0, 1)]
     whole_mean = [sum(mean.values()) or 1 for mean in means]
     figures = []
     for group, low in zip(groups, lows, strict=True):
@@ -277,8 +229,12 @@ def _figures(
         if share >= least_share:
             a, b, basis = group
             called = (tuple(key[1] for key in a), tuple(key[1] for key in b))
-            figures.append(_Figure("op", *called, a[0][0], basis, share, *low))
+            figures.append(FigureSamples("op", *called, a[0][0], basis, share, *low))
     return figures
+
+
+def _sum_of_medians(series: Iterable[Sequence[float]]) -> float:
+    return sum(median(figures) for figures in series if figures)
 
 
 def _items(side: Sequence[RecordedRun]) -> dict[Key, NamedItem]:
@@ -310,7 +266,7 @@ def _lows(side: Sequence[RecordedRun], keys: Sequence[Key]) -> tuple[float, ...]
 
 def _of_parts(
     baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget
-) -> list[_Figure]:
+) -> list[FigureSamples]:
     """Figures of what a step does beside its ops."""
     labels = sorted({label for run in (*baseline, *candidate) for label in run.parts})
     found = []
@@ -326,103 +282,24 @@ def _of_parts(
             ]
             low.append(tuple(figure for figure in figures if figure > 0))
         if max(shares) >= budget.least_share:
-            found.append(_Figure("part", (label,), (label,), "", "name", max(shares), low[0], low[1]))
+            found.append(FigureSamples("part", (label,), (label,), "", "name", max(shares), low[0], low[1]))
     return found
 
 
-def _of_steps(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun]) -> list[_Figure]:
+def _of_steps(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun]) -> list[FigureSamples]:
     found = []
     for name, share in (("10th percentile", LOW), ("median", 0.5)):
         figures = [
             tuple(figure for run in side if (figure := run.step_figure(share)) is not None)
             for side in (baseline, candidate)
         ]
-        found.append(_Figure("step", (name,), (name,), "", "name", 1.0, figures[0], figures[1]))
+        found.append(FigureSamples("step", (name,), (name,), "", "name", 1.0, figures[0], figures[1]))
     return found
 
 
 def _variation(side: Sequence[RecordedRun]) -> float | None:
     figures = [figure for run in side if (figure := run.step_figure(LOW)) is not None]
     return stdev(figures) / fmean(figures) if len(figures) > 1 else None
-
-
-def _timed(figures: Sequence[_Figure], budget: Budget, variation: float | None) -> list[TimedFigure]:
-    """All figures, judged together: so many tests find something now and then."""
-    whys = [_why_unjudged(figure, budget, variation) for figure in figures]
-    tests = [
-        None if why else statistics.student(_logs(figure.a), _logs(figure.b))
-        for figure, why in zip(figures, whys, strict=True)
-    ]
-    made = [test.p for test in tests if test is not None]
-    adjusted = iter(statistics.adjusted(made))
-    found = [
-        TimedFigure(**_head(figure), status="unjudged", why=why)
-        if test is None
-        else _tested(figure, test, next(adjusted), len(made), budget)
-        for figure, why, test in zip(figures, whys, tests, strict=True)
-    ]
-    order = {"op": 0, "part": 1, "step": 2}
-    return sorted(found, key=lambda figure: (order[figure.what], -figure.share, figure.names))
-
-
-def _why_unjudged(figure: _Figure, budget: Budget, variation: float | None) -> Why:
-    """Why a figure is not judged; empty where it is."""
-    if budget.rule((*figure.names, *figure.other_names)).ignore:
-        return "ignored"
-    if min(len(figure.a), len(figure.b)) < LEAST_RECORDINGS:
-        return "few_recordings"
-    noisy = figure.what == "step" and variation is not None and variation > MOST_VARIATION
-    return "noise" if noisy else ""
-
-
-def _head(figure: _Figure) -> dict[str, Any]:
-    """What a figure is of, and its middle on either side, as Timed begins."""
-    about = {
-        name: getattr(figure, name) for name in ("what", "names", "other_names", "place", "basis", "share")
-    }
-    a, b = (median(side) if side else None for side in (figure.a, figure.b))
-    return {**about, "a_ps": a, "b_ps": b}
-
-
-def _tested(figure: _Figure, test: statistics.Test, q: float, tests: int, budget: Budget) -> TimedFigure:
-    """A figure as its test judges it. q: its probability, adjusted for so many tests."""
-    shift = statistics.shift(_logs(figure.a), _logs(figure.b))
-    least = math.log1p(budget.rule((*figure.names, *figure.other_names)).minimum_effect or 0)
-    error = test.spread * math.sqrt(1 / len(figure.a) + 1 / len(figure.b))
-    # Ends are None for so few values that no interval has that level; there are at least four.
-    near = (shift.low if shift.middle > 0 else shift.high) or 0.0
-    beyond = near >= least if shift.middle > 0 else near <= -least
-    changed = q <= budget.alpha and beyond and abs(shift.middle) >= _NOISE * error
-    visible = _visible(test.spread, len(figure.a), len(figure.b), tests, least, budget)
-    same: Status = "same" if math.expm1(visible) <= 1 else "unjudged"
-    return TimedFigure(
-        **_head(figure),
-        status=("slower" if shift.middle > 0 else "faster") if changed else same,
-        why="" if changed or same == "same" else "noise",
-        shift=math.expm1(shift.middle),
-        low=_grown(shift.low),
-        high=_grown(shift.high),
-        p=test.p,
-        adjusted=q,
-        spread=test.spread,
-        visible=math.expm1(min(visible, 700)),
-    )
-
-
-def _logs(values: Sequence[float]) -> list[float]:
-    return [math.log(value) for value in values]
-
-
-def _grown(log: float | None) -> float | None:
-    return None if log is None else math.expm1(log)
-
-
-def _visible(spread: float, n: int, m: int, tests: int, least: float, budget: Budget) -> float:
-    """The smallest shift that would have passed all that is asked, in four of five cases."""
-    strict = statistics.visible(spread, n, m, budget.alpha / max(1, tests))
-    return max(
-        strict, least + statistics.visible(spread, n, m, 0.05), _NOISE * spread * math.sqrt(1 / n + 1 / m)
-    )
 
 
 def _judged_share(timed: Sequence[TimedFigure], budget: Budget) -> float | None:

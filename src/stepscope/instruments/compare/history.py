@@ -1,4 +1,4 @@
-"""When a figure changed, over many recordings of one program in the order in which they were made.
+"""Change points: when a figure changed, over recordings of one program in order of time.
 
 The point that parts a series best is found by the energy statistic of e-divisive means, which knows no
 distribution. Whether it is more than noise is Student's t, so the answer is the same each time. Every place
@@ -86,18 +86,27 @@ def _series(
         for key, series in run.ops.items():
             if figure := low_figure([series], run.steps):
                 lows[key[1]][place] = figure
-    weights: Mapping[str, float] = {
-        name: median([*figures.values(), *[0.0] * (len(recordings) - len(figures))])
-        for name, figures in lows.items()
-    }
-    whole = sum(weights.values()) or 1
-    for name, figures in lows.items():
-        if weights[name] / whole >= budget.least_share and not budget.rule([name]).ignore:
-            found[name, "ps"] = sorted(figures.items())
+    found.update(_of_ops(lows, len(recordings), budget))
     return {
         key: points
         for key, points in found.items()
         if len(points) >= 2 * _LEAST_SIDE and len({value for _, value in points}) > 1
+    }
+
+
+def _of_ops(
+    lows: Mapping[str, Mapping[int, float]], recordings: int, budget: Budget
+) -> dict[tuple[str, str], list[tuple[int, float]]]:
+    """Figures of the ops that take enough of the time. lows: their figures by name and recording."""
+    weights: Mapping[str, float] = {
+        name: median([*figures.values(), *[0.0] * (recordings - len(figures))])
+        for name, figures in lows.items()
+    }
+    whole = sum(weights.values()) or 1
+    return {
+        (name, "ps"): sorted(figures.items())
+        for name, figures in lows.items()
+        if weights[name] / whole >= budget.least_share and not budget.rule([name]).ignore
     }
 
 

@@ -1,4 +1,4 @@
-"""Which things of two recordings are the same: in passes, from what is certain to what is likely.
+"""Matches between two recordings, in passes from what is certain to what is likely.
 
 Names come first, then names without what compilers and frameworks append to them, then what stands between
 the same neighbours in the same scope, then the line of the program. Every match says which pass found it.

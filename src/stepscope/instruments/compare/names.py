@@ -1,4 +1,4 @@
-"""What of a name is the thing, and what is a number, a size or a type that a compiler put there."""
+"""Names without the numbers, sizes and types that a compiler put there."""
 
 from __future__ import annotations
 

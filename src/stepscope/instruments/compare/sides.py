@@ -1,4 +1,4 @@
-"""What can be one side of a comparison: a run with its hosts, or a host of a run."""
+"""The sides that can be compared: a run with its hosts, or a host of a run."""
 
 from __future__ import annotations
 

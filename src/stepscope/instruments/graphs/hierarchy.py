@@ -199,6 +199,19 @@ class Hierarchy:
 
     def around(self, name: str, hops: int) -> Hierarchy:
         """The graph of the nodes that so many edges at most join to a node, in either direction."""
+        near = self._near(name, hops)
+        kept = {one: at for one, at in self.nodes.items() if one in near}
+        return Hierarchy(
+            [(one, at.op_type or "", at.device) for one, at in kept.items()],
+            [(a, b) for a, b in self.edges if a in near and b in near],
+            {one: at.own_ps for one, at in kept.items()},
+            {one: at.own_bytes for one, at in kept.items()},
+            {one: at.cluster for one, at in kept.items() if at.cluster},
+            self._stem,
+        )
+
+    def _near(self, name: str, hops: int) -> set[str]:
+        """The nodes that so many edges at most join to a node."""
         joined: dict[str, list[str]] = {}
         for a, b in self.edges:
             joined.setdefault(a, []).append(b)
@@ -209,15 +222,7 @@ class Hierarchy:
                 dict.fromkeys(one for here in last for one in joined.get(here, ()) if one not in near)
             )
             near.update(last)
-        kept = {one: at for one, at in self.nodes.items() if one in near}
-        return Hierarchy(
-            [(one, at.op_type or "", at.device) for one, at in kept.items()],
-            [(a, b) for a, b in self.edges if a in near and b in near],
-            {one: at.own_ps for one, at in kept.items()},
-            {one: at.own_bytes for one, at in kept.items()},
-            {one: at.cluster for one, at in kept.items() if at.cluster},
-            self._stem,
-        )
+        return near
 
     def way(self, start: str, end: str) -> list[str]:
         """A shortest path along the edges, or else against them; empty when there is none."""

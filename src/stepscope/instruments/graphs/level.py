@@ -1,4 +1,4 @@
-"""What is seen of a graph when some scopes are open: boxes, the edges between them, and where they lie."""
+"""A graph with some scopes open: boxes, the edges between them, and where they lie."""
 
 from __future__ import annotations
 
@@ -88,15 +88,7 @@ def level(
     than MOST_BOXES."""
     top = within or graph.root
     opens = frozenset(opened)
-    shown = list(_shown(top, opens, fold)) if not flat else [(scope, []) for scope in _alone(top)]
-    if top.op_type is not None and not flat:
-        shown.append((_only(top), []))
-    left_out = 0
-    if not given:
-        kept = [(scope, copies) for scope, copies in shown if not _is_given(scope, opens)]
-        if kept:
-            left_out = sum(scope.nodes for scope, _ in shown) - sum(scope.nodes for scope, _ in kept)
-            shown = kept
+    shown, left_out = _drawn(top, opens, fold=fold, flat=flat, given=given)
     if len(shown) > MOST_BOXES:
         raise LimitReached(
             "There are too many boxes to draw.",
@@ -104,11 +96,7 @@ def level(
             todo="close a scope, or search for the node",
         )
     go_on()
-    home = [-1] * (graph.root.last + 1)
-    for number, (scope, copies) in enumerate(shown):
-        for alike in (scope, *copies):
-            home[alike.first : alike.last] = [number] * (alike.last - alike.first)
-    at = home.__getitem__
+    at = _box_of_nodes(graph, shown).__getitem__
     between = Counter(zip(map(at, graph.producers), map(at, graph.consumers), strict=True))
     inside = sum(between.pop((one, one), 0) for one in range(len(shown)))
     outside = sum(between.pop(pair) for pair in [pair for pair in between if -1 in pair])
@@ -123,6 +111,31 @@ def level(
     return Level(
         boxes, [BoxEdge(a, b, count) for (a, b), count in between.items()], inside, outside, left_out
     )
+
+
+def _box_of_nodes(graph: Hierarchy, shown: Sequence[tuple[GraphScope, list[GraphScope]]]) -> list[int]:
+    """The number of the box that each node lies in, -1 for none."""
+    home = [-1] * (graph.root.last + 1)
+    for number, (scope, copies) in enumerate(shown):
+        for alike in (scope, *copies):
+            home[alike.first : alike.last] = [number] * (alike.last - alike.first)
+    return home
+
+
+def _drawn(
+    top: GraphScope, opens: frozenset[str], *, fold: bool, flat: bool, given: bool
+) -> tuple[list[tuple[GraphScope, list[GraphScope]]], int]:
+    """The boxes to draw, each with what is alike and shown with it, and how many nodes are left out."""
+    shown = list(_shown(top, opens, fold)) if not flat else [(scope, []) for scope in _alone(top)]
+    if top.op_type is not None and not flat:
+        shown.append((_only(top), []))
+    left_out = 0
+    if not given:
+        kept = [(scope, copies) for scope, copies in shown if not _is_given(scope, opens)]
+        if kept:
+            left_out = sum(scope.nodes for scope, _ in shown) - sum(scope.nodes for scope, _ in kept)
+            shown = kept
+    return shown, left_out
 
 
 _GIVEN = frozenset(

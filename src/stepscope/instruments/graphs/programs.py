@@ -29,19 +29,7 @@ def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
     numbers = {row["name"]: number for number, row in enumerate(rows)}
     roots = {row["computation"]: number for number, row in enumerate(rows) if row["is_root"]}
     entry = next((row["computation"] for row in rows if row["is_entry"]), None)
-    instruction_rows = [
-        {
-            "name": row["name"],
-            "opcode": row["opcode"],
-            "op_name": row["op_name"] or "",
-            "computation": place[row["computation"]],
-            "operands": [numbers.get(name) for name in strict_json.elements(row["operands_json"])],
-            "called": [place[name] for name in strict_json.elements(row["calls_json"]) if name in place],
-            "number": None,
-            "shape_bytes": int(row["shape_bytes"] or 0),
-        }
-        for row in rows
-    ]
+    instruction_rows = [_instruction(row, place, numbers) for row in rows]
     return of(
         {
             "instruction_rows": instruction_rows,
@@ -50,6 +38,21 @@ def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
         },
         times,
     )
+
+
+def _instruction(row: Row, place: Mapping[str, int], numbers: Mapping[str, int]) -> Row:
+    """An instruction as _core.hlo_module() has it. place: numbers of computations, numbers: of
+    instructions."""
+    return {
+        "name": row["name"],
+        "opcode": row["opcode"],
+        "op_name": row["op_name"] or "",
+        "computation": place[row["computation"]],
+        "operands": [numbers.get(name) for name in strict_json.elements(row["operands_json"])],
+        "called": [place[name] for name in strict_json.elements(row["calls_json"]) if name in place],
+        "number": None,
+        "shape_bytes": int(row["shape_bytes"] or 0),
+    }
 
 
 def of(program: Mapping[str, Any], times: Mapping[str, int] | None = None) -> Hierarchy:
@@ -61,6 +64,20 @@ def of(program: Mapping[str, Any], times: Mapping[str, int] | None = None) -> Hi
     for number, row in enumerate(rows):
         inside[row["computation"]].append(number)
     paths = _paths(program, inside)
+    edges = _edges(program, rows, inside, paths)
+    return Hierarchy(
+        [(paths[number], row["opcode"], "") for number, row in enumerate(rows)],
+        edges,
+        times={paths[number]: ps for number, row in enumerate(rows) if (ps := took.get(row["name"]))},
+        sizes={paths[number]: row["shape_bytes"] for number, row in enumerate(rows)},
+        stem=_stem,
+    )
+
+
+def _edges(
+    program: Mapping[str, Any], rows: Sequence[Row], inside: Sequence[Sequence[int]], paths: Sequence[str]
+) -> list[tuple[str, str]]:
+    """From operands to what takes them, by their paths. inside: the instructions of each computation."""
     edges = [
         (paths[operand], paths[number])
         for number, row in enumerate(rows)
@@ -78,13 +95,7 @@ def of(program: Mapping[str, Any], times: Mapping[str, int] | None = None) -> Hi
                 if rows[parameter]["opcode"] == "parameter"
                 and (operand := _operand(row, rows[parameter]["number"])) is not None
             ]
-    return Hierarchy(
-        [(paths[number], row["opcode"], "") for number, row in enumerate(rows)],
-        edges,
-        times={paths[number]: ps for number, row in enumerate(rows) if (ps := took.get(row["name"]))},
-        sizes={paths[number]: row["shape_bytes"] for number, row in enumerate(rows)},
-        stem=_stem,
-    )
+    return edges
 
 
 def _scope(op_name: str) -> str:

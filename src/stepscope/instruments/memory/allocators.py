@@ -187,16 +187,7 @@ def _memory(
         peak(held.blocks, held.base_bytes, points),
         recorded,
         complete,
-        tuple(
-            sorted(
-                (
-                    block
-                    for block in held.blocks
-                    if block.freed_ps is None and block.born_ps is not None and held.way == "events"
-                ),
-                key=lambda block: -block.bytes,
-            )
-        ),
+        _kept_at_end(held),
         _compare(held, passing) if recorded and passing else None,
         peak(graph) if graph else None,
         peak([_guess(tensor) for life in lives_on_device for tensor in life.tensors]).bytes
@@ -204,6 +195,12 @@ def _memory(
         else None,
         points,
     )
+
+
+def _kept_at_end(held: AllocatorBlocks) -> tuple[MemoryBlock, ...]:
+    """What was made while the recorder ran and not freed, the largest first."""
+    kept = [block for block in held.blocks if block.freed_ps is None and block.born_ps is not None]
+    return tuple(sorted(kept, key=lambda block: -block.bytes)) if held.way == "events" else ()
 
 
 def _from_lives(lives: Sequence[Life]) -> list[AllocatorBlocks]:
@@ -251,22 +248,33 @@ def _label(query: Query, source_id: int, helds: Sequence[AllocatorBlocks], lives
         for block in held.blocks:
             if block.op_run_id is None or block.born_ps is None:
                 continue
-            end, persistent = ends.get(block.op_run_id, (0, 0))
-            mine = outputs[block.op_run_id]
-            match = next((row for row in mine if block.bytes in (row[3], row[4])), None)
-            is_gone = block.freed_ps is not None and block.freed_ps <= end
-            if match is not None and not (is_gone and persistent == block.bytes):
-                mine.remove(match)
-                block.kind, block.slot, block.dtype = "output", match[0], match[1]
-                dims = strict_json.value(match[2])
-                block.shape = tuple(dims) if isinstance(dims, list) else None
-                life = by_first.get((block.op_run_id, match[0]))
-                if life is not None:
-                    _tell(block, life)
-            elif is_gone:
-                block.kind = "temporary"
-            elif persistent and block.bytes <= persistent:
-                block.kind = "persistent"
+            run = block.op_run_id
+            _label_block(block, run, *ends.get(run, (0, 0)), outputs[run], by_first)
+
+
+def _label_block(
+    block: MemoryBlock,
+    op_run: int,
+    end: int,
+    persistent: int,
+    outputs: list[Sequence[Any]],
+    by_first: Mapping[tuple[int, int], Life],
+) -> None:
+    """Says what a block is that an op made. outputs: those of its run that no block is known of yet."""
+    match = next((row for row in outputs if block.bytes in (row[3], row[4])), None)
+    is_gone = block.freed_ps is not None and block.freed_ps <= end
+    if match is not None and not (is_gone and persistent == block.bytes):
+        outputs.remove(match)
+        block.kind, block.slot, block.dtype = "output", match[0], match[1]
+        dims = strict_json.value(match[2])
+        block.shape = tuple(dims) if isinstance(dims, list) else None
+        life = by_first.get((op_run, match[0]))
+        if life is not None:
+            _tell(block, life)
+    elif is_gone:
+        block.kind = "temporary"
+    elif persistent and block.bytes <= persistent:
+        block.kind = "persistent"
 
 
 def _compare(held: AllocatorBlocks, lives: Sequence[Life]) -> Compared:

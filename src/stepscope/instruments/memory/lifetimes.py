@@ -1,4 +1,4 @@
-"""How long tensors have to live, from the graph that was executed.
+"""Lifetimes of tensors, from the graph that was executed.
 
 A tensor is born when its producer begins, and may die when the last op that reads it is done: the executor
 lets go of inputs then. The graph is that of the partitions, which is what ran. Rules beyond that:
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stepscope import strict_json
@@ -118,15 +118,21 @@ def live(runs: Sequence[Run], edges: Iterable[DataEdge], sent: dict[str, str] | 
     for name, all_ in by_name.items():
         for run in all_:
             _read(run, inputs.get(name, ()), by_name, begins)
-    ends: dict[int, int] = {}
-    for sender, receiver in (sent or {}).items():
-        for run, received in zip(by_name.get(sender, ()), by_name.get(receiver, ()), strict=False):
-            ends[run.number] = received.end_ps
+    ends = _ends_of_sent(by_name, sent or {})
     members: dict[int, list[Tensor]] = defaultdict(list)
     for run in runs:
         for tensor in run.outputs:
             members[id(tensor.root())].append(tensor)
     return [_life(group, step_end, ends) for group in members.values()]
+
+
+def _ends_of_sent(by_name: Mapping[str, Sequence[Run]], sent: Mapping[str, str]) -> dict[int, int]:
+    """When what a run sends has been received, by the number of the run."""
+    ends: dict[int, int] = {}
+    for sender, receiver in sent.items():
+        for run, received in zip(by_name.get(sender, ()), by_name.get(receiver, ()), strict=False):
+            ends[run.number] = received.end_ps
+    return ends
 
 
 def _read(

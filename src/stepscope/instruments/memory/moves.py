@@ -1,4 +1,4 @@
-"""What allocators recorded: RunMetadata's allocation records, XPlane's and Kineto's memory events.
+"""Records of allocators: RunMetadata's allocation records, XPlane's and Kineto's memory events.
 
 One Move is one allocation or one freeing. Sources and their units: `AllocationRecord.alloc_micros` (Unix
 microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDeallocation with their stats

@@ -1,4 +1,4 @@
-"""How much is held over time, the most of it, and who holds it then."""
+"""Memory over time, its peak, and its holders then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the peak would be after a change: recomputing, half precision, half the batch.
+"""The peak after a change: recomputing, half precision, half the batch.
 
 Each answer is the curve drawn again with other blocks, so what takes the place of the old peak counts. What
 else a change does is not known here: recomputing costs the time that the ops took, and allocators round.

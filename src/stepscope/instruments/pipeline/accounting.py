@@ -83,6 +83,18 @@ def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accoun
     root = next((row for row in nodes.values() if row.consumer is None), None)
     if root is None or not root.elements:
         return None
+    of = _rows_of_stages(stages, head, root, nodes)
+    visits = _visits(root, nodes)
+    fills = _fills(best)
+    made = {stage: _sum(same, visits, fills) for stage, same in of.items()}
+    accounts = {stage: one for stage, one in made.items() if one is not None}
+    return Accounts(accounts, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
+
+
+def _rows_of_stages(
+    stages: Sequence[PipelineStage], head: PipelineStage, root: ModelRow, nodes: Mapping[int, ModelRow]
+) -> Mapping[PipelineStage, list[ModelRow]]:
+    """The rows of the model by the stage that they are of. head: the stage that `root` is of."""
     children: defaultdict[PipelineStage, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         if stage.above is not None:
@@ -93,11 +105,7 @@ def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accoun
         stage, same = todo.pop()
         of[stage] += same
         todo += _paired(children[stage], same, nodes)
-    visits = _visits(root, nodes)
-    fills = _fills(best)
-    made = {stage: _sum(same, visits, fills) for stage, same in of.items()}
-    accounts = {stage: one for stage, one in made.items() if one is not None}
-    return Accounts(accounts, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
+    return of
 
 
 def _iterator(names: set[str], rows: Sequence[ModelRow]) -> list[ModelRow] | None:
@@ -172,14 +180,22 @@ def _visits(root: ModelRow, nodes: Mapping[int, ModelRow]) -> dict[int, float]:
         branches = below[1:] if many else below
         drawn = sum(branch.elements for branch in branches)
         for i, model_row in enumerate(below):
-            if (many and i == 0) or node.node_class.endswith("UNKNOWN_RATIO"):
-                visits[model_row.node] = mine * model_row.elements / node.elements if node.elements else 0.0
-            elif many or node.name.endswith("Concatenate"):
-                visits[model_row.node] = mine * model_row.elements / drawn if drawn else 0.0
-            else:
-                visits[model_row.node] = mine * (node.ratio if node.ratio and node.ratio > 0 else 1.0)
+            by_count = (many and i == 0) or node.node_class.endswith("UNKNOWN_RATIO")
+            shares = many or node.name.endswith("Concatenate")
+            of = node.elements if by_count else drawn if shares else None
+            visits[model_row.node] = mine * _ratio(node) if of is None else _counted(mine, model_row, of)
             todo.append(model_row)
     return visits
+
+
+def _counted(visits: float, below: ModelRow, elements: int) -> float:
+    """Visits of a node that makes its part of so many elements."""
+    return visits * below.elements / elements if elements else 0.0
+
+
+def _ratio(node: ModelRow) -> float:
+    """Elements that a node takes for one that it makes, as the model has it."""
+    return node.ratio if node.ratio and node.ratio > 0 else 1.0
 
 
 def _fills(rows: Sequence[ModelRow]) -> dict[int, float]:

@@ -136,23 +136,34 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
 
 def _attribute(calls: Sequence[StageCall]) -> None:
     """Finds the iterator each call works for."""
-    functions: dict[str, str] = {}
+    _attribute_takes(calls)
+    functions = _attribute_functions(calls)
+    for call in calls:
+        if call.kind == "execute":
+            call.stage = functions.get(call.iterator or "")
+        elif call.kind == "python" and call.above is not None:
+            call.stage = call.above.stage
+
+
+def _attribute_takes(calls: Sequence[StageCall]) -> None:
+    """What takes an element works for its iterator."""
     for call in calls:
         if call.kind == "next":
             call.stage = call.iterator
             # A thread that works ahead works for the consumer of what it calls.
             if call.above is not None and call.above.kind == "ahead" and call.above.stage is None:
                 call.above.stage = call.consumer
+
+
+def _attribute_functions(calls: Sequence[StageCall]) -> dict[str, str]:
+    """What runs functions works for what calls it. The iterator by the function that it runs."""
+    functions: dict[str, str] = {}
     for call in calls:
         if call.kind in ("ahead", "function", "make") and call.stage is None:
             call.stage = call.above.stage if call.above is not None else None
         if call.kind == "function" and call.stage is not None and call.iterator is not None:
             functions[call.iterator] = call.stage
-    for call in calls:
-        if call.kind == "execute":
-            call.stage = functions.get(call.iterator or "")
-        elif call.kind == "python" and call.above is not None:
-            call.stage = call.above.stage
+    return functions
 
 
 def _only_id(text: str | None) -> dict[str, Any]:

@@ -34,41 +34,40 @@ class Ending(NamedTuple):
 def ending(stages: Sequence[PipelineStage]) -> Ending:
     """How the pipeline ends that the program takes its batches from. Of one that feeds several devices, the
     end on the host counts: each device has a prefetch of TensorFlow's behind it."""
+    below = _by_consumer(stages)
+    hosts = [stage.fed_by for stage in stages if stage.fed_by is not None]
+    taken = [stage for stage in stages if stage.taken and stage.above is None]
+    at = _last_written(next(iter(hosts or taken), None), below)
+    if at is not None and _prefetches(at):
+        return Ending("tensorflow" if at.user_stage is None else "user", at)
+    behind = [] if at is None else _behind(at, below)
+    return Ending("tensorflow" if hosts else "none", at, _user_prefetch(behind, below), tuple(behind))
+
+
+def _last_written(
+    stage: PipelineStage | None, below: Mapping[int, Sequence[PipelineStage]]
+) -> PipelineStage | None:
+    """The first at or below a stage that the user wrote, or that is a prefetch."""
+    while stage is not None and stage.user_stage is None and not _prefetches(stage):
+        stage = next(iter(below[stage.number]), None)
+    return stage
+
+
+def _by_consumer(stages: Sequence[PipelineStage]) -> Mapping[int, list[PipelineStage]]:
+    """The stages that each one takes from, by its number."""
     below: defaultdict[int, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         if stage.above is not None:
             below[stage.above.number].append(stage)
-    hosts = [stage.fed_by for stage in stages if stage.fed_by is not None]
-    head = (
-        hosts[0]
-        if hosts
-        else next(
-            (
-                pipeline_stage
-                for pipeline_stage in stages
-                if pipeline_stage.taken and pipeline_stage.above is None
-            ),
-            None,
-        )
-    )
-    at = head
-    while at is not None and at.user_stage is None and not _prefetches(at):
-        at = below[at.number][0] if below[at.number] else None
-    if at is None:
-        return Ending("tensorflow" if hosts else "none", None)
-    if _prefetches(at):
-        return Ending("tensorflow" if at.user_stage is None else "user", at)
-    behind = _behind(at, below)
-    after = [pipeline_stage for last in behind for pipeline_stage in below[last.number]]
-    earlier = next(
-        (
-            pipeline_stage
-            for pipeline_stage in after
-            if _prefetches(pipeline_stage) and pipeline_stage.user_stage is not None
-        ),
-        None,
-    )
-    return Ending("tensorflow" if hosts else "none", at, earlier, tuple(behind))
+    return below
+
+
+def _user_prefetch(
+    behind: Sequence[PipelineStage], below: Mapping[int, Sequence[PipelineStage]]
+) -> PipelineStage | None:
+    """The prefetch that the user wrote before what lies behind the end."""
+    before = (stage for last in behind for stage in below[last.number])
+    return next((stage for stage in before if _prefetches(stage) and stage.user_stage is not None), None)
 
 
 def _prefetches(stage: PipelineStage) -> bool:
@@ -103,18 +102,23 @@ def removed(stages: Sequence[PipelineStage], places: Sequence[UserStage] = ()) -
     found = []
     for stage in stages:
         above = stage.above
-        if above is None or stage.nested_in is not None or above.nested_in is not None:
+        if above is None or (inputs[above.number] > 1 and not above.short.startswith(_MAKERS)):
             continue
-        if inputs[above.number] > 1 and not above.short.startswith(_MAKERS):
-            continue
-        if stage.position is None or above.position is None or above.short.startswith(_SEVERAL_INPUTS):
-            continue
-        for position in range(_last(stage) + 1, above.position):
+        for position in _positions_between(stage, above):
             alike = list(known[position])
             written = alike[0] if len(alike) == 1 else None
             if not _made_with(above, position, written, known):
                 found.append(Removed(position, written))
     return sorted(found, key=lambda one: one.position)
+
+
+def _positions_between(stage: PipelineStage, above: PipelineStage) -> range:
+    """The positions of the user's chain that lie between a stage and its consumer, where both are known."""
+    if stage.nested_in is not None or above.nested_in is not None:
+        return range(0)
+    if stage.position is None or above.position is None or above.short.startswith(_SEVERAL_INPUTS):
+        return range(0)
+    return range(_last(stage) + 1, above.position)
 
 
 def _made_with(

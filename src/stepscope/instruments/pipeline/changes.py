@@ -1,4 +1,4 @@
-"""What could be changed, and what each change would gain.
+"""Changes to a pipeline, and what each would gain.
 
 A change is tried in the rate model; those that leave the step as it is are listed as well, because they
 are what people try first. The words for a change are in report/.
@@ -16,10 +16,11 @@ from stepscope.instruments.pipeline import footprint, rates
 from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
+from stepscope.instruments.pipeline.model_parts import part_of
 from stepscope.instruments.pipeline.places import Code, UserStage, code
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PipelineStage
-from stepscope.instruments.pipeline.trials import HELPS, Case, Facts, Trial, Unknown, part_of, trials
+from stepscope.instruments.pipeline.trials import HELPS, Case, Facts, Trial, Unknown, trials
 
 _PARALLEL = (
     "parallelise_map",
@@ -89,38 +90,46 @@ def propose(
     tells_cores = machine is not None or rates.tells_cores([load.stage for load in loads])
     case = Case(loads, worst, now, measured_ps, bound, tells_cores)
     written_on = where.get(worst.stage, ())
-    made = []
-    for trial in trials(case):
-        name, facts = trial.name, trial.facts
-        prediction = _predicted(trial, case, machine)
-        if name == "prefetch" and even < 1 - HELPS and trial.then == now:
-            facts = {**facts, "way": "uneven"}
-            likely = round(even * measured_ps)
-            prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
-        cache = None
-        if name == "cache_here":
-            cached = case.outside
-            cache = footprint.cache(cached, written_on, machine, case.fed_by(cached))
-        impossible = cache is not None and cache.fits is False
-        helps = prediction.step_ps <= (1 - HELPS) * measured_ps and not impossible
-        inside = worst.stage.nested_in is not None and name not in _OF_OUTSIDE
-        no_line = inside or impossible or name in _NO_LINE
-        written = None if no_line else _meant(name, written_on)
-        made.append(
-            PredictedChange(
-                name,
-                worst.stage.branch_name,
-                facts,
-                prediction,
-                helps and not trial.unknown,
-                code(name, written, places, str(facts["autotune"])),
-                trial.unknown,
-                "" if helps else "does_not_work" if impossible else "gains_little",
-                cache,
-                footprint.batch(loads) if name == "prefetch" else None,
-            )
-        )
+    made = [_proposed(trial, case, written_on, places, machine, even) for trial in trials(case)]
     return sorted(made, key=lambda change: (not change.helps, not change.unknown, change.prediction.step_ps))
+
+
+def _proposed(
+    trial: Trial,
+    case: Case,
+    written_on: Sequence[UserStage],
+    places: Sequence[UserStage],
+    machine: Machine | None,
+    even: float,
+) -> PredictedChange:
+    """What a trial gains, and the line to change for it. even: see propose()."""
+    name, facts, worst, measured_ps = trial.name, trial.facts, case.worst, case.measured_ps
+    prediction = _predicted(trial, case, machine)
+    if name == "prefetch" and even < 1 - HELPS and trial.then == case.now:
+        facts = {**facts, "way": "uneven"}
+        likely = round(even * measured_ps)
+        prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
+    cache = None
+    if name == "cache_here":
+        cached = case.outside
+        cache = footprint.cache(cached, written_on, machine, case.fed_by(cached))
+    impossible = cache is not None and cache.fits is False
+    helps = prediction.step_ps <= (1 - HELPS) * measured_ps and not impossible
+    inside = worst.stage.nested_in is not None and name not in _OF_OUTSIDE
+    no_line = inside or impossible or name in _NO_LINE
+    written = None if no_line else _meant(name, written_on)
+    return PredictedChange(
+        name,
+        worst.stage.branch_name,
+        facts,
+        prediction,
+        helps and not trial.unknown,
+        code(name, written, places, str(facts["autotune"])),
+        trial.unknown,
+        "" if helps else "does_not_work" if impossible else "gains_little",
+        cache,
+        footprint.batch(case.loads) if name == "prefetch" else None,
+    )
 
 
 def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:

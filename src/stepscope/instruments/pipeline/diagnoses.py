@@ -116,18 +116,29 @@ def _read(query: Query, sources: Sequence[int], numbers: Mapping[int, int]) -> _
         rows, times, seen = _source(query, source_id, numbers[source_id])
         held += seen * numbers[source_id]
         begins = [row[3] for row in rows] + [step.ts_ps for step in times]
-        if window is None:
-            window = (
-                min((step.ts_ps for step in times), default=0),
-                max((step.end_ps for step in times), default=0),
-            )
+        window = window or _window_of(times)
         shift = reached + single_runs.APART_PS - min(begins) if calls and begins else 0
         of |= dict.fromkeys({row[1] for row in rows}, (source_id, shift))
-        more = read([(*row[:3], row[3] + shift, *row[4:]) for row in rows] if shift else rows)
+        more = read(_shifted(rows, shift))
         calls += more
         steps += [replace(s, ts_ps=s.ts_ps + shift, end_ps=s.end_ps + shift) for s in times]
-        reached = max([reached, *(call.end_ps for call in more), *(step.end_ps for step in steps)])
+        reached = max(reached, _end_of(more, steps))
     return _SourceReader(calls, steps, held / total if total else 1.0, window or (0, 0), of)
+
+
+def _window_of(steps: Sequence[StepTime]) -> tuple[int, int]:
+    """From the first step to the end of the last."""
+    return min((step.ts_ps for step in steps), default=0), max((step.end_ps for step in steps), default=0)
+
+
+def _end_of(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> int:
+    """When the last of them ends."""
+    return max([0, *(call.end_ps for call in calls), *(step.end_ps for step in steps)])
+
+
+def _shifted(rows: Sequence[Any], shift_ps: int) -> Sequence[Any]:
+    """Rows of calls, each so much later."""
+    return [(*row[:3], row[3] + shift_ps, *row[4:]) for row in rows] if shift_ps else rows
 
 
 def _source(query: Query, source_id: int, number: int) -> tuple[list[tuple[Any, ...]], list[StepTime], float]:

@@ -51,13 +51,19 @@ def fit(
     if threads is not None:
         bare = PipelineModel(program_ps, (0, 0), (), cores, free, others=others, pool=pool)
         return _by_threads(bare, parts, waits, *threads, measured_ps)
-    # One core is what is assumed when neither a record nor the trace tells how many there are.
-    most = 0 if device or (machine is None and cores == 1) else program_ps * cores
-    if machine is not None and machine.process_cores is not None and not device:
-        used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
-        most = min(most, max(used, 0))
+    most = 0 if device else _most_of_program(machine, parts, waits, cores)
     found = PipelineModel(program_ps, (0, most), tuple(parts), cores, free, pool=pool)
     return found.handing_over(measured_ps, crowding(found, measured_ps))
+
+
+def _most_of_program(machine: Machine | None, parts: Sequence[ModelStage], waits: Waits, cores: int) -> int:
+    """What a program without a device can have computed in a step, at most."""
+    # One core is what is assumed when neither a record nor the trace tells how many there are.
+    most = 0 if machine is None and cores == 1 else max(waits.step_ps - waits.wait_ps, 0) * cores
+    if machine is not None and machine.process_cores is not None:
+        used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
+        most = min(most, max(used, 0))
+    return most
 
 
 def _part(load: Load) -> ModelStage:
@@ -144,7 +150,7 @@ def _with_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
     """The parts with what threads of the pipeline computed beyond them: of Python if there is any, else of
     handing over."""
     python = [part for part in parts if part.python]
-    functions = [part for part in parts if part.pool_ps] or [part for part in parts if not part.inline]
+    functions = _handed_over(parts)
     total = float(sum(part.work_ps for part in python)) or sum(part.calls for part in functions)
     found = []
     for part in parts:
@@ -154,6 +160,11 @@ def _with_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
             part = replace(part, handing_cpu_ps=round(rest_ps * part.calls / total))
         found.append(part)
     return found
+
+
+def _handed_over(parts: Sequence[ModelStage]) -> list[ModelStage]:
+    """Parts whose work a thread hands to another: those of a pool, or all that run threads of their own."""
+    return [part for part in parts if part.pool_ps] or [part for part in parts if not part.inline]
 
 
 def _alone(part: ModelStage, stretch: float) -> ModelStage:

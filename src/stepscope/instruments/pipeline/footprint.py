@@ -1,4 +1,4 @@
-"""How much memory a change takes: a cache, or batches that wait in a prefetch.
+"""The memory that a change takes: a cache, or batches that wait in a prefetch.
 
 Bytes of an element are from tf.data's own model, elements of a dataset from the chain that the user wrote.
 """

@@ -1,4 +1,4 @@
-"""How busy the machine was: from a capture's record, which samples cores several times a second."""
+"""The load of the machine, from a capture's record, which samples cores several times a second."""
 
 from __future__ import annotations
 

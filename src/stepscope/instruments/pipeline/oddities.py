@@ -1,4 +1,4 @@
-"""What is odd about a recording, so that a diagnosis is less sure."""
+"""Oddities of a recording that make a diagnosis less sure."""
 
 from __future__ import annotations
 

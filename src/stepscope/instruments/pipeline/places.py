@@ -1,10 +1,10 @@
-"""Where the user wrote a stage: file and line from the capture, and what the line would be after a change."""
+"""The line of each stage in the program, from the capture, and the same line after a change."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stepscope import strict_json
@@ -80,20 +80,22 @@ def locate(
     for stage in stages:
         if stage.nested_in is not None:
             continue
-        kinds = list(zip(words(stage.user_stage), placed(stage.user_stage), strict=True))
-        known = []
-        for word, (kind, number) in kinds:
-            alike = [place for place in places if _same(place, word, kind)]
-            exact = [user_stage for user_stage in alike if user_stage.position == number]
-            chosen = exact if exact else alike
-            if len({(user_stage.file, user_stage.line, user_stage.position) for user_stage in chosen}) == 1:
-                known.append(chosen[0])
-        if known:
+        if known := list(_known_places(stage, places)):
             found[stage] = known
     for stage in stages:
         if stage.nested_in in found:
             found[stage] = found[stage.nested_in]
     return found
+
+
+def _known_places(stage: PipelineStage, places: Sequence[UserStage]) -> Iterator[UserStage]:
+    """The transformations of a stage of which only one can be meant."""
+    for word, (kind, number) in zip(words(stage.user_stage), placed(stage.user_stage), strict=True):
+        alike = [place for place in places if _same(place, word, kind)]
+        exact = [place for place in alike if place.position == number]
+        chosen = exact if exact else alike
+        if len({(place.file, place.line, place.position) for place in chosen}) == 1:
+            yield chosen[0]
 
 
 def _same(place: UserStage, word: str, kind: str) -> bool:
@@ -107,17 +109,29 @@ def code(
     """The line to change for a change of changes.py; None when the capture does not know it. autotune: how
     the program's TensorFlow writes AUTOTUNE."""
     if change == "prefetch" and place is not None:
-        same = [stage for stage in places if stage.iterator == place.iterator]
-        made = [stage for stage in same if not _ITERATES.fullmatch(stage.transformation)]
-        place = max(made, key=lambda stage: stage.position, default=None)
+        place = _last_made(place.iterator, places)
     if place is None or place.file is None or place.line is None or not place.text:
         return None
-    edit = _EDITS.get(change)
-    if change == "prefetch" and place.transformation == "prefetch":
-        edit = _buffer
+    edit = _buffer if (change, place.transformation) == ("prefetch", "prefetch") else _EDITS.get(change)
     if len(place.text) >= CUT:
         edit = None
-    which = sum(
+    span = _call(place.text, place.transformation, _earlier_on_line(place, places))
+    after = edit(place.text, *span, autotune) if edit is not None and span is not None else None
+    if after is not None and (after == place.text or (_is_code(place.text) and not _is_code(after))):
+        after = None
+    return Code(place.file, place.line, place.text, after)
+
+
+def _last_made(iterator: int, places: Sequence[UserStage]) -> UserStage | None:
+    """The last transformation of a pipeline that the program wrote."""
+    same = [stage for stage in places if stage.iterator == iterator]
+    made = [stage for stage in same if not _ITERATES.fullmatch(stage.transformation)]
+    return max(made, key=lambda stage: stage.position, default=None)
+
+
+def _earlier_on_line(place: UserStage, places: Sequence[UserStage]) -> int:
+    """How many transformations of the same name stand before it on its line."""
+    return sum(
         stage.file == place.file
         and stage.line == place.line
         and stage.transformation == place.transformation
@@ -125,11 +139,6 @@ def code(
         and stage.iterator == place.iterator
         for stage in places
     )
-    span = _call(place.text, place.transformation, which)
-    after = edit(place.text, *span, autotune) if edit is not None and span is not None else None
-    if after is not None and (after == place.text or (_is_code(place.text) and not _is_code(after))):
-        after = None
-    return Code(place.file, place.line, place.text, after)
 
 
 def _is_code(line: str) -> bool:

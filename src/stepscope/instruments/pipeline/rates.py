@@ -1,4 +1,4 @@
-"""What each stage can deliver: its work per step, on how many threads, and so its rate.
+"""The rate of each stage: its work per step, on how many threads.
 
 The work of a stage is the time in which it, and no stage before it, is at work:
 
@@ -150,13 +150,7 @@ def measure(
 ) -> list[Load]:
     """The load of each stage, in their order."""
     cores = pool_of(stages) or cores_of(stages)
-    seen = {stage: _Seen() for stage in stages}
-    for call in calls:
-        stage = of.get(call.stage or "")
-        # The function of a device's Generator takes what the host's pipeline makes, and waits for it: all
-        # that it does is handing over.
-        if stage is not None and (stage.fed_by is None or call.kind == "next"):
-            seen[stage].add(call, stage.ahead)
+    seen = _seen_by_stage(calls, stages, of)
     full = _full([piece for one in seen.values() for piece in one.ran], cores)
     # What works ahead has claimed threads also between two pieces of a function.
     spans = [span for stage in stages if stage.ahead for span in _spans(seen[stage].pieces)]
@@ -174,6 +168,20 @@ def measure(
         )
         for stage in stages
     ]
+
+
+def _seen_by_stage(
+    calls: Sequence[StageCall], stages: Sequence[PipelineStage], of: dict[str, PipelineStage]
+) -> dict[PipelineStage, _Seen]:
+    """What each stage was seen to do."""
+    seen = {stage: _Seen() for stage in stages}
+    for call in calls:
+        stage = of.get(call.stage or "")
+        # The function of a device's Generator takes what the host's pipeline makes, and waits for it: all
+        # that it does is handing over.
+        if stage is not None and (stage.fed_by is None or call.kind == "next"):
+            seen[stage].add(call, stage.ahead)
+    return seen
 
 
 def _load(

@@ -31,12 +31,7 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
     """The sources that are wanted, in their order: those whose steps are files' with the others of their run
     and host, each other one by itself. Runs that were traced in full beside what was recorded of the same
     pipeline are left out."""
-    recovered: dict[int, set[str]] = {}
-    averaged: set[int] = set()
-    for source_id, *_, counts, _, recovered_from in query(statement("timed_steps")).rows():
-        recovered.setdefault(source_id, set()).add(recovered_from)
-        if counts:
-            averaged.add(source_id)
+    recovered, averaged = _recovery(query)
     asked = set(wanted)
     found: dict[Any, list[tuple[int, str, str, str]]] = {}
     for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
@@ -54,6 +49,17 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
         )
         for sources in found.values()
     ]
+
+
+def _recovery(query: Query) -> tuple[dict[int, set[str]], set[int]]:
+    """What the steps of each source were recovered from, and the sources whose steps averages include."""
+    recovered: dict[int, set[str]] = {}
+    averaged: set[int] = set()
+    for source_id, *_, counts, _, recovered_from in query(statement("timed_steps")).rows():
+        recovered.setdefault(source_id, set()).add(recovered_from)
+        if counts:
+            averaged.add(source_id)
+    return recovered, averaged
 
 
 def _path(paths: Sequence[str]) -> str:

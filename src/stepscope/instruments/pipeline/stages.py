@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -169,33 +169,9 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
 
     Ids that collide, parents that form a circle and parents that were never recorded end in stages without
     a consumer, never in a loop."""
-    names: dict[str, str] = {}
-    parents: dict[str, str | None] = {}
-    for call in calls:
-        if call.kind == "next" and call.stage is not None:
-            names.setdefault(call.stage, _unindexed(call.name))
-            parents.setdefault(call.stage, call.consumer)
-            above = call.consumer if call.is_unnumbered else None
-            while above is not None and above not in names:
-                # A call that lasts longer than the recording is not in it.
-                names[above], parents[above] = _unindexed(above), tf1_calls.consumer(above)
-                above = parents[above]
+    names, parents = _named(calls)
     pipelines = _pipelines(calls, names, parents)
-    stages: dict[tuple[int, str], PipelineStage] = {}
-    seen: dict[tuple[int, str], int] = {}
-    for call in calls:
-        if call.kind != "next" or call.stage is None:
-            continue
-        key = (pipelines[call.stage], _unindexed(call.name))
-        stage = stages.get(key)
-        if stage is None:
-            name = str(call.args.get("name", ""))
-            root = call.name == "Iterator::Root"
-            stage = stages[key] = PipelineStage(0, key[0], key[1], None if root else written(name))
-        if seen.get(key) != id(call.args):  # which the calls of an iterator share
-            seen[key] = id(call.args)
-            stage.args.update(call.args)
-        stage.calls.append(call)
+    stages = _stages_of(calls, pipelines)
     of = {i: stages[pipelines[i], names[i]] for i in names if (pipelines[i], names[i]) in stages}
     _link(of, parents)
     _find_ahead(stages.values(), of)
@@ -213,6 +189,44 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
         _place(stage)
         stage.lane = _lane(stage)
     return ordered, of
+
+
+def _stages_of(
+    calls: Sequence[StageCall], pipelines: Mapping[str, int]
+) -> dict[tuple[int, str], PipelineStage]:
+    """The stages by pipeline and name, each with its calls."""
+    stages: dict[tuple[int, str], PipelineStage] = {}
+    seen: dict[tuple[int, str], int] = {}
+    for call in calls:
+        if call.kind != "next" or call.stage is None:
+            continue
+        key = (pipelines[call.stage], _unindexed(call.name))
+        stage = stages.get(key)
+        if stage is None:
+            name = str(call.args.get("name", ""))
+            root = call.name == "Iterator::Root"
+            stage = stages[key] = PipelineStage(0, key[0], key[1], None if root else written(name))
+        if seen.get(key) != id(call.args):  # which the calls of an iterator share
+            seen[key] = id(call.args)
+            stage.args.update(call.args)
+        stage.calls.append(call)
+    return stages
+
+
+def _named(calls: Sequence[StageCall]) -> tuple[dict[str, str], dict[str, str | None]]:
+    """The name and the consumer of each iterator id."""
+    names: dict[str, str] = {}
+    parents: dict[str, str | None] = {}
+    for call in calls:
+        if call.kind == "next" and call.stage is not None:
+            names.setdefault(call.stage, _unindexed(call.name))
+            parents.setdefault(call.stage, call.consumer)
+            above = call.consumer if call.is_unnumbered else None
+            while above is not None and above not in names:
+                # A call that lasts longer than the recording is not in it.
+                names[above], parents[above] = _unindexed(above), tf1_calls.consumer(above)
+                above = parents[above]
+    return names, parents
 
 
 def _roots(parents: dict[str, str | None]) -> dict[str, str]:

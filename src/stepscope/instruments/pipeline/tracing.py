@@ -1,4 +1,4 @@
-"""What tracing costs: steps that were not traced, beside those that were.
+"""The cost of tracing: steps that were not traced, beside those that were.
 
 An event costs the thread it is on about a microsecond, more than a small op takes itself. A recorder saw
 steps before it traced any; by how much those were shorter tells it, as far as events explain it.

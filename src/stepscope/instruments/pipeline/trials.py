@@ -1,4 +1,4 @@
-"""What can be tried for the stage that limits: each trial is the rate model with something changed.
+"""Trials for the stage that limits: each is the rate model with one thing changed.
 
 A rule looks at the stage and yields what fits it. Rules that fit the stage come before those that fit all.
 The words for a trial are in report/.
@@ -13,7 +13,8 @@ from typing import Literal
 
 from stepscope.instruments.pipeline import copies
 from stepscope.instruments.pipeline.chain import READERS, Ending, ending
-from stepscope.instruments.pipeline.model import ModelStage, PipelineModel
+from stepscope.instruments.pipeline.model import PipelineModel
+from stepscope.instruments.pipeline.model_parts import at_once, from_program, nothing, part_of
 from stepscope.instruments.pipeline.places import ANY_ORDER, AUTOTUNE
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, placed
@@ -24,6 +25,8 @@ HELPS = 0.05
 
 Facts = Mapping[str, str | int | float]
 """What the words for a change need: `way`, where it is one of several, the stage, and numbers."""
+
+
 Unknown = Literal["", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts"]
 """What is not known of a change."""
 
@@ -182,7 +185,7 @@ def _vectorise(case: Case) -> Iterator[Trial]:
     if worst.python or worst.between_kernels_ps is None:
         yield Trial("vectorise", facts, case.now, "many_at_once")
     else:
-        yield Trial("vectorise", facts, case.now.changed(case.number, lambda p: _at_once(p, worst, many)))
+        yield Trial("vectorise", facts, case.now.changed(case.number, lambda p: at_once(p, worst, many)))
 
 
 def _threads_of_functions(case: Case) -> Iterator[Trial]:
@@ -215,11 +218,7 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
     if stage.short == "Generator":
         return  # from_generator() has a flat_map of its own around the one generator
     if outer is not None and outer.short.startswith(("Interleave", "FlatMap")):
-        number, reads = _branches(case, outer), stage.short in READERS
-        way = "interleave" if "Interleave" in outer.short else "files" if reads else "flat_map"
-        facts = case.facts_of(outer, way)
-        unknown: Unknown = "" if number > 1 else "one_file" if reads else "one_branch"
-        yield Trial("parallelise_reading", facts, _at_once_in(case, outer, number), unknown)
+        yield _several_at_once(case, outer)
     elif outer is not None and outer.short.startswith("ParallelInterleave"):
         width = outer.parallelism
         if width is not None and width < now.threads and outer.args.get("autotune") != "true":
@@ -232,6 +231,15 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
         yield Trial(
             "parallelise_reading", case.facts("files"), then, "files" if stage.short in READERS else ""
         )
+
+
+def _several_at_once(case: Case, outer: PipelineStage) -> Trial:
+    """What an interleave or a flat_map around the stage reads, several at a time."""
+    number, reads = _branches(case, outer), case.stage.short in READERS
+    way = "interleave" if "Interleave" in outer.short else "files" if reads else "flat_map"
+    facts = case.facts_of(outer, way)
+    unknown: Unknown = "" if number > 1 else "one_file" if reads else "one_branch"
+    return Trial("parallelise_reading", facts, _at_once_in(case, outer, number), unknown)
 
 
 def _at_once_in(case: Case, outer: PipelineStage, branches: int) -> PipelineModel:
@@ -280,18 +288,18 @@ def _copies(case: Case) -> Iterator[Trial]:
 
 def _less_listing(case: Case) -> Iterator[Trial]:
     if case.stage.short == "MatchingFiles":
-        yield Trial("list_files_once", case.facts(), case.now.changed(case.number, _nothing))
+        yield Trial("list_files_once", case.facts(), case.now.changed(case.number, nothing))
 
 
 def _no_python(case: Case) -> Iterator[Trial]:
     if case.worst.python or case.stage.short == "Generator":
-        yield Trial("drop_python", case.facts(), case.now.changed(case.number, _nothing))
+        yield Trial("drop_python", case.facts(), case.now.changed(case.number, nothing))
 
 
 def _less_shuffling(case: Case) -> Iterator[Trial]:
     if case.stage.short == "Shuffle":
         way = "names" if case.stage.lists_files else "elements"
-        then = case.now.changed([*case.number, *case.upstream], _nothing)
+        then = case.now.changed([*case.number, *case.upstream], nothing)
         yield Trial("smaller_shuffle", case.facts(way), then)
 
 
@@ -314,7 +322,7 @@ def _cache(case: Case) -> Iterator[Trial]:
         cached, above = "Cache" in above.short, above.above
     if not cached and case.stage.short != "Generator":
         gone = [one.stage.number for one in (load, *case.fed_by(load))]
-        yield Trial("cache_here", case.facts_of(load.stage), case.now.changed(gone, _nothing))
+        yield Trial("cache_here", case.facts_of(load.stage), case.now.changed(gone, nothing))
 
 
 def _half(case: Case) -> Iterator[Trial]:
@@ -373,46 +381,6 @@ def _has_function(stage: PipelineStage) -> bool:
 def _is_fused(stage: PipelineStage) -> bool:
     """Whether it is a map that TensorFlow fused with the batch behind it."""
     return stage.short.startswith("MapAndBatch")
-
-
-def _nothing(part: ModelStage) -> None:
-    """The part is gone."""
-
-
-def part_of(part: ModelStage, share: float) -> ModelStage:
-    """The part when it is asked for fewer elements."""
-    return scaled(part, share, share)
-
-
-def _at_once(part: ModelStage, load: Load, many: float) -> ModelStage:
-    """The part when its function is called once for many elements: what kernels take is taken to stay, what
-    is spent on calling it and between kernels is spent once."""
-    each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
-    left = 1 - each * (1 - 1 / many)
-    return scaled(part, left, 1 / many)
-
-
-def scaled(part: ModelStage, work: float, calls: float) -> ModelStage:
-    """The part with so much of its work, called so much as often."""
-    return replace(
-        part,
-        work_ps=round(part.work_ps * work),
-        cpu_ps=round(part.cpu_ps * work),
-        pool_ps=round(part.pool_ps * work),
-        handing_ps=round(part.handing_ps * calls),
-        handing_cpu_ps=round(part.handing_cpu_ps * calls),
-        calls=part.calls * calls,
-    )
-
-
-def from_program(part: ModelStage) -> ModelStage:
-    """The part when a prefetch takes what the program took."""
-    ends = "changed:end"
-    return replace(
-        part,
-        lane=ends if part.lane == PROGRAM else part.lane,
-        into=ends if part.into == PROGRAM else part.into,
-    )
 
 
 def _is_below(load: Load, worst: Load) -> bool:

@@ -11,6 +11,7 @@ from stepscope import strict_json
 from stepscope.instruments.pipeline.changes import PredictedChange
 from stepscope.instruments.pipeline.host import OTHERS
 from stepscope.instruments.pipeline.places import UserStage
+from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import words
 from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.verdict import Diagnosis
@@ -106,12 +107,7 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
     )
     predicted, measured = before[0].diagnosis, after[0].diagnosis
     edits = list(_edits(before[0].places, after[0].places))
-    names = [name for name, edit, at in edits if name and _is_meant(at, edit, predicted)]
-    seen = list(_by_stages(predicted, measured))
-    # Python that is gone is what was changed, whatever the chain that replaces it looks like.
-    names = [*(name for name in seen if name == "drop_python"), *names] if edits else seen
-    alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
-    made = next((change for name in alike for change in predicted.changes if change.name == name), None)
+    made = _change_made(edits, predicted, measured)
     if made is not None and predicted.step_ps:
         made = replace(made, prediction=made.prediction.times(before_ps / predicted.step_ps))
     return Verification(
@@ -123,6 +119,18 @@ def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verificati
         _neighbours(before, after),
         min(len(before), len(after)),
     )
+
+
+def _change_made(
+    edits: Sequence[tuple[str | None, ChainEdit, UserStage | None]], predicted: Diagnosis, measured: Diagnosis
+) -> PredictedChange | None:
+    """The change that was predicted and that the edits, or else the stages, show to have been made."""
+    names = [name for name, edit, at in edits if name and _is_meant(at, edit, predicted)]
+    seen = list(_by_stages(predicted, measured))
+    # Python that is gone is what was changed, whatever the chain that replaces it looks like.
+    names = [*(name for name in seen if name == "drop_python"), *names] if edits else seen
+    alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
+    return next((change for name in alike for change in predicted.changes if change.name == name), None)
 
 
 def _step(recorded: Recorded, untraced: bool) -> int:
@@ -213,20 +221,29 @@ def _arguments(place: UserStage) -> dict[str, Any]:
 def _by_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:
     """Names of the changes that would explain how the stages differ, where the chains do not."""
     name = before.changes[0].stage if before.changes else None
-    worst = before.bottleneck or next((load for load in before.loads if load.stage.branch_name == name), None)
+    worst = before.bottleneck or _named(before.loads, name)
     if worst is None:
         return
     if worst.python and not any(load.python for load in after.loads):
         yield "drop_python"
-    same = next((load for load in after.loads if load.stage.branch_name == worst.stage.branch_name), None)
-    written = words(worst.stage.user_stage)
-    if same is None and written:
-        # TensorFlow may fuse the stage with others, or no longer: Map and BatchV2, or MapAndBatch.
-        alike = [load for load in after.loads if set(written) & set(words(load.stage.user_stage))]
-        placed_alike = [load for load in alike if load.stage.position == worst.stage.position]
-        same = next(iter(placed_alike or alike), None)
+    same = _named(after.loads, worst.stage.branch_name)
+    if same is None:
+        same = _fused(worst, after.loads)
         if same is not None and same.width > worst.width and worst.stage.short == "Map":
             yield "parallelise_map"
     # Half, give or take: what was predicted was that, and not any less work.
     if same is not None and 0.35 <= same.work_ps / max(worst.work_ps, 1) <= 0.65:
         yield "halve_work"
+
+
+def _named(loads: Sequence[Load], name: str | None) -> Load | None:
+    return next((load for load in loads if load.stage.branch_name == name), None)
+
+
+def _fused(load: Load, others: Sequence[Load]) -> Load | None:
+    """The stage that does another's work. TensorFlow may fuse stages, or no longer: Map and BatchV2, or
+    MapAndBatch."""
+    written = set(words(load.stage.user_stage))
+    alike = [other for other in others if written & set(words(other.stage.user_stage))]
+    placed_alike = [other for other in alike if other.stage.position == load.stage.position]
+    return next(iter(placed_alike or alike), None)

@@ -1,4 +1,4 @@
-"""How long the program waits for its next batch, step by step.
+"""Waits of the program for its next batch, step by step.
 
 A wait is a call that fetches a batch: the op IteratorGetNext, or the pipeline's root called from the
 program's own thread (an eager loop over a Dataset). Several replicas that wait at once count once.
@@ -84,7 +84,7 @@ def find(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> Waits | None:
 
     Shares are of the averaged steps, or of all where averages include none.
     """
-    taken = [call for call in calls if call.kind == "fetch"] or [call for call in calls if is_taken(call)]
+    taken = _takes(calls)
     if not taken:
         return None
     intervals = union((call.ts_ps, max(call.end_ps, call.ts_ps + 1)) for call in taken)
@@ -107,6 +107,11 @@ BREAK = 3
 """What takes more than so many times as long as the median period is a break: an evaluation, a checkpoint."""
 
 
+def _takes(calls: Sequence[StageCall]) -> list[StageCall]:
+    """Calls that take a batch."""
+    return [call for call in calls if call.kind == "fetch"] or [call for call in calls if is_taken(call)]
+
+
 def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval], bool]:
     """All steps, those that averages include, and whether they were made to reach to the next.
 
@@ -116,11 +121,7 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
     ordered = sorted(steps, key=lambda step: step.ts_ps)
     if all(step.recovered_from == "file" for step in ordered):
         # Each is a recording of its own; of the steps between two of them nothing is known.
-        return (
-            [(s.ts_ps, s.end_ps) for s in ordered],
-            [(s.ts_ps, s.end_ps) for s in ordered if s.averaged],
-            False,
-        )
+        return *_as_marked(ordered), False
     starts = [step.ts_ps for step in ordered]
     periods = [after - before for before, after in pairwise(starts)]
     typical = median_low(periods) if periods else 0
@@ -129,8 +130,7 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
     ]
     between = bool(gaps) and median_low(gaps) >= BETWEEN * typical > 0
     if not between:
-        everything = [(step.ts_ps, step.end_ps) for step in ordered]
-        return everything, [(s.ts_ps, s.end_ps) for s in ordered if s.averaged], False
+        return *_as_marked(ordered), False
     found, averaged = [], []
     for step, after in zip(ordered, [*starts[1:], None], strict=True):
         if after is None:
@@ -140,6 +140,12 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
         if step.averaged:
             averaged.append(whole)
     return found, averaged, True
+
+
+def _as_marked(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval]]:
+    """All steps, and those that averages include."""
+    every = [(step.ts_ps, step.end_ps) for step in steps]
+    return every, [(step.ts_ps, step.end_ps) for step in steps if step.averaged]
 
 
 def _ratio(intervals: Sequence[Interval], steps: Sequence[Interval]) -> float:

@@ -12,9 +12,10 @@ from functools import partial
 
 from stepscope.instruments.pipeline.changes import surely_parallel
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
+from stepscope.instruments.pipeline.model_parts import from_program, scaled
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
-from stepscope.instruments.pipeline.trials import Case, from_program, scaled
+from stepscope.instruments.pipeline.trials import Case
 from stepscope.instruments.pipeline.verdict import Diagnosis
 
 
@@ -70,13 +71,16 @@ def ask(
     for setting in wanted.values():
         then = _with(then, diagnosis.loads, loads[setting.number], setting, measured_ps)
     prediction = predict(now, then, measured_ps)
-    wider = [
-        loads[setting.number] for setting in wanted.values() if setting.width > loads[setting.number].width
-    ]
-    if not all(surely_parallel(load, diagnosis.machine) for load in wider):
+    if not _surely_wider(diagnosis, [(loads[setting.number], setting) for setting in wanted.values()]):
         prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
     needs = (_need(load, wanted.get(number)) for number, load in loads.items())
     return PredictedStep(prediction, tuple(needs))
+
+
+def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]) -> bool:
+    """Each stage that gets more threads surely uses them."""
+    wider = [load for load, setting in settings if setting.width > load.width]
+    return all(surely_parallel(load, diagnosis.machine) for load in wider)
 
 
 def _with(

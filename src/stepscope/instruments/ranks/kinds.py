@@ -1,4 +1,4 @@
-"""What a collective is: its kind by its name, and what PyTorch's recordings say of its group.
+"""Kinds of collectives by their names, and what PyTorch's recordings say of their groups.
 
 Ranks end together where each needs something of every other: then the rank with the shortest collective
 arrived last, and equal ends tell how far clocks are apart. A broadcast's root may be done before others
@@ -46,25 +46,35 @@ def told(names: tuple[str | None, ...], group: str | None, args_json: str | None
     group = None if group is None else group[:_MOST_TEXT]
     if not args:
         return CollectiveFacts(kind, group)
-    if isinstance(written := args.get("Collective name"), str) and (known := kind_of(written)) != "unknown":
-        kind = known
-    splits = [args.get(key) for key in ("In split size", "Out split size")]
-    if kind == "all_to_all" and any(isinstance(split, str) and split.strip("[] ") for split in splits):
-        kind = "all_to_all_v"
-    if group is not None and (module := _text(args.get("hlo_module"))) is not None:
-        group = f"{module} {group}"[:_MOST_TEXT]
-    name, ranks = (_text(args.get(key)) for key in ("Process Group Name", "Process Group Ranks"))
-    if name is not None or ranks is not None:
-        group = " ".join(part for part in (name, ranks) if part)[:_MOST_TEXT]
     return CollectiveFacts(
-        kind,
-        group,
+        _kind(args, kind),
+        _group(args, group),
         _number(args.get("Group size")),
         _number(args.get("Seq")),
         _text(args.get("dtype")),
         _number(args["In msg nelems"]) if "In msg nelems" in args else _elements(args.get("Input Dims")),
         _number(args.get("Out msg nelems")),
     )
+
+
+def _kind(args: Mapping[str, Any], by_name: str) -> str:
+    """What kind of a collective the values of a slice tell."""
+    written = args.get("Collective name")
+    known = kind_of(written) if isinstance(written, str) else "unknown"
+    kind = by_name if known == "unknown" else known
+    splits = [args.get(key) for key in ("In split size", "Out split size")]
+    if kind == "all_to_all" and any(isinstance(split, str) and split.strip("[] ") for split in splits):
+        return "all_to_all_v"
+    return kind
+
+
+def _group(args: Mapping[str, Any], implied: str | None) -> str | None:
+    """The group of processes that the values of a slice tell, or else the one implied, in its module."""
+    name, ranks = (_text(args.get(key)) for key in ("Process Group Name", "Process Group Ranks"))
+    if name is not None or ranks is not None:
+        return " ".join(part for part in (name, ranks) if part)[:_MOST_TEXT]
+    module = _text(args.get("hlo_module"))
+    return implied if implied is None or module is None else f"{module} {implied}"[:_MOST_TEXT]
 
 
 def _elements(shapes: object) -> int | None:

@@ -1,4 +1,4 @@
-"""Which parts are of one collective.
+"""Matches of the parts that ranks have in one collective.
 
 * A recorded sequence number tells, together with the process group: they count the same on all ranks.
 * Without numbers the order tells: the third collective of a group in step 12 is that on all ranks, as long as

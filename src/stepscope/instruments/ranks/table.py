@@ -42,12 +42,7 @@ def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankR
         ]
         clocks = _clocks(parts, matched, ranks)
     together = _together(matched)
-    waits = {
-        at: min(parts[at].end_ps - parts[at].begin_ps for at in members)
-        for members in together.values()
-        if all(parts[at].ends_together for at in members)
-        for at in members
-    }
+    waits = _transfers(parts, together)
     late = {at: ps for members in together.values() for at, ps in _late(parts, members, clocks).items()}
     arrivals = [
         Arrival(
@@ -57,48 +52,65 @@ def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankR
         for at in sorted(waits)
     ]  # fmt: skip
     on_path = path(arrivals)
-    rows: list[Row] = []
-    for at, part in enumerate(parts):
-        facts, clock = part.told, clocks.get(part.run_id)
-        transfer = waits.get(at)
-        known = None if clock is None else clock.clocks[part.source_id].on_axis(part.begin_ps)
-        mate = matched[at].match
-        rows.append(
-            {
-                "id": 0,
-                "run_id": part.run_id,
-                "host_id": part.host_id,
-                "source_id": part.source_id,
-                "slice_id": part.slice_id,
-                "track_id": part.track_id,
-                "device": part.device,
-                "participant": part.participant,
-                "rank": part.rank,
-                "step": part.step,
-                "kind": facts.kind,
-                "group_name": facts.group,
-                "group_size": facts.group_size,
-                "sequence": matched[at].sequence,
-                "dtype": facts.dtype,
-                "elements_in": facts.elements_in,
-                "elements_out": facts.elements_out,
-                "ts_ps": part.begin_ps,
-                "dur_ps": part.end_ps - part.begin_ps,
-                "matched_by": matched[at].by,
-                "match_id": mate,
-                "seen": 1 if mate is None else len(together[mate]),
-                "wait_ps": None if transfer is None else part.end_ps - part.begin_ps - transfer,
-                "transfer_ps": transfer,
-                "axis_ts_ps": known,
-                "late_ps": late.get(at),
-                "path_ps": on_path.get(at),
-            }
-        )
+    rows = [
+        _row(part, matched[at], together, clocks.get(part.run_id), waits.get(at))
+        | {"late_ps": late.get(at), "path_ps": on_path.get(at)}
+        for at, part in enumerate(parts)
+    ]
     _number(rows)
     names = [row["id"] for row in rows]
     for row in rows:
         row["match_id"] = None if row["match_id"] is None else names[row["match_id"]]
     return RankRows(rows, _clock_rows(parts, clocks))
+
+
+def _transfers(parts: Sequence[CollectivePart], together: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """The shortest part of each collective that ends for all at once, by each of its parts: nobody waits in
+    it."""
+    return {
+        at: min(parts[at].end_ps - parts[at].begin_ps for at in members)
+        for members in together.values()
+        if all(parts[at].ends_together for at in members)
+        for at in members
+    }
+
+
+def _row(
+    part: CollectivePart,
+    matched: MatchedPart,
+    together: Mapping[int, Sequence[int]],
+    clock: Aligned | None,
+    transfer_ps: int | None,
+) -> Row:
+    """The part of a collective that a rank has. together: parts by the collective."""
+    facts, mate = part.told, matched.match
+    return {
+        "id": 0,
+        "run_id": part.run_id,
+        "host_id": part.host_id,
+        "source_id": part.source_id,
+        "slice_id": part.slice_id,
+        "track_id": part.track_id,
+        "device": part.device,
+        "participant": part.participant,
+        "rank": part.rank,
+        "step": part.step,
+        "kind": facts.kind,
+        "group_name": facts.group,
+        "group_size": facts.group_size,
+        "sequence": matched.sequence,
+        "dtype": facts.dtype,
+        "elements_in": facts.elements_in,
+        "elements_out": facts.elements_out,
+        "ts_ps": part.begin_ps,
+        "dur_ps": part.end_ps - part.begin_ps,
+        "matched_by": matched.by,
+        "match_id": mate,
+        "seen": 1 if mate is None else len(together[mate]),
+        "wait_ps": None if transfer_ps is None else part.end_ps - part.begin_ps - transfer_ps,
+        "transfer_ps": transfer_ps,
+        "axis_ts_ps": None if clock is None else clock.clocks[part.source_id].on_axis(part.begin_ps),
+    }
 
 
 def _together(matched: Sequence[MatchedPart]) -> dict[int, list[int]]:

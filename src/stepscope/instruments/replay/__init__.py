@@ -1,1 +1,1 @@
-"""What a step would take if something in it took less time: the step is replayed from what was recorded."""
+"""Replay: how long a step would take if something in it took less time."""

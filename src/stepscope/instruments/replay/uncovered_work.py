@@ -1,4 +1,4 @@
-"""What comes out from behind a cause once that is gone: work of other threads or devices, found by replay.
+"""Work of other threads or devices that a cause covers, found by replay without it.
 
 The parts of a step tell what is left of the time of the thread that drives it. What goes on meanwhile, such
 as an input pipeline that keeps ahead of a slow model, costs nothing as long as the cause hides it, and limits

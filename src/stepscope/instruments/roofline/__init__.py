@@ -1,1 +1,1 @@
-"""What a device could do at most, and how far from that ops are."""
+"""The roofline: what a device could do at most, and how far from that ops are."""

@@ -1,4 +1,4 @@
-"""What devices can do in a second: operations by type of number, and bytes.
+"""Peaks of devices: operations in a second by type of number, and bytes.
 
 `devices.csv` has a line for each device as its maker tells it, without sparsity: `words` that its recorded
 name has (alternatives divided by |), compute capability, multiprocessors, their clock in MHz, memory in GB,

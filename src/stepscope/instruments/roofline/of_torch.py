@@ -47,10 +47,6 @@ def _shaped(op: str | None, args_json: str | None) -> tuple[str, dict[str, Any]]
 
 def _row(key: tuple[Any, ...], of_one: Cost | None, executions: int, took_ps: int) -> Counted:
     run_id, host_id, source_id, device, op, kernel, shaped, tf32, made_by = key
-    problem = None
-    if of_one is None:
-        problem = NO_OP if op is None else NO_FORMULA if shaped else NO_SHAPES
-    dims = json.dumps(json.loads(shaped)["Input Dims"]) if shaped else None
     number_type = of_one.dtype if of_one else None
     return Counted(
         run_id,
@@ -59,7 +55,7 @@ def _row(key: tuple[Any, ...], of_one: Cost | None, executions: int, took_ps: in
         device,
         op or kernel,
         op,
-        dims if dims is None or len(dims) <= _LONGEST else f"{dims[: _LONGEST - 1]}…",
+        _dims(shaped) if shaped else None,
         None if made_by is None else made_by.file,
         None if made_by is None else made_by.line,
         executions,
@@ -68,5 +64,18 @@ def _row(key: tuple[Any, ...], of_one: Cost | None, executions: int, took_ps: in
         None if of_one is None else of_one.flops * executions,
         None if of_one is None else of_one.bytes * executions,
         "tf32" if number_type == "f32" and tf32 else number_type or None,
-        problem,
+        _why_unknown(op, shaped) if of_one is None else None,
     )
+
+
+def _dims(shaped: str) -> str:
+    """The sizes of the inputs, shortened."""
+    dims = json.dumps(json.loads(shaped)["Input Dims"])
+    return dims if len(dims) <= _LONGEST else f"{dims[: _LONGEST - 1]}…"
+
+
+def _why_unknown(op: str | None, shaped: str) -> str:
+    """Why the cost of an op is not known."""
+    if op is None:
+        return NO_OP
+    return NO_FORMULA if shaped else NO_SHAPES

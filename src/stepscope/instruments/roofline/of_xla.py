@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from stepscope import protobuf, strict_json
 from stepscope.instruments.roofline.table import Counted
-from stepscope.instruments.xla import executions, known_programs, timed
+from stepscope.instruments.xla import executions, known_programs, program_index, timed
 from stepscope.library.statements import Query, statement
 
 NO_PROGRAM = "the program of the instruction is not recorded"
@@ -71,13 +71,9 @@ def _row(
     by_profiler: Mapping[tuple[int, str, str], tuple[float, float]],
 ) -> Counted:
     at, module, name = row["source_id"], row["module"] or "", row["instruction"]
-    flops, moved, by = row["total_flops"], row["total_bytes"], "program"
     instructions = shapes.get((at, module, row["program_id"])) or shapes.get((at, module, None), {})
     made = instructions.get(name)
-    if (profiled := by_profiler.get((at, row["device"], name))) is not None:
-        (flops, moved), by = profiled, "profiler"
-    elif flops is None and made is not None and (product := _product(made, instructions)) is not None:
-        flops, moved = (number * row["executions"] for number in product)
+    flops, moved, by = _cost(row, made, instructions, by_profiler.get((at, row["device"], name)))
     unknown = flops is None or moved is None
     return Counted(
         *place,
@@ -98,6 +94,21 @@ def _row(
     )
 
 
+def _cost(
+    row: Mapping[str, Any],
+    made: Made | None,
+    instructions: Mapping[str, Made],
+    profiled: tuple[float, float] | None,
+) -> tuple[float | None, float | None, str]:
+    """Operations and bytes of all executions, and who counted them: the profiler, or else the program."""
+    flops, moved, by = row["total_flops"], row["total_bytes"], "program"
+    if profiled is not None:
+        (flops, moved), by = profiled, "profiler"
+    elif flops is None and made is not None and (product := _product(made, instructions)) is not None:
+        flops, moved = (number * row["executions"] for number in product)
+    return flops, moved, by
+
+
 def _lost(
     groups: Sequence[Sequence[Any]], rows: timed.TimedPrograms, hosts: Mapping[int, tuple[str, str]]
 ) -> list[Counted]:
@@ -108,7 +119,7 @@ def _lost(
         if lost.reason in ("no_program", "no_instruction", "ambiguous")
     }
     sums: dict[tuple[int, str, str], list[int]] = {}
-    for group in (timed.Group(*one) for one in groups):
+    for group in (program_index.Group(*one) for one in groups):
         if group.place != "launch" and (group.module or "", group.op) in gone:
             both = sums.setdefault((group.source, group.device, group.op), [0, 0])
             both[0] += group.slices
@@ -156,7 +167,7 @@ def _by_profiler(
     inside are left out: their figures are those of all within."""
     sums: dict[tuple[int, str, str], list[float]] = {}
     without: set[tuple[int, str, str]] = set()
-    for group in (timed.Group(*one) for one in groups):
+    for group in (program_index.Group(*one) for one in groups):
         key = group.source, group.device, group.op
         cost = profiler_costs.get((group.source, group.device, group.name))
         if group.place != "device":
@@ -219,16 +230,23 @@ def _product(made: Made, instructions: Mapping[str, Made]) -> tuple[float, float
     if not results or len(arrays) != _MATRIX:
         return None
     three = [*arrays, results[0]]
-    ranks = {len(sizes) for _, sizes in three}
-    batches = {sizes[:-_MATRIX] for _, sizes in three}
-    if len(ranks) != 1 or min(ranks) < _MATRIX or len(batches) != 1:
+    batch = _batch([sizes for _, sizes in three])
+    if batch is None:
         return None
-    batch = math.prod(batches.pop())
     numbers = [math.prod(sizes) for _, sizes in three]
     work = math.isqrt(math.prod(numbers) // max(batch, 1)) if batch else 0
     return 2.0 * work, float(
         sum(number * _bytes(kind) for number, (kind, _) in zip(numbers, three, strict=True))
     )
+
+
+def _batch(shapes: Sequence[Sequence[int]]) -> int | None:
+    """How many products of matrices these shapes are; None where they are none."""
+    ranks = {len(sizes) for sizes in shapes}
+    batches = {tuple(sizes[:-_MATRIX]) for sizes in shapes}
+    if len(ranks) != 1 or min(ranks) < _MATRIX or len(batches) != 1:
+        return None
+    return math.prod(batches.pop())
 
 
 def _bytes(kind: str) -> int:

@@ -70,11 +70,6 @@ def _use(
     known = [row for row in rows if row["flops"] is not None]
     computing_ps = sum(row["self_ps"] for row in rows)
     bounded = [row for row in rows if row["least_ps"] is not None]
-    # Of ops whose cost nobody knows, no share of a peak is known either.
-    has_flops = any(row["peak_flops"] for row in known)
-    has_bytes = any(row["peak_bytes"] for row in known)
-    flops_s = sum(row["flops"] / row["peak_flops"] for row in known if row["peak_flops"])
-    bytes_s = sum(row["bytes"] / row["peak_bytes"] for row in known if row["peak_bytes"])
     return Use(
         *key,
         steps,
@@ -82,12 +77,19 @@ def _use(
         computing_ps,
         computing_ps - sum(row["self_ps"] for row in known),
         sum(row["flops"] for row in known),
-        flops_s * _PS / window_ps if has_flops and window_ps else None,
-        bytes_s * _PS / window_ps if has_bytes and window_ps else None,
+        _share_of_peak(known, "flops", window_ps),
+        _share_of_peak(known, "bytes", window_ps),
         sum(row["least_ps"] for row in bounded),
         sum(row["self_ps"] for row in bounded),
         next((row["peaks_by"] for row in rows if row["peaks_by"]), None),
     )
+
+
+def _share_of_peak(known: Sequence[Mapping[str, Any]], what: str, window_ps: int) -> float | None:
+    """The share of its peak that a device reached; None where no op has both a cost and a peak."""
+    peak = f"peak_{what}"
+    seconds = [row[what] / row[peak] for row in known if row[peak]]
+    return sum(seconds) * _PS / window_ps if seconds and window_ps else None
 
 
 def grouped(rows: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:

@@ -70,18 +70,24 @@ def against(one: Mapping[str, Any], peaks: devices.DevicePeaks | None) -> dict[s
     if kind == "tf32" and kind not in peaks.flops:
         made["number_type"] = kind = "f32"
     made.update(peak_flops=peaks.of(kind), peak_bytes=peaks.memory, peaks_by=peaks.told_by)
+    if one["flops"] is not None and one["bytes"] is not None and (one["flops"] or one["bytes"]):
+        _hold_against_peaks(made, one, kind, peaks)
+    return made
+
+
+def _hold_against_peaks(
+    made: dict[str, Any], one: Mapping[str, Any], kind: str, peaks: devices.DevicePeaks
+) -> None:
+    """Fills what an op of a known cost could have taken at best. kind: type of its numbers."""
     flops, moved, took = one["flops"], one["bytes"], one["self_ps"]
-    if flops is None or moved is None or not (flops or moved):
-        return made
     if kind == "f32" and made["peak_flops"] and flops * _PS > took * made["peak_flops"]:
         # What is faster than 32-bit floats can be was shortened.
         made.update(number_type="tf32", peak_flops=peaks.of("tf32"))
     if made["peak_bytes"] is None or (flops and made["peak_flops"] is None):
         made["problem"] = NO_PEAKS
-        return made
+        return
     bound, least_ps = roofs.least(flops, moved, made["peak_flops"] or 1.0, made["peak_bytes"])
     if least_ps > took * _GRAIN:
         made["problem"] = FASTER
-        return made
+        return
     made.update(bound=bound, least_ps=min(least_ps, took))
-    return made

@@ -4,6 +4,7 @@ go."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from stepscope.instruments.roofline.torch_shapes import Tensors, broadcast
 
@@ -40,17 +41,12 @@ def moved_bytes(called: str, given: Tensors) -> float | None:
     if not tensors:
         return None
     read = sum(given.bytes(at) for at in tensors)
-    name = called.removesuffix("_")
     if called in ("fill_", "zero_"):
         return given.bytes(0)
     if called == "copy_":
         return given.bytes(0) + given.bytes(1)
-    if name in _MAPS and called.endswith("_") and not called.startswith("_"):
-        return read + given.bytes(0)
-    if called in _MAPS or called in _COMPARES:
-        made = math.prod(broadcast([given.shape(at) for at in tensors]))
-        size = max(given.size(at) for at in tensors if given.shape(at) or len(tensors) == 1)
-        return read + made * (1 if called in _COMPARES else size)
+    if called in _MAPS or called in _COMPARES or _is_in_place(called):
+        return read + _made_bytes(called, given, tensors)
     if called in _READS:
         return read
     if called == "cat":
@@ -60,6 +56,20 @@ def moved_bytes(called: str, given: Tensors) -> float | None:
     if called == "native_dropout":
         return 2 * read + math.prod(given.shape(0))
     return _of_norms(called, given, read)
+
+
+def _made_bytes(called: str, given: Tensors, tensors: Sequence[int]) -> float:
+    """Bytes of what an op makes of each element."""
+    if _is_in_place(called):
+        return given.bytes(0)
+    made = math.prod(broadcast([given.shape(at) for at in tensors]))
+    size = max(given.size(at) for at in tensors if given.shape(at) or len(tensors) == 1)
+    return made * (1 if called in _COMPARES else size)
+
+
+def _is_in_place(called: str) -> bool:
+    """Whether the op maps its first input and writes into it, as add_ does."""
+    return called.endswith("_") and not called.startswith("_") and called.removesuffix("_") in _MAPS
 
 
 def _of_norms(called: str, given: Tensors, read: float) -> float | None:

@@ -110,10 +110,14 @@ def _input(dims: Any, kind: Any, steps: Any) -> Input | None:
         return None
     shapes = dims if is_list else [dims]
     each = steps if is_list and isinstance(steps, list) and len(steps) == len(dims) else [steps] * len(shapes)
-    if not all(type(number) is int and number >= 0 for shape in shapes for number in shape):
-        raise ValueError("no sizes")
+    _check_sizes(shapes)
     kept = sum(_kept(one, by) for one, by in zip(shapes, each, strict=True))
     return Input(tuple(tuple(shape) for shape in shapes), kept, size, dtype)
+
+
+def _check_sizes(shapes: Sequence[Sequence[Any]]) -> None:
+    if not all(type(number) is int and number >= 0 for shape in shapes for number in shape):
+        raise ValueError("no sizes")
 
 
 def _kept(dims: Sequence[int], steps: Any) -> float:

@@ -132,30 +132,42 @@ def evidence_of(
     for number in range(max(map(len, bits.values()))):
         # With what is near on both sides, so that a gap between two calls is seen whole.
         near = {
-            source_id: (own[number][0] - driver.SHORT_PS, own[number][1] + driver.SHORT_PS)
-            for source_id, own in bits.items()
+            source_id: (cuts[number][0] - driver.SHORT_PS, cuts[number][1] + driver.SHORT_PS)
+            for source_id, cuts in bits.items()
         }
         all_do = threads.doing(near)
         for source in sources:
-            own, window = source.source_id, bits[source.source_id][number]
-            found = {} if spans is None else spans.within(own, *window)
-            does = all_do.get(own, [])
-            known = SpanEvidence(
-                {label: found[label] for label in EXECUTION if found.get(label)},
-                found.get("input work", ()),
-                found.get("input waits", ()),
-                found.get("peer waits", ()),
-                does,
-                driver.launching(_near(sampled.segments.get(own, ()), window), does),
-                kinds[own].on_devices,
-                found.get("setups", ()),
-                _by_device(found),
-                kinds[own].inline and not kinds[own].on_devices,
-            )
-            samples = _near(sampled.spans.get(own, ()), window)
-            loader = sampled.loader(own, found.get("input python", ()))
+            at, window = source.source_id, bits[source.source_id][number]
+            found = {} if spans is None else spans.within(at, *window)
+            does = all_do.get(at, [])
+            launching = driver.launching(_near(sampled.segments.get(at, ()), window), does)
+            known = _span_evidence(found, does, launching, kinds[at])
+            samples = _near(sampled.spans.get(at, ()), window)
+            loader = sampled.loader(at, found.get("input python", ()))
             yield EvidenceWindow(source, window, known, samples, loader)
             does.clear()  # who asked may still hold it while what follows is read
+
+
+def _span_evidence(
+    found: Mapping[str, Sequence[Interval]],
+    does: list[Segment],
+    launching: Sequence[Segment],
+    kinds: EvidenceKinds,
+) -> SpanEvidence:
+    """What is known of a bit from spans. found: spans by what they show; does: what the driving thread
+    does."""
+    return SpanEvidence(
+        {label: found[label] for label in EXECUTION if found.get(label)},
+        found.get("input work", ()),
+        found.get("input waits", ()),
+        found.get("peer waits", ()),
+        does,
+        launching,
+        kinds.on_devices,
+        found.get("setups", ()),
+        _by_device(found),
+        kinds.inline and not kinds.on_devices,
+    )
 
 
 class _SampledThreads:
@@ -282,10 +294,7 @@ class _DrivingThreads:
         if not tracks:
             return {}
         begin, end = _around(windows.values())
-        traced: list[driver.TracedCall] = []
-        if (some := [track for track in self._traced if track in tracks]) and self._calls:
-            asked = statement("traced_calls", tracks=some, begin_ps=begin, end_ps=end)
-            traced = [(row[0], row[1], row[2]) for row in self._query(asked).rows()]
+        traced = self._traced_calls([track for track in self._traced if track in tracks], begin, end)
         slices = self._stream(statement("driving_slices", tracks=list(tracks), begin_ps=begin, end_ps=end))
         within = {track: windows[source_id] for track, source_id in tracks.items()}
         found = {
@@ -298,6 +307,13 @@ class _DrivingThreads:
             if calls:
                 found[source_id] = driver.compiling(segments, calls)
         return found
+
+    def _traced_calls(self, tracks: list[int], begin_ps: int, end_ps: int) -> list[driver.TracedCall]:
+        """Calls of runs that were traced in full."""
+        if not tracks or not self._calls:
+            return []
+        asked = statement("traced_calls", tracks=tracks, begin_ps=begin_ps, end_ps=end_ps)
+        return [(row[0], row[1], row[2]) for row in self._query(asked).rows()]
 
     def throughout(self, windows: Mapping[int, Sequence[Interval]]) -> dict[int, list[Segment]]:
         """What they do in all windows of each source, which follow each other."""
@@ -316,18 +332,25 @@ class _DrivingThreads:
 
 def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[Statement]:
     """Statements that find when something executes or waits."""
-    known = {source_id: evidence_kinds for source_id, evidence_kinds in kinds.items() if evidence_kinds.any}
     within: dict[str, Value] = {"begin_ps": whole[0], "end_ps": whole[1]}
-    on_devices = [source_id for source_id, evidence_kinds in known.items() if evidence_kinds.on_devices]
-    on_hosts = [source_id for source_id, evidence_kinds in known.items() if not evidence_kinds.on_devices]
-    if on_devices:
-        yield statement("step_evidence", sources=on_devices, place="device", **within)
-    if several := [source_id for source_id in on_devices if known[source_id].devices > 1]:
+    of_devices = {
+        number: of_source for number, of_source in kinds.items() if of_source.any and of_source.on_devices
+    }
+    if of_devices:
+        yield statement("step_evidence", sources=list(of_devices), place="device", **within)
+    if several := [number for number, of_source in of_devices.items() if of_source.devices > 1]:
         yield statement("device_evidence", sources=several, **within)
+    of_hosts = {
+        number: of_source for number, of_source in kinds.items() if of_source.any and not of_source.on_devices
+    }
+    yield from _spans_of_hosts(of_hosts, within)
+
+
+def _spans_of_hosts(kinds: Mapping[int, EvidenceKinds], within: Mapping[str, Value]) -> Iterator[Statement]:
     for name in ("step_evidence", "captured_evidence", "loading_evidence"):
-        if some := [source_id for source_id in on_hosts if known[source_id].asked == name]:
+        if some := [number for number, of_source in kinds.items() if of_source.asked == name]:
             yield statement(name, sources=some, place="host", **within)
-    if programs := [source_id for source_id in on_hosts if known[source_id].programs]:
+    if programs := [number for number, of_source in kinds.items() if of_source.programs]:
         yield statement("program_evidence", sources=programs, **within)
 
 

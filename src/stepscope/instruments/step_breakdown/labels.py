@@ -1,4 +1,4 @@
-"""What slices and frames of Python stand for, by their names.
+"""Labels of slices and of frames of Python, by their names.
 
 A label that is `whole` holds for everything within: a checkpoint stays waiting, and a compilation compiling,
 whatever ops and frames they are made of. Other labels give way to what is known of something further inside.
@@ -194,19 +194,23 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
         if function in c_functions.AWAITING:
             return _BUILT_IN_IDLE
         return _BUILT_IN_COPY if function in c_functions.MOVING else _BUILT_IN_WAIT
-    if code != "program":
-        place = f"{file}:{function}"
-        for matches, meaning in _PURPOSES:
-            if matches(place):
-                return meaning
-        if _STANDARD_WAITS.search(file) and _WAITING.search(function):
-            return Meaning("wait")
-        if _FRAMEWORKS.search(file) or (code == "unknown" and file in _FRAMEWORK_FILES):
-            return Meaning("dispatch")
-        if code != "unknown" or file in ("builtins", "time") or "<" in file:
-            return NOTHING
-        if "/" in file and _INSTALLED.search(file):
-            return NOTHING
+    return Meaning("python") if code == "program" else _of_others(file, function, code)
+
+
+def _of_others(file: str, function: str, code: str) -> Meaning:
+    """What a frame stands for that is not known to be the program's."""
+    place = f"{file}:{function}"
+    for matches, meaning in _PURPOSES:
+        if matches(place):
+            return meaning
+    if _STANDARD_WAITS.search(file) and _WAITING.search(function):
+        return Meaning("wait")
+    if _FRAMEWORKS.search(file) or (code == "unknown" and file in _FRAMEWORK_FILES):
+        return Meaning("dispatch")
+    if code != "unknown" or file in ("builtins", "time") or "<" in file:
+        return NOTHING
+    if "/" in file and _INSTALLED.search(file):
+        return NOTHING
     return Meaning("python")
 
 

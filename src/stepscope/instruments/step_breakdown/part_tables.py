@@ -16,6 +16,7 @@ from stepscope.instruments.step_breakdown.evidence import (
     NOTHING,
     EvidenceKinds,
     EvidenceWindow,
+    LoaderPython,
     SteppedSource,
     StepSpan,
 )
@@ -86,37 +87,46 @@ def sources_with_steps(query: Query) -> list[SteppedSource]:
 
 
 def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
-    spans = [(step.ts_ps, step.end_ps) for step in source.steps]
-    by_stack = StackSums(spans)
-    totals: list[_core.StepSums] = []
-    for _, window, told, looks, loader in bits:
-        within = [clipped for span in spans if (clipped := _clipped(span, window))]
-        # A step that one device computes in while others wait is no step in which all compute.
-        devices = [told._replace(executing=own) for own in told.devices] or [told]
-        totals = totals or [_core.StepSums(spans, len(LABELS)) for _ in devices]
-        for sums, span_evidence in zip(totals, devices, strict=True):
-            pieces = sweep(within, span_evidence)
-            if loader.python and loader.ran:
-                locked = interpreter_lock.count_lock_waits(pieces_of(pieces), loader.python, loader.ran)
-                pieces = kept(locked)
-            sums.add(pieces)
-        if looks or (loader.python and loader.ran):
-            seen = pieces_of(pieces if len(devices) == 1 else sweep(within, told))
-            by_stack.add(seen, looks)
+    totals, by_stack = _sums(source, bits)
+    shares = means_of_devices([total.finish() for total in totals])
+    key = {"source_id": source.source_id}
     parts = [
-        {"step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
-        for step, own in zip(
-            source.steps, means_of_devices([total.finish() for total in totals]), strict=True
-        )
-        for label, dur_ps, hidden_ps in zip(LABELS, own, own[len(LABELS) :], strict=False)
+        {**key, "step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
+        for step, share in zip(source.steps, shares, strict=True)
+        for label, dur_ps, hidden_ps in zip(LABELS, share, share[len(LABELS) :], strict=False)
         if dur_ps or hidden_ps
     ]
     stacks = [
-        {"step_id": source.steps[number].id, "stack_id": stack_id, "label": label, "dur_ps": dur_ps}
+        {**key, "step_id": source.steps[number].id, "stack_id": stack_id, "label": label, "dur_ps": dur_ps}
         for (number, stack_id, label), dur_ps in by_stack.sums()
     ]
-    own = {"source_id": source.source_id}
-    return PartRows([{**own, **row} for row in parts], [{**own, **row} for row in stacks])
+    return PartRows(parts, stacks)
+
+
+def _sums(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> tuple[list[_core.StepSums], StackSums]:
+    """The labels of all bits, summed by step for each device, and by stack."""
+    spans = [(step.ts_ps, step.end_ps) for step in source.steps]
+    by_stack = StackSums(spans)
+    totals: list[_core.StepSums] = []
+    for _, window, known, looks, loader in bits:
+        within = [clipped for span in spans if (clipped := _clipped(span, window))]
+        # A step that one device computes in while others wait is no step in which all compute.
+        devices = [known._replace(executing=device) for device in known.devices] or [known]
+        totals = totals or [_core.StepSums(spans, len(LABELS)) for _ in devices]
+        for sums, of_device in zip(totals, devices, strict=True):
+            pieces = _without_lock_waits(sweep(within, of_device), loader)
+            sums.add(pieces)
+        if looks or (loader.python and loader.ran):
+            seen = pieces_of(pieces if len(devices) == 1 else sweep(within, known))
+            by_stack.add(seen, looks)
+    return totals, by_stack
+
+
+def _without_lock_waits(pieces: _core.Pieces, loader: LoaderPython) -> _core.Pieces:
+    """The pieces, with what the program waits for the interpreter's lock counted as such."""
+    if not (loader.python and loader.ran):
+        return pieces
+    return kept(interpreter_lock.count_lock_waits(pieces_of(pieces), loader.python, loader.ran))
 
 
 def means_of_devices(sums: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:

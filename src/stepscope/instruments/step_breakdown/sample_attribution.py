@@ -1,4 +1,4 @@
-"""Which time of the driving thread each sample of its stack stands for.
+"""The time of the driving thread that each sample of its stack stands for.
 
 A sample is one moment, and the next may come a whole step later. Slices tell in which call, or between which
 calls, that moment lies, and whether ops executed: it says something about that stretch and nothing about

@@ -1,4 +1,4 @@
-"""What runs of a session do in steps of which only stacks are known.
+"""The inside of Session.run in steps of which only stacks are known.
 
 TensorFlow 1 has no profiler that watches a program: a recorder samples stacks in steps that run as ever, and
 traces other runs in full. Tracing takes long, and meanwhile the input works ahead, so that those runs tell
@@ -10,7 +10,7 @@ rest is waiting for input where the runs take a batch and wait for it, and other
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any, NamedTuple
@@ -61,12 +61,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
     hosts = {key: host for key, host in _hosts(query).items() if host.sampled and host.traced}
     if not hosts:
         return
-    by_step: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in parts:
-        by_step[row["step_id"]].append(row)
-    of_stacks: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in stacks:
-        of_stacks[row["step_id"]].append(row)
+    by_step, of_stacks = _by_step(parts), _by_step(stacks)
     fed = {(run_id, host_id): size for run_id, host_id, size in query(statement("fed_to_runs")).rows()}
     calls: dict[tuple[str, str], list[float]] = defaultdict(list)
     for run_id, host_id, of_call, series, value in query(statement("traced_durations")).rows():
@@ -85,6 +80,13 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
                 if dur_ps:
                     _move(by_step[step_id], parts, label, dur_ps)
                     stacks += _of_stacks(step_stacks, label, dur_ps)
+
+
+def _by_step(rows: Iterable[dict[str, Any]]) -> defaultdict[int, list[dict[str, Any]]]:
+    found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        found[row["step_id"]].append(row)
+    return found
 
 
 def _hosts(query: Query) -> dict[tuple[str, str], _Host]:

@@ -1,4 +1,4 @@
-"""What labels take of steps, by the stack that the driving thread had meanwhile."""
+"""Sums of labels by step and by the stack that the driving thread had."""
 
 from __future__ import annotations
 

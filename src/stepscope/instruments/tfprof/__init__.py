@@ -120,21 +120,23 @@ class TfprofModel:
             self._read("profile", profile)
         if graph is not None:
             self._read("graph", graph)
-        if op_log is not None and log_first:
-            self._read("op log", op_log)
-        if checkpoint is not None and log_first:
-            self._add_checkpoint(checkpoint)
+        if log_first:
+            self._add_log(op_log, checkpoint)
         for step, file in enumerate(run_metadata):
             self._read("RunMetadata", file, step)
         if evidence is not None:
             self._take(evidence, graph, op_log, checkpoint)
-        if op_log is not None and not log_first:
-            self._read("op log", op_log)
-        if checkpoint is not None and not log_first:
-            self._add_checkpoint(checkpoint)
+        if not log_first:
+            self._add_log(op_log, checkpoint)
         if own_flops:
             self._lacks.pop("float_ops", None)
             self.notes.append(_told(*self._core.fill_flops()))
+
+    def _add_log(self, op_log: ModelFile | None, checkpoint: ModelFile | None) -> None:
+        if op_log is not None:
+            self._read("op log", op_log)
+        if checkpoint is not None:
+            self._add_checkpoint(checkpoint)
 
     @property
     def of_trace(self) -> bool:

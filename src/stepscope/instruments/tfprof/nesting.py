@@ -1,4 +1,4 @@
-"""Where slices lie: the modules, annotations, ops and Python calls around each op of a thread."""
+"""Nesting of slices: the modules, annotations, ops and Python calls around each op of a thread."""
 
 from __future__ import annotations
 
@@ -238,9 +238,7 @@ def _threads(rows: BatchedRows, kinds: Mapping[int, _AlikeSlices], state: _OpenO
                 open_.clear()
                 last = track
             end_ps = ts_ps + dur_ps
-            while open_ and (open_[-1][0] >= depth or open_[-1][1] < end_ps):
-                open_.pop()
-            path, stack = open_[-1][2:] if open_ else (0, 0)
+            path, stack = _innermost(open_, depth, end_ps)
             if stands_for == "op":
                 stack_of_row = stack
                 if kind.op is not None:
@@ -250,8 +248,7 @@ def _threads(rows: BatchedRows, kinds: Mapping[int, _AlikeSlices], state: _OpenO
                     if kind.frame is not None:
                         stack_of_row = stack = on_stack(stack, kind.frame)
                 if listed and not stack_of_row:
-                    for frame in _listed(listed):
-                        stack_of_row = on_stack(stack_of_row, state.frames.of(frame))
+                    stack_of_row = _listed_stack(listed, state)
                 state.kinds.setdefault(path, kind.op_type)
                 state.add((path, stack_of_row, False, kind.device, step), self_ps, ts_ps, 0)
             elif stands_for is None:
@@ -263,6 +260,21 @@ def _threads(rows: BatchedRows, kinds: Mapping[int, _AlikeSlices], state: _OpenO
                 if kind.part is not None:
                     path = below(path, kind.part)
             open_.append((depth, end_ps, path, stack))
+
+
+def _innermost(open_: list[tuple[int, int, int, int]], depth: int, end_ps: int) -> tuple[int, int]:
+    """Path and stack of what a slice lies in; what has ended is closed."""
+    while open_ and (open_[-1][0] >= depth or open_[-1][1] < end_ps):
+        open_.pop()
+    return open_[-1][2:] if open_ else (0, 0)
+
+
+def _listed_stack(listed: str, state: _OpenOps) -> int:
+    """The stack that a slice lists among its values."""
+    stack = 0
+    for frame in _listed(listed):
+        stack = state.stacks.below(stack, state.frames.of(frame))
+    return stack
 
 
 def _from_root(paths: _Trie, named: dict[tuple[str, str | None], int], op: str, module: str | None) -> int:

@@ -1,1 +1,1 @@
-"""What compiled programs of XLA tell of the ops that were compiled."""
+"""Compiled programs of XLA: what they tell of the ops that were compiled."""

@@ -255,12 +255,14 @@ def _why(graph: Graph, name: str, op: str | None) -> tuple[str, str | None]:
     for producer, consumer, reason in graph.cycles:
         if name and any(end.startswith((f"<{name} #", f"<{name} + ")) for end in (producer, consumer)):
             return "cycle", f"{producer} -> {consumer}: {reason}"[:400]
-    sorted_nodes, candidates = (graph.numbers.get(key) for key in ("sorted_nodes", "compilation_candidates_"))
-    if (
-        name
-        and graph.uncompilable
-        and None not in (sorted_nodes, candidates)
-        and len(graph.uncompilable) + (candidates or 0) >= (sorted_nodes or 0)
-    ):
+    if name and graph.uncompilable and _all_accounted_for(graph):
         return "too_small", "it can be compiled, and no line says why it was left out: inferred"
     return "untold", None
+
+
+def _all_accounted_for(graph: Graph) -> bool:
+    """Whether each node is a candidate, or has a reason why it cannot be compiled."""
+    nodes, candidates = (graph.numbers.get(key) for key in ("sorted_nodes", "compilation_candidates_"))
+    if nodes is None or candidates is None:
+        return False
+    return len(graph.uncompilable) + candidates >= nodes

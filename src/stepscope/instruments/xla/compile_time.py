@@ -1,4 +1,4 @@
-"""How long XLA took to compile each program, by pipeline, pass and stage of code generation."""
+"""Compile times of XLA by program, pipeline, pass and stage of code generation."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from stepscope.instruments.xla.known_programs import KnownProgram
-from stepscope.instruments.xla.timed import NEVER, statements
+from stepscope.instruments.xla.program_index import statements
+from stepscope.instruments.xla.timed import NEVER
 
 BY = "module, time and thread"
 """What such a join rests on."""
@@ -56,10 +57,7 @@ def apart(
     rows = [_Slice._make(row) for row in slices]
     sums: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
     for sure, members in _executions(rows):
-        by_module: dict[str, list[_Slice]] = defaultdict(list)
-        for member in members:
-            if member.module in modules and member.place == "host":
-                by_module[member.module].append(member)
+        by_module = _by_module(members, modules)
         for module, found in by_module.items():
             program = _fits({one.op for one in found if one.op}, module, found[0].source, programs, sure)
             for one in found:
@@ -80,14 +78,20 @@ def apart(
     return [*kept, *((*key[:-1], *figures, key[-1]) for key, figures in sums.items())]
 
 
+def _by_module(members: Iterable[_Slice], modules: set[str]) -> dict[str, list[_Slice]]:
+    """Slices of the host, of these modules."""
+    by_module: dict[str, list[_Slice]] = defaultdict(list)
+    for member in members:
+        if member.module in modules and member.place == "host":
+            by_module[member.module].append(member)
+    return by_module
+
+
 def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
     """Executions with their slices, and whether these are surely all. Slices of no execution, or of one of
     several, are one each."""
     whole = list(rows)
-    spans: dict[int, list[_Slice]] = defaultdict(list)
-    for one in whole:
-        if one.op is None:
-            spans[one.source].append(one)
+    spans = _spans(whole)
     starts = {source: [one.ts for one in found] for source, found in spans.items()}
     longest = {source: max(one.dur for one in found) for source, found in spans.items()}
     members: dict[tuple[int, int], list[_Slice]] = defaultdict(list)
@@ -96,20 +100,36 @@ def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
     for one in whole:
         if one.op is None:
             continue
-        around = []
-        found = spans.get(one.source, [])
-        at = bisect_right(starts.get(one.source, []), one.ts)
-        while at and found[at - 1].ts >= one.ts - longest[one.source]:
-            at -= 1
-            if found[at].ts + found[at].dur >= one.ts + one.dur:
-                around.append(at)
-        on_track = [at for at in around if found[at].track == one.track]
+        around = _around(
+            one, spans.get(one.source, []), starts.get(one.source, []), longest.get(one.source, 0)
+        )
+        on_track = [at for at in around if spans[one.source][at].track == one.track]
         if len(on_track or around) == 1:
             members[one.source, (on_track or around)[0]].append(one)
         else:
             alone.append((False, [one]))
             unsure |= {(one.source, at) for at in around}
     return [*((key not in unsure, found) for key, found in members.items()), *alone]
+
+
+def _around(one: _Slice, found: Sequence[_Slice], starts: Sequence[int], longest: int) -> list[int]:
+    """The places of the executions that a slice lies in. starts: theirs; longest: the longest of them."""
+    around = []
+    at = bisect_right(starts, one.ts)
+    while at and found[at - 1].ts >= one.ts - longest:
+        at -= 1
+        if found[at].ts + found[at].dur >= one.ts + one.dur:
+            around.append(at)
+    return around
+
+
+def _spans(whole: Iterable[_Slice]) -> dict[int, list[_Slice]]:
+    """Executions by source: slices without an op."""
+    spans: dict[int, list[_Slice]] = defaultdict(list)
+    for one in whole:
+        if one.op is None:
+            spans[one.source].append(one)
+    return spans
 
 
 def _fits(

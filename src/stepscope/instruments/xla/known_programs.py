@@ -92,27 +92,7 @@ def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[Kn
 
 def _of_rows(rows: Sequence[_InstructionRow]) -> KnownProgram:
     numbers = {name: at for at, name in enumerate(dict.fromkeys(row.computation for row in rows))}
-    instructions = []
-    for row in rows:
-        called: tuple[int, ...] = ()
-        if row.opcode in (*_CALLS, "fusion"):
-            called = tuple(numbers[name] for name in strict_json.elements(row.calls) if name in numbers)
-        instructions.append(
-            HloInstruction(
-                row.name,
-                row.opcode,
-                numbers[row.computation],
-                called if row.opcode in _CALLS else (),
-                called[0] if row.opcode == "fusion" and called else None,
-                row.flops if row.is_known else None,
-                row.transcendentals if row.is_known else None,
-                row.bytes if row.is_known else None,
-                None if row.trips is None else int(row.trips),
-                row.op_name,
-                row.in_file,
-                row.on_line,
-            )
-        )
+    instructions = [_stored_instruction(row, numbers) for row in rows]
     first = rows[0]
     entry = next((numbers[row.computation] for row in rows if row.is_entry), None)
     return KnownProgram(
@@ -123,6 +103,27 @@ def _of_rows(rows: Sequence[_InstructionRow]) -> KnownProgram:
         tuple(instructions),
         tuple(numbers),
         first.file,
+    )
+
+
+def _stored_instruction(row: _InstructionRow, numbers: Mapping[str, int]) -> HloInstruction:
+    """numbers: of the computations, by their names."""
+    called: tuple[int, ...] = ()
+    if row.opcode in (*_CALLS, "fusion"):
+        called = tuple(numbers[name] for name in strict_json.elements(row.calls) if name in numbers)
+    return HloInstruction(
+        row.name,
+        row.opcode,
+        numbers[row.computation],
+        called if row.opcode in _CALLS else (),
+        called[0] if row.opcode == "fusion" and called else None,
+        row.flops if row.is_known else None,
+        row.transcendentals if row.is_known else None,
+        row.bytes if row.is_known else None,
+        None if row.trips is None else int(row.trips),
+        row.op_name,
+        row.in_file,
+        row.on_line,
     )
 
 

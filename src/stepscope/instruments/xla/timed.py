@@ -9,12 +9,12 @@ they differ stay unknown.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepscope.instruments.xla.known_programs import HloInstruction, KnownProgram
+from stepscope.instruments.xla.program_index import Group, ProgramIndex, agreed, statements
 
 COLUMNS = (
     *("module", "program_id", "instruction", "opcode", "place", "device", "slices", "executions", "runs"),
@@ -34,10 +34,12 @@ executions can take at the machine's peaks; bound_share: that in the self time. 
 instruction is in, which is where its time is; timed: whether slices show it. joined_by: module and id,
 module, name and so on. instructions: how many a group has."""
 
+
 NEVER = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
 """Opcodes without work, so that XLA times none."""
+
+
 _PS = 10**12
-_FIRST_NAME = re.compile(r"^%?([^\s=(]+) =")
 
 
 class Lost(NamedTuple):
@@ -63,51 +65,22 @@ class TimedPrograms(NamedTuple):
     ambiguous: tuple[str, ...]
 
 
-class Group(NamedTuple):
-    """A row of the statement instruction_slices. by: what the choice of the program rests on, if not on what
-    the slices say."""
-
-    source: int
-    place: str
-    device: str
-    module: str | None
-    program: str | None
-    numbered: bool
-    op: str
-    name: str
-    slices: int
-    total_ps: int
-    self_ps: int
-    by: str = ""
-
-
 def join(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> TimedPrograms:
     """Joins rows of the statement instruction_slices with the programs."""
     met: dict[tuple[Any, ...], list[tuple[Group, HloInstruction]]] = defaultdict(list)
     lost: list[Lost] = []
-    index = _ProgramIndex(programs)
-    devices = {
-        (group.source, group.module) for group in (Group(*one) for one in groups) if group.place == "device"
-    }
-    seen = 0
-    for one in (Group(*group) for group in groups):
-        seen += one.slices
-        reason = None
-        if one.place == "none":
-            reason = "repeats"
-        elif one.place == "launch" or (one.place == "host" and (one.source, one.module) in devices):
-            reason = "launch"
+    index = ProgramIndex(programs)
+    every = [Group(*group) for group in groups]
+    devices = {(group.source, group.module) for group in every if group.place == "device"}
+    for one in every:
+        reason = _not_an_instruction(one, devices)
+        if reason == "launch":
             index.launched[one.source, one.module][one.op] += one.slices
         if reason is None:
             reason, candidates, by = index.candidates(one)
-            found = [
-                (program, made)
-                for program in candidates
-                if (made := index.instruction(program, one)) is not None
-            ]
-            if found:
+            if found := index.instructions(candidates, one):
                 key = (one.source, tuple(id(program) for program, _ in found), by, one.place, one.device)
-                met[(*key, found[0][1].name)].append((one, _agreed([made for _, made in found])))
+                met[(*key, found[0][1].name)].append((one, agreed([made for _, made in found])))
                 index.used.setdefault(key[1], [program for program, _ in found])
                 continue
             reason = reason or "no_instruction"
@@ -117,106 +90,28 @@ def join(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> T
         rows,
         sorted(lost, key=lambda one: (-one.slices, one)),
         _untimed(index, met),
-        seen,
-        tuple(sorted({members[0].module for members in index.used.values() if len(members) > 1})),
+        sum(group.slices for group in every),
+        index.modules_of_several(),
     )
 
 
-class _ProgramIndex:
-    """Programs by what slices say of them."""
+def _not_an_instruction(group: Group, devices: Collection[tuple[int, str | None]]) -> str | None:
+    """Why a group is no execution of an instruction. devices: sources and modules that ran on a device."""
+    reason = None
+    if group.place == "none":
+        reason = "repeats"
+    elif group.place == "launch" or (group.place == "host" and (group.source, group.module) in devices):
+        reason = "launch"
 
-    def __init__(self, programs: Sequence[KnownProgram]) -> None:
-        self.by_module: dict[str, list[KnownProgram]] = defaultdict(list)
-        self.by_id: dict[str, list[KnownProgram]] = defaultdict(list)
-        self.used: dict[tuple[int, ...], list[KnownProgram]] = {}
-        self.launched: dict[tuple[int, str | None], Counter[str]] = defaultdict(Counter)
-        self._names: dict[int, dict[str, HloInstruction]] = {}
-        self._by_name: dict[str, list[KnownProgram]] = defaultdict(list)
-        for program in programs:
-            self.by_module[program.module].append(program)
-            if program.id is not None:
-                self.by_id[program.id].append(program)
-            names: dict[str, HloInstruction] = {}
-            for instruction in program.instructions:
-                names.setdefault(instruction.name, instruction)
-            self._names[id(program)] = names
-            for name in names:
-                self._by_name[name].append(program)
-
-    def candidates(self, group: Group) -> tuple[str | None, list[KnownProgram], str]:
-        """Programs that a slice may be of, and what that rests on; a reason where there is none."""
-        if group.module is not None:
-            return self._of_module(group, self.by_module.get(group.module, []))
-        if group.program is not None and group.program in self.by_id:
-            return None, _own(self.by_id[group.program], group.source)[:1], "id"
-        named = [program for name in _names_of(group) for program in self._by_name.get(name, [])]
-        named = _own(list({id(program): program for program in named}.values()), group.source)
-        if len(named) == 1:
-            return None, named, "name"
-        return ("ambiguous" if named else "no_program"), [], ""
-
-    def _of_module(
-        self, group: Group, known: Sequence[KnownProgram]
-    ) -> tuple[str | None, list[KnownProgram], str]:
-        """The same of a slice that names its module. known: programs of that name."""
-        sure = group.numbered or group.place == "device"
-        if not known:
-            if group.program in self.by_id and sure:
-                return None, _own(self.by_id[group.program], group.source)[:1], "id"
-            return "no_program", [], ""
-        exact = [program for program in known if program.id == group.program]
-        if exact and sure:
-            return None, _own(exact, group.source)[:1], group.by or "module and id"
-        found = _own(known, group.source)
-        return None, found, "module and id" if len(found) == 1 and found == exact else "module"
-
-    def instruction(self, program: KnownProgram, group: Group) -> HloInstruction | None:
-        """The instruction that a slice names; on a TPU the slice's name may be its whole text."""
-        names = self._names[id(program)]
-        return next((names[name] for name in _names_of(group) if name in names), None)
-
-
-def _names_of(group: Group) -> list[str]:
-    text = _FIRST_NAME.match(group.name)
-    return [group.op, *([text[1]] if text else []), group.name]
-
-
-def _own(programs: Sequence[KnownProgram], source: int) -> list[KnownProgram]:
-    """Those that the recording keeps itself, where it keeps some; of equal ones from a dump, one."""
-    of_source = [program for program in programs if program.source == source]
-    if of_source:
-        return of_source
-    others = [program for program in programs if program.source is None] or list(programs)
-    distinct: dict[Any, KnownProgram] = {}
-    for program in others:
-        distinct.setdefault((program.module, program.id, program.instructions), program)
-    return list(distinct.values())
-
-
-def _agreed(found: Sequence[HloInstruction]) -> HloInstruction:
-    """What several programs say of an instruction in common."""
-    first = found[0]
-    if len(found) == 1:
-        return first
-    same: dict[str, Any] = {
-        key: getattr(first, key)
-        if all(getattr(instruction, key) == getattr(first, key) for instruction in found)
-        else ("" if key in ("name", "opcode") else None)
-        for key in ("opcode", "flops", "transcendentals", "bytes", "trips", "op_name", "file", "line")
-    }
-    return first._replace(**same)
+    return reason
 
 
 Met = Mapping[tuple[Any, ...], Sequence[tuple[Group, HloInstruction]]]
 
 
-def _rows(met: Met, index: _ProgramIndex) -> list[dict[str, Any]]:
+def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
     """A row for each instruction and place, with measured trips, the longest self time first."""
-    by_program: dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]] = defaultdict(dict)
-    devices: dict[tuple[int, str], set[str]] = defaultdict(set)
-    for key, members in met.items():
-        by_program[key[:-1]][key[-1]] = list(members)
-        devices[key[0], index.used[key[1]][0].module].add(key[4])
+    by_program, devices = _by_program(met, index)
     rows: list[dict[str, Any]] = []
     for (source, used, by, place, device), timed in by_program.items():
         program = index.used[used][0]
@@ -263,6 +158,20 @@ def _rows(met: Met, index: _ProgramIndex) -> list[dict[str, Any]]:
                 row[f"total_{cost}"] = None if row[cost] is None else row[cost] * row["executions"]
             rows.append(row)
     return finished(rows)
+
+
+def _by_program(
+    met: Met, index: ProgramIndex
+) -> tuple[
+    dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]], dict[tuple[int, str], set[str]]
+]:
+    """What was met by program and place, and the devices of each module."""
+    by_program: dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]] = defaultdict(dict)
+    devices: dict[tuple[int, str], set[str]] = defaultdict(set)
+    for key, members in met.items():
+        by_program[key[:-1]][key[-1]] = list(members)
+        devices[key[0], index.used[key[1]][0].module].add(key[4])
+    return by_program, devices
 
 
 def _launches(members: Iterable[tuple[Group, HloInstruction]]) -> int:
@@ -332,7 +241,7 @@ def finished(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-row["self_ps"], row["module"] or "", row["instruction"] or ""))
 
 
-def _untimed(index: _ProgramIndex, met: Met) -> list[tuple[str, str | None, str, str, int]]:
+def _untimed(index: ProgramIndex, met: Met) -> list[tuple[str, str | None, str, str, int]]:
     """Instructions of the programs that ran which no slice names, counted by why and opcode."""
     timed: dict[int, set[str]] = defaultdict(set)
     for key in met:
@@ -345,32 +254,25 @@ def _untimed(index: _ProgramIndex, met: Met) -> list[tuple[str, str | None, str,
         for instruction in program.instructions:
             if instruction.name in timed[id(program)]:
                 continue
-            if program.entry is None:
-                why = "untold"
-            elif instruction.computation in fused:
-                why = "inside_fusion"
-            elif instruction.computation not in reached:
-                why = "function"
-            elif instruction.opcode in NEVER:
-                why = "no_work"
-            else:
-                why = "not_run"
+            why = _why_untimed(program, instruction, fused, reached)
             counts[program.module, program.id, why, instruction.opcode] += 1
     found = [(*kind, number) for kind, number in counts.items()]
     return sorted(found, key=lambda one: (one[0], one[1] or "", *one[2:]))
 
 
-def statements(program: KnownProgram) -> set[int]:
-    """Computations that run as statements: the entry, and what loops, calls and branches of such run."""
+def _why_untimed(
+    program: KnownProgram, instruction: HloInstruction, fused: Collection[int], reached: Collection[int]
+) -> str:
+    """Why no slice names it. fused, reached: computations inside of fusions, and those that run by
+    themselves."""
     if program.entry is None:
-        return set()
-    called: dict[int, list[int]] = defaultdict(list)
-    for instruction in program.instructions:
-        called[instruction.computation] += instruction.called
-    found, open_ = {program.entry}, [program.entry]
-    while open_:
-        for other in called[open_.pop()]:
-            if other not in found:
-                found.add(other)
-                open_.append(other)
-    return found
+        why = "untold"
+    elif instruction.computation in fused:
+        why = "inside_fusion"
+    elif instruction.computation not in reached:
+        why = "function"
+    elif instruction.opcode in NEVER:
+        why = "no_work"
+    else:
+        why = "not_run"
+    return why

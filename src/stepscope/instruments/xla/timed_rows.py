@@ -50,11 +50,18 @@ def grouped(rows: Sequence[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
         row["host"] = hosts.pop() if len(hosts) == 1 else None
         for key in ("slices", "executions", "total_ps", "self_ps"):
             row[key] = sum(member[key] for member in members)
-        for key in ("total_flops", "total_bytes"):
-            known = [member[key] for member in members if member[key] is not None]
-            row[key] = sum(known) if known else None
+        row.update(_sums_of_known(members))
         found.append(row)
     return finished(found)
+
+
+def _sums_of_known(members: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Sums of what is known of any of them."""
+    row: dict[str, float | None] = {}
+    for key in ("total_flops", "total_bytes"):
+        known = [member[key] for member in members if member[key] is not None]
+        row[key] = sum(known) if known else None
+    return row
 
 
 def _key(row: Mapping[str, Any], by: str) -> str:

@@ -1,4 +1,4 @@
-"""What the system keeps the process of the console from, whatever SQL makes DuckDB do.
+"""Limits that the system sets to the process of the console, whatever SQL makes DuckDB do.
 
 DuckDB itself is set to reach nothing (see stepscope.engines.duckdb), and only a SELECT is run. This is the
 second wall: no file can be written, made, removed or run, no connection opened; memory and time are

@@ -1,4 +1,4 @@
-"""What the server and the process of its console say to each other, over two pipes.
+"""Frames of the two pipes between the server and the process of its console.
 
 A message is the length of a JSON header and of a body, both as u32, then both. The server checks the header
 like a stranger's: SQL may have found a hole.

@@ -1,4 +1,4 @@
-"""Whether a library takes the flags of a line, asked of the library itself, flag by flag.
+"""The check of a line of flags, asked of the library itself, flag by flag.
 
 A child process parses the line together with a name that cannot exist, the control. When the library names
 the control as unknown, it has read the line to its end, and what it does not name is known. A bad value ends
@@ -47,13 +47,7 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
         unknown = _UNKNOWN.search(answer.text)
         if unknown is not None and CONTROL in unknown[1]:
             names = {word.partition("=")[0].lstrip("-") for word in unknown[1].split()}
-            for one in left:
-                found[one] = (
-                    Verdict("unknown", None, f"{library.title}: unknown flag in {variable}")
-                    if one.name in names
-                    else Verdict("ok", None, library.title)
-                )
-            return found
+            return found | {flag: _known(flag.name not in names, library, variable) for flag in left}
         named = _named(answer.text, left)
         if named is not None:
             one, evidence = named
@@ -61,19 +55,26 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
             left.remove(one)
             continue
         if len(left) == 1 or not answer.loaded or answer.code == 0:
-            kind = (
-                "bad_value"
-                if answer.loaded and answer.code != 0 and "Flag parsing failed" in answer.text
-                else ""
-            )
-            last = (answer.text.strip().splitlines() or [f"exit code {answer.code}"])[-1][:200]
-            evidence = f"{library.title} refuses it without a reason" if kind else last
-            return found | dict.fromkeys(left, Verdict(kind or "undecided", None, evidence))
+            return found | dict.fromkeys(left, _refused(answer, library))
         half = len(left) // 2
         for part in (left[:half], left[half:]):
             found |= ask(library, variable, part, python)
         return found
     return found
+
+
+def _known(is_known: bool, library: Library, variable: str) -> Verdict:
+    if is_known:
+        return Verdict("ok", None, library.title)
+    return Verdict("unknown", None, f"{library.title}: unknown flag in {variable}")
+
+
+def _refused(answer: installed.ChildOutput, library: Library) -> Verdict:
+    """Of flags that the library refuses without naming one."""
+    if answer.loaded and answer.code != 0 and "Flag parsing failed" in answer.text:
+        return Verdict("bad_value", None, f"{library.title} refuses it without a reason")
+    last = (answer.text.strip().splitlines() or [f"exit code {answer.code}"])[-1][:200]
+    return Verdict("undecided", None, last)
 
 
 def _named(text: str, flags: Sequence[Flag]) -> tuple[Flag, str] | None:
@@ -96,10 +97,7 @@ def check(
     known = catalogue.load()
     near = sorted({*names} or (known.tf if line.variable == "TF_XLA_FLAGS" else _current(known)))
     dashed = [flag for flag in line.flags if flag.word.startswith("--")]
-    if library is None:
-        verdicts = {flag: _by_catalogue(flag, line.variable, known) for flag in dashed}
-    else:
-        verdicts = ask(library, line.variable, dashed, python)
+    verdicts = _verdicts(dashed, line.variable, known, library, python)
     rows = []
     seen: set[str] = set()
     for flag in line.flags:
@@ -113,15 +111,32 @@ def check(
         elif verdict.kind == "ok" and flag.name in variables.IDLE and not _is_old(library):
             verdict = Verdict("idle", None, variables.IDLE[flag.name])
         elif verdict.kind == "bad_value":
-            values = known.flags.get(flag.name, {}).get("values") or ()
-            match = difflib.get_close_matches((flag.value or "").upper(), values, 1)
-            nearest = f"--{flag.name}={match[0]}" if match else None
-            verdict = verdict._replace(nearest=nearest)
+            verdict = verdict._replace(nearest=_near_value(flag, known))
         seen.add(flag.name)
         title = library.title if library is not None else "the catalogue"
         cells = (flag.name, flag.value, verdict.kind, verdict.nearest, title, verdict.evidence)
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
     return rows
+
+
+def _verdicts(
+    flags: Sequence[Flag],
+    variable: str,
+    known: catalogue.Catalogue,
+    library: Library | None,
+    python: str | None,
+) -> dict[Flag, Verdict]:
+    """What the library, or else the catalogue, says to each flag."""
+    if library is not None:
+        return ask(library, variable, flags, python)
+    return {flag: _by_catalogue(flag, variable, known) for flag in flags}
+
+
+def _near_value(flag: Flag, known: catalogue.Catalogue) -> str | None:
+    """The flag with the value that is spelled most like the one given."""
+    values = known.flags.get(flag.name, {}).get("values") or ()
+    match = difflib.get_close_matches((flag.value or "").upper(), values, 1)
+    return f"--{flag.name}={match[0]}" if match else None
 
 
 def _is_old(library: Library | None) -> bool:

@@ -198,18 +198,7 @@ def _inner(data: memoryview, file: ProtoFile, name: str, depth: int) -> memoryvi
 def values_of(data: memoryview, file: ProtoFile, message: ProtoMessage) -> dict[str, Any]:
     """The values of a serialised DebugOptions. A field that is absent has its zero, unless it is optional,
     a list or a message: then nothing is known."""
-    zero = {"bool": "false", "string": "", "float": "0", "double": "0"}
-    found: dict[str, Any] = {}
-    for message_field in message.fields:
-        if not (
-            message_field.optional or message_field.repeated or message_field.type in ("message", "bytes")
-        ):
-            enum = file.enums.get(message_field.of)
-            found[message_field.name] = (
-                enum.get(0, "0")
-                if message_field.type == "enum" and enum
-                else zero.get(message_field.type, "0")
-            )
+    found = _zeros(file, message)
     by_number = {message_field.number: message_field for message_field in message.fields}
     lists: dict[str, list[str]] = {}
     for number, wire, body, cut in protobuf.fields(data):
@@ -223,6 +212,23 @@ def values_of(data: memoryview, file: ProtoFile, message: ProtoMessage) -> dict[
         elif not field.repeated and (text := _value(field.type, wire, body, enum)) is not None:
             found[field.name] = text
     return found | {name: " ".join(texts) for name, texts in lists.items()}
+
+
+def _zeros(file: ProtoFile, message: ProtoMessage) -> dict[str, Any]:
+    """What fields hold that are absent."""
+    zero = {"bool": "false", "string": "", "float": "0", "double": "0"}
+    found: dict[str, Any] = {}
+    for message_field in message.fields:
+        if not (
+            message_field.optional or message_field.repeated or message_field.type in ("message", "bytes")
+        ):
+            enum = file.enums.get(message_field.of)
+            found[message_field.name] = (
+                enum.get(0, "0")
+                if message_field.type == "enum" and enum
+                else zero.get(message_field.type, "0")
+            )
+    return found
 
 
 def _value(kind: str, wire: int, body: memoryview, enum: Mapping[int, str]) -> str | None:

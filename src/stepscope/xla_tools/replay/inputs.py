@@ -4,6 +4,7 @@ forms (one message; or a message with sizes, and the arrays behind it)."""
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from stepscope.errors import UnreadableSource
@@ -36,23 +37,26 @@ def read(data: bytes) -> ReplaySnapshot:
     size, at = varint(memoryview(data), 0)
     if size is not None and 0 < size <= len(data) - at and data[at : at + 1] == b"\n" and data[:1] != b"\n":
         message = wire.read(data[at : at + size])
-        sizes = [
-            (wire.numbers(wire.read(field.body), 2) or [0])[-1]
-            for partition in message
-            if partition.number == 2
-            for field in wire.read(partition.body)
-            if field.number == 2
-        ]
-        return ReplaySnapshot(wire.first(message, 1), _behind(data, at + size, sizes))
+        return ReplaySnapshot(wire.first(message, 1), _behind(data, at + size, _sizes(message)))
     module, snapshot = cut.module_of(data)
     if snapshot is not None:
-        literals = [field.body for field in wire.read(snapshot) if field.number == 2]
-        return ReplaySnapshot(module, [leaf for literal in literals for leaf in _leaves(wire.read(literal))])
+        return ReplaySnapshot(module, _arguments(wire.read(snapshot), 2))
     partitions = [field.body for field in wire.read(data) if field.number == 2] if module is not data else []
-    literals = [
-        field.body for partition in partitions[:1] for field in wire.read(partition) if field.number == 1
-    ]
-    return ReplaySnapshot(module, [leaf for literal in literals for leaf in _leaves(wire.read(literal))])
+    literals = [leaf for partition in partitions[:1] for leaf in _arguments(wire.read(partition), 1)]
+    return ReplaySnapshot(module, literals)
+
+
+def _sizes(message: Iterable[WireField]) -> list[int]:
+    """How many bytes each argument has behind a snapshot of several partitions."""
+    partitions = [field.body for field in message if field.number == 2]
+    inputs = [field.body for body in partitions for field in wire.read(body) if field.number == 2]
+    return [(wire.numbers(wire.read(body), 2) or [0])[-1] for body in inputs]
+
+
+def _arguments(message: Iterable[WireField], number: int) -> list[Argument]:
+    """The arrays of the literals in a field."""
+    literals = [field.body for field in message if field.number == number]
+    return [leaf for literal in literals for leaf in _leaves(wire.read(literal))]
 
 
 def _behind(data: bytes, at: int, sizes: list[int]) -> list[Argument]:

@@ -1,0 +1,106 @@
+"""The views of an engine: which of them exist in its database, and what statements read through them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from stepscope.engines import Reads, Statement, statement
+from stepscope.engines.duckdb.native import duckdb
+from stepscope.engines.duckdb.parser import parse
+from stepscope.engines.duckdb.tables import quote
+
+_MOST_READS = 500
+"""Statements of which an engine remembers what they read: a report asks thirty that share a dozen views."""
+
+
+class EngineViews:
+    """Views by name. One is made when a query first names it."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+        self.statements: dict[str, Statement] = {}
+        self.made: set[str] = set()
+        """Those that exist."""
+        self._parsed: dict[str, Reads | None] = {}
+        self._reads: dict[tuple[Statement, ...], Reads] = {}
+
+    def define(self, views: Mapping[str, Statement | str]) -> None:
+        """Makes SELECT statements usable by name."""
+        self.statements.update({name: statement(view) for name, view in views.items()})
+        self.made -= views.keys()
+        self._reads.clear()
+
+    def reads(self, *statements: Statement) -> Reads | None:
+        """What SELECTs read, views followed to their tables; None when the parser cannot tell."""
+        if statements in self._reads:
+            return self._reads[statements]
+        found = Reads(frozenset(), frozenset(), False)
+        todo, done = list(statements), set[str]()
+        while todo:
+            parsed = self._named(todo.pop())
+            if parsed is None:
+                return None
+            todo.extend(self.statements[name] for name in parsed.tables - done if name in self.statements)
+            done |= parsed.tables
+            # A star over nothing but views asks for no more than the views name.
+            star = parsed.star and not (parsed.tables and parsed.tables <= self.statements.keys())
+            found = found.joined(parsed._replace(star=star))
+        if len(self._reads) < _MOST_READS:
+            self._reads[statements] = found
+        return found
+
+    def _named(self, asked: Statement) -> Reads | None:
+        """What a statement names itself."""
+        if asked.reads is not None:
+            return asked.reads
+        if asked.sql not in self._parsed:
+            if len(self._parsed) >= _MOST_READS:
+                self._parsed.clear()
+            self._parsed[asked.sql] = parse(self._con, asked.sql)
+        return self._parsed[asked.sql]
+
+    def needed(self, asked: Statement) -> list[str]:
+        """Views that a statement names and that do not exist yet."""
+        waiting = self.statements.keys() - self.made
+        if not waiting:
+            return []
+        parsed = self._named(asked)
+        return sorted(waiting if parsed is None else parsed.tables & waiting)
+
+    def making(self, name: str) -> list[str]:
+        """Statements that create a view, after the views it builds on."""
+        if name in self.made:
+            return []
+        self.made.add(name)
+        view = self.statements[name]
+        inner = [sql for under in self.needed(view) for sql in self.making(under)]
+        return [*inner, f"CREATE OR REPLACE VIEW {quote(name)} AS {view.sql}"]
+
+    def keeping(self, name: str) -> list[str]:
+        """Statements that store a view's rows in a table, and read the view from it. What the view reads is
+        attached already."""
+        inner = [sql for view in self.needed(self.statements[name]) for sql in self.making(view)]
+        self.made.add(name)
+        table = quote(f"kept {name}")
+        return [
+            *inner,
+            f"CREATE OR REPLACE TABLE {table} AS {self.statements[name].sql}",
+            f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {table}",
+        ]
+
+    def making_all(self, keep: Sequence[str], statements: Sequence[Statement]) -> list[str]:
+        """What makes the views to keep, and those that the statements need."""
+        views = [sql for name in keep for sql in self.keeping(name)]
+        return views + [made for one in statements for name in self.needed(one) for made in self.making(name)]
+
+    @contextlib.contextmanager
+    def unmade_when_it_fails(self) -> Iterator[None]:
+        """For want of memory, or because it was stopped, a view may not come to be. Those that were to be
+        made are made anew then, when a query names them again."""
+        before = frozenset(self.made)
+        try:
+            yield
+        except BaseException:
+            self.made = set(before)
+            raise

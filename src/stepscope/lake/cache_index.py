@@ -1,0 +1,117 @@
+"""What the cache knows of files: what was seen in them, and hashes of what they hold.
+
+An unchanged file is known by path, size, mtime, ctime and inode, so that a second look does not read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from stepscope import _core, strict_json
+from stepscope.lake import disk
+from stepscope.sources.inspection import Identity, InspectedItem, Inspection, is_lasting
+from stepscope.sources.source import ByteLocation, Codec, Skipped, Source
+
+
+class _CacheIndex(NamedTuple):
+    """A file of the index."""
+
+    key: list[Any]
+    items: list[Any]
+    skipped: list[Any]
+    hashes: dict[str, Any]
+    version: str
+
+
+class FileIndex:
+    """The index of a cache: see stepscope.sources.inspection.InspectionCache."""
+
+    def __init__(self, folder: Path, version: Callable[[], str]) -> None:
+        """folder: of the cache. version: of what is kept; what another one kept is not believed."""
+        self._folder = folder
+        self._version = version
+        self._seen: dict[Identity, dict[str, Any]] = {}
+        """What is to be remembered of files; written once the hash of what they hold is known."""
+        self._learning = threading.Lock()
+
+    def recall(self, identity: Identity) -> Inspection | None:
+        """What was seen in an unchanged file."""
+        found = self._index(identity)
+        if found is None:
+            return None
+        try:
+            # It may have been seen by another name, from another folder: relative, or through a link.
+            items = tuple(_item(one, identity[0]) for one in found["items"])
+            return Inspection(items, tuple(strict_json.record(Skipped, one) for one in found["skipped"]))
+        except strict_json.OddJson:
+            return None
+
+    def remember(self, identity: Identity, look: Inspection) -> None:
+        """Keeps what was seen in a file, from the moment on when it was decoded, too."""
+        if not is_lasting(identity):
+            return
+        items = [{**item._asdict(), "bytes": item.bytes._asdict(), "spooled": None} for item in look.items]
+        skipped = [one._asdict() for one in look.skipped]
+        self._seen[identity] = {"key": list(identity), "items": items, "skipped": skipped, "hashes": {}}
+
+    def content_hash(self, source: Source) -> str | None:
+        """The hash of the source's bytes, if the file is unchanged since it was last decoded."""
+        found = self._index(source.identity) if source.identity else None
+        known = found.get("hashes", {}).get(source.member) if found else None
+        return known if isinstance(known, str) else None
+
+    def learn(self, source: Source, content_hash: str) -> None:
+        """Keeps the hash of a source's bytes. Members of one archive are learned by several threads."""
+        if source.identity is None:
+            return
+        with self._learning:
+            found = self._index(source.identity)
+            if found is not None and found.get("hashes", {}).get(source.member) != content_hash:
+                found.setdefault("hashes", {})[source.member] = content_hash
+                self._write_index(source.identity, {**found, "version": self._version()})
+            self._seen.pop(source.identity, None)
+
+    def _index(self, identity: Identity) -> dict[str, Any] | None:
+        if identity in self._seen:
+            return self._seen[identity]
+        try:
+            found = strict_json.unsealed(strict_json.read(self._index_path(identity)))
+            strict_json.record(_CacheIndex, found)
+        except (OSError, strict_json.OddJson):
+            return None
+        return found if (found["key"], found["version"]) == (list(identity), self._version()) else None
+
+    def _index_path(self, identity: Identity) -> Path:
+        return self._folder / "index" / f"{digest_of(identity[0])}.json"
+
+    def _write_index(self, identity: Identity, found: dict[str, Any]) -> None:
+        # What is not remembered is looked up again the next time.
+        with contextlib.suppress(OSError):
+            disk.write_whole(self._index_path(identity), strict_json.sealed(found))
+
+
+def _item(found: Any, path: str) -> InspectedItem:
+    """What was seen in a file, which is at this path now."""
+    place = found.get("bytes") if isinstance(found, dict) else None
+    unpack = place.get("unpack") if isinstance(place, dict) else None
+    if not isinstance(place, dict) or place.get("codec") not in get_args(Codec):
+        raise strict_json.OddJson("'bytes' does not say how they are packed")
+    if not isinstance(unpack, list) or not all(isinstance(one, str) for one in unpack):
+        raise strict_json.OddJson("'unpack' is not a list of names")
+    parts = {"path": path, "codec": place["codec"], "unpack": tuple(unpack)}
+    known = strict_json.record(ByteLocation, place, parts)
+    if known.crc is not None and known.crc >= 1 << 32:
+        raise strict_json.OddJson("'crc' has more than 32 bits")
+    item = strict_json.record(InspectedItem, found, {"bytes": known, "spooled": None})
+    if not (item.decoder.isascii() and item.kind.isascii()):
+        raise strict_json.OddJson(f"no format is called {item.kind}")
+    return item
+
+
+def digest_of(text: str) -> str:
+    """The digest by which a path or a key is filed."""
+    return _core.hash_bytes(text.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,66 @@
+"""Shared locks on entries of the cache: what a process reads, others do not evict."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from stepscope.lake import disk
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where there is no cache: see disk.py
+    fcntl = None  # type: ignore[assignment]
+
+_MOST_HELD = 256
+"""Entries that one process locks; of more it may lose some to others, and decodes these again."""
+
+
+class EntryLocks:
+    """The entries that this process holds."""
+
+    def __init__(self) -> None:
+        self._held: dict[Path, int] = {}
+
+    def release(self) -> None:
+        """Lets others remove what was found or put here."""
+        for entry in list(self._held):
+            self.let_go(entry)
+
+    def lost(self) -> bool:
+        """Whether somebody removed, in spite of the locks, what was found or put here."""
+        return any(not disk.is_still(entry, descriptor) for entry, descriptor in self._held.items())
+
+    def hold(self, entry: Path) -> bool:
+        """Keeps others from evicting an entry; False when it is not there, or going."""
+        try:
+            descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        keep = False
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            except OSError:
+                pass  # no locks on folders here: what goes while it is read is decoded again
+            is_still_there = disk.is_still(entry, descriptor)
+            keep = is_still_there and entry not in self._held and len(self._held) < _MOST_HELD
+            return is_still_there
+        finally:
+            if keep:
+                self._held[entry] = descriptor
+            else:
+                os.close(descriptor)
+
+    def let_go(self, entry: Path) -> None:
+        """Lets others evict an entry."""
+        descriptor = self._held.pop(entry, None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def move(self, entry: Path, to: Path) -> None:
+        """The entry has another name now; its lock went with it."""
+        if entry in self._held:
+            self._held[to] = self._held.pop(entry)

@@ -1,0 +1,97 @@
+"""Routes about what is open: the session, the catalog, what is new, the report, exports."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from stepscope import __version__, exporters
+from stepscope.server import (
+    requests,
+)
+from stepscope.server.open_page import OpenPage
+from stepscope.server.replies import Json, Refused
+
+
+async def session(page: OpenPage, request: Request) -> Response:
+    """Exchanges the token for a cookie."""
+    given = requests.json_object(request, request.state.body, "token")
+    value = page.access.exchange(given["token"])
+    answer = Json({"format": 1})
+    cookie = f"{page.access.cookie}={value}; Path=/; HttpOnly; SameSite=Strict"
+    answer.headers.append("set-cookie", cookie)
+    return answer
+
+
+async def catalog(page: OpenPage, request: Request) -> Response:
+    """What there is to look at."""
+    found = await page.recording.catalog()
+    given = found.told["given"]
+    members = {"title": ", ".join(given), "version": __version__, "opened": page.opened}
+    return Json({**members, **found.told})
+
+
+async def news(page: OpenPage, request: Request) -> Response:
+    """How many sources came into the lakes since they were opened."""
+    return Json({"sources": await asyncio.to_thread(page.news.count), "opened": page.opened})
+
+
+async def reload(page: OpenPage, request: Request) -> Response:
+    """Opens the recordings again."""
+    requests.json_object(request, request.state.body)
+    await page.reopen()
+    return Json({"opened": page.opened})
+
+
+async def beside(page: OpenPage, request: Request) -> Response:
+    """What lies beside the recordings and can be opened, too."""
+    offered = [] if page.beside is None else await asyncio.to_thread(page.beside.offer)
+    return Json({"format": 1, "offered": offered})
+
+
+async def add(page: OpenPage, request: Request) -> Response:
+    """Opens one more recording: the number of one that was offered."""
+    number = requests.json_object(request, request.state.body, "number")["number"]
+    whole = isinstance(number, int) and not isinstance(number, bool)
+    try:
+        if page.beside is None or not whole or number < 0:
+            raise IndexError
+        paths = await asyncio.to_thread(page.beside.add, number)
+    except IndexError:
+        raise Refused(
+            400,
+            "There is no such recording to add.",
+            seen=str(number)[:60],
+            todo="take a number of those that /api/beside offers",
+            slug="request-odd",
+        ) from None
+    page.console.settings = replace(page.console.settings, paths=paths)
+    await page.reopen()
+    return Json({"opened": page.opened})
+
+
+async def export(page: OpenPage, request: Request) -> Response:
+    """All slices as a file that Perfetto and chrome://tracing open."""
+    requests.json_object(request, request.state.body)
+    await page.recording.catalog()
+    folder = tempfile.TemporaryDirectory(prefix="stepscope-export-")
+    path = Path(folder.name, "stepscope.trace.json.gz")
+    await page.recording.long.ask(lambda trace: exporters.write(trace, path))
+    return FileResponse(path, media_type="application/gzip", background=BackgroundTask(folder.cleanup))
+
+
+async def doing(page: OpenPage, request: Request) -> Response:
+    """What is done for a request that is under way: the last one of this path and query."""
+    found = page.under_way.get(requests.text(request, "of"))
+    return Json({"format": 1, "now": found[-1].told() if found else None})
+
+
+async def report(page: OpenPage, request: Request) -> Response:
+    """A report as `--format json` prints it."""
+    return Json(await page.recording.report(request.scope["path"].rpartition("/")[2]))

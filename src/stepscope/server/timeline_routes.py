@@ -1,0 +1,101 @@
+"""Routes of the timeline: its pixels, slices, stacks, ranges and counters."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from stepscope.server import (
+    details,
+    requests,
+)
+from stepscope.server.open_page import OpenPage
+from stepscope.server.replies import BytesReply, Json, Refused, encode
+from stepscope.server.timeline import MOST_PX
+
+MOST_FOUND = 1_000
+
+
+_TURN_SECONDS = 0.1
+"""For how long a range is added up until another one has its turn."""
+
+
+async def names(page: OpenPage, request: Request) -> Response:
+    """Names of slices, their classes and op types."""
+    return Json(await page.recording.names())
+
+
+async def timeline(page: OpenPage, request: Request) -> Response:
+    """The cells of a window."""
+    first, until = requests.span(request)
+    px = requests.integer(request, "px", 1, MOST_PX)
+    known = await page.recording.catalog()
+    tracks = [known.track_ids[number] for number in requests.tracks(request, len(known.track_ids))]
+    lod = await page.recording.timeline()
+    async with page.cells:
+        return BytesReply(await asyncio.to_thread(lod.cells, tracks, first, until, px))
+
+
+async def slice_(page: OpenPage, request: Request) -> Response:
+    """Everything about a slice."""
+    text = request.path_params["id"]
+    if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
+        raise Refused(
+            404, "There is no such slice.", seen="an id that is not a number", todo="use ids of the timeline"
+        )
+    known = await page.recording.catalog()
+    return Json(
+        await page.recording.desk.ask(lambda trace: encode(details.slice_of(trace, known, int(text))))
+    )
+
+
+async def stack(page: OpenPage, request: Request) -> Response:
+    """The calls of a sampled stack, and its time."""
+    text = request.path_params["id"]
+    if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
+        raise Refused(
+            404, "There is no such stack.", seen="an id that is not a number", todo="use ids of the timeline"
+        )
+    await page.recording.catalog()
+    return Json(await page.recording.desk.ask(lambda trace: encode(details.stack_of(trace, int(text)))))
+
+
+async def search(page: OpenPage, request: Request) -> Response:
+    """Slices with a text in their name."""
+    text, most = requests.text(request, "q"), requests.integer(request, "limit", 1, MOST_FOUND)
+    known = await page.recording.catalog()
+    return Json(await page.recording.desk.ask(lambda trace: encode(details.search(trace, known, text, most))))
+
+
+async def in_range(page: OpenPage, request: Request) -> Response:
+    """What a range of some tracks holds."""
+    first, until = requests.span(request)
+    known = await page.recording.catalog()
+    tracks = requests.tracks(request, len(known.track_ids))
+    lod = await page.recording.timeline()
+    in_turn = partial(asyncio.get_running_loop().run_in_executor, page.adding)
+    sums = await in_turn(lod.sums, [known.track_ids[number] for number in tracks], first, until)
+    # Who left is noticed in between, and others have their turn.
+    while not await in_turn(lod.go_on, sums, _TURN_SECONDS):
+        pass
+    return Json(await asyncio.to_thread(lambda: encode(details.of_sums(sums, lod.classes))))
+
+
+async def step_parts(page: OpenPage, request: Request) -> Response:
+    """Where the steps of a range go. Apart from what else a range holds: finding it out takes its time."""
+    first, until = requests.span(request)
+    parts = await page.recording.parts()
+    return Json(await asyncio.to_thread(lambda: encode(parts.within(first, until))))
+
+
+async def counters(page: OpenPage, request: Request) -> Response:
+    """Counters of a window."""
+    first, until = requests.span(request)
+    px = requests.integer(request, "px", 1, MOST_PX)
+    known = await page.recording.catalog()
+    return Json(
+        await page.recording.desk.ask(lambda trace: encode(details.counters(trace, known, first, until, px)))
+    )
