@@ -23,6 +23,7 @@ def test_each_file_is_in_one_shard_of_the_night() -> None:
     lines = (ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8").splitlines()
     (listed,) = (line.partition(":")[2] for line in lines if line.strip().startswith("shard:"))
     assert any(line.strip() == "- run: make test-all" for line in lines)
+    assert any("STEPSCOPE_TEST_ENGINES:" in line for line in lines), "the Spark cluster is asked nowhere else"
     shards = json.loads(listed)
     assert shards == [f"{number}/{len(shards)}" for number in range(1, len(shards) + 1)]
     for path in [*REPEATS, *TESTS.rglob("test_*.py")]:

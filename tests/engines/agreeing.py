@@ -20,7 +20,7 @@ takes_minutes = pytest.mark.skipif(
     reason="a Spark cluster takes minutes: `make engines` starts one"
     + (" (not installed: pyspark)" if _LACKING else ""),
 )
-"""For tests that CI has no time for."""
+"""For tests that a change has no time for; the nightly workflow has."""
 SAMPLES = (
     "run_metadata", "kineto", "profile", "profiler_hook", "graph", "chrome/horovod.json",
     "chrome/kineto_cuda.json", "chrome/phases.json", "capture/python_loop", "xplane/tf2_trace_on.xplane.pb",
