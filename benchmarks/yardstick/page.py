@@ -29,7 +29,7 @@ TITLES = {
     "pyinstrument": "pyinstrument",
 }
 PARTS = {
-    "programs": {"right": "cause", "placed": "place"},
+    "programs": {"right": "cause", "placed": "place", "placed_first": "place, first alone"},
     "traces": {
         "limit": "limit",
         "cause": "cause",

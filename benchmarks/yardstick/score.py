@@ -52,6 +52,7 @@ def program(truth: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
         "said": answer.cause,
         "right": None if answer.cause is None else not wanted.isdisjoint((answer.cause, *answer.or_causes)),
         "placed": placed(truth, answer),
+        "placed_first": placed(truth, answer._replace(places=answer.places[:1], ops=answer.ops[:1])),
         "false_high": high,
         "gain": gain(truth, answer.gain),
         "places": [place._asdict() for place in answer.places[:LISTED]],

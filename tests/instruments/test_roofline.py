@@ -216,6 +216,8 @@ def test_ops_have_the_innermost_function_of_the_program_that_calls_them(tmp_path
     with stepscope.open(path, cache=False) as trace:
         (row,) = summed.grouped(summed.costs(trace.query), "line")
         shown = roofline.build(trace, "t").headline
+        (finding,) = trace.analysis("far_from_peak")
+        assert "/src/model.py:40" in finding
     assert (row["file"], row["line"], row["op"]) == ("/src/model.py", 40, "aten::mm")
     assert any("aten::mm (model.py:40)" in sentence for sentence in shown)
     with stepscope.open(recording(tmp_path / "plain.json", [MM]), cache=False) as trace:
