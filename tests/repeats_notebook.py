@@ -45,7 +45,8 @@ CELLS = (
     "done = 0\n"
     "for i in capture.steps(range(12)):\n"
     "    time.sleep(0.002); done += 1\n",
-    "print(done, recorded.query('SELECT count(*) AS n FROM step')[0].n > 5)",
+    "print(done, recorded.query('SELECT count(*) AS n FROM step')[0].n > 5, recorded.query("
+    "\"SELECT DISTINCT file FROM frame WHERE file LIKE 'In [%'\")['file'])",
     "%stepscope nowhere.json",
     "import stepscope; stepscope.open('" + str(SLOW) + "').findings",
     "stepscope.open('" + str(SLOW) + "').view('timeline', height=400)",
@@ -121,7 +122,7 @@ def test_other_verbs_print_what_they_print(outputs: list[list[Any]]) -> None:
 
 
 def test_a_cell_is_recorded(outputs: list[list[Any]]) -> None:
-    assert printed(outputs[7]) == "12 True\n"
+    assert printed(outputs[7]) == "12 True ['In [7]']\n"
 
 
 def test_an_error_is_told_without_a_traceback(outputs: list[list[Any]]) -> None:

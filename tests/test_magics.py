@@ -12,6 +12,7 @@ from stepscope.errors import StepscopeError, UsageError
 from tests.corpus import SAMPLES
 
 pytest.importorskip("IPython", reason="the group test has IPython")
+import IPython
 from IPython.core.interactiveshell import InteractiveShell
 
 SLOW = SAMPLES / "capture" / "slow_map"
@@ -74,3 +75,24 @@ def test_a_recorded_cell_that_raises_stops_the_next_one(shell: InteractiveShell)
     assert isinstance(ran.error_in_exec, notebook.CellFailed)
     ran = shell.run_cell("%%stepscope record -o r.html\npass")
     assert isinstance(ran.error_in_exec, UsageError)
+
+
+def test_places_in_a_recorded_cell_are_those_of_the_notebook(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
+    shell.run_cell("pass", store_history=True)
+    cell = (
+        "%%stepscope record --into found -o out --warmup 0 --no-machine --no-memory --steps 12\n"
+        "import time\n"
+        "from stepscope import capture\n"
+        "for i in capture.steps(range(16)):\n"
+        "    time.sleep(0.02)\n"
+    )
+    ran = shell.run_cell(cell, store_history=True)
+    assert ran.success, ran.error_in_exec
+    (place,) = shell.user_ns["found"].query(
+        "SELECT DISTINCT f.file, f.line FROM stack AS k JOIN frame AS f ON f.id = k.place_id "
+        "JOIN stack_sample AS s ON s.stack_id = k.id WHERE f.function = '<module>' AND f.line = 5"
+    )
+    assert (place.file, place.line) == ("In [2]", 5), "the line of the magic counts"

@@ -7,8 +7,10 @@ verb answers comes back as an object that draws itself: see stepscope.objects.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import inspect
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import capture, cli, library
@@ -199,14 +201,32 @@ def _record(words: list[str], cell: str, shell: InteractiveShell) -> Any:
         )
     except (OSError, ValueError) as error:
         raise UsageError("The cell was not run", seen=str(error), todo="choose another -o") from error
-    with recorder:
-        ran = shell.run_cell(cell)
+    with recorder, _numbered_as_outer(shell):
+        # A line in the place of the magic's, so that lines are those that the notebook shows.
+        ran = shell.run_cell(cell if cell.lstrip().startswith("%%") else f"# %%stepscope record\n{cell}")
     if not ran.success:
         raise CellFailed(1, "the cell")  # its own traceback is on the screen
     if not recorder.recorded_steps:
         return None  # a warning that says why is on the screen
     trace = open(out)
     return _give(trace.summary() if into is None else trace, into, shell)
+
+
+@contextlib.contextmanager
+def _numbered_as_outer(shell: InteractiveShell) -> Iterator[None]:
+    """Has what runs in a cell's magic count as that cell, so that its places have the number shown."""
+    found, frame = None, inspect.currentframe()
+    while frame is not None and found is None:
+        found = shell.compile.format_code_name(frame.f_code.co_filename)
+        frame = frame.f_back
+    number = found[1].removeprefix("In[").removesuffix("]") if found else ""
+    before = shell.execution_count
+    if number.isdecimal():
+        shell.execution_count = int(number)
+    try:
+        yield
+    finally:
+        shell.execution_count = before
 
 
 _CELLS: dict[str, Callable[[list[str], str, InteractiveShell], Any]] = {"query": _query, "record": _record}

@@ -94,9 +94,22 @@ def devices() -> List[Dict[str, str]]:
 
 
 def relative(path: str) -> str:
-    """A path as seen from the working directory, if it is below."""
+    """A path as seen from the working directory, if it is below; a cell of a notebook by its number."""
+    cell = _cell(path)
+    if cell is not None:
+        return cell
     below = _cwd() + os.sep
     return path[len(below) :] if path.startswith(below) else path
+
+
+def _cell(path: str) -> Optional[str]:
+    """`In [22]` for the file that IPython makes of a cell; None for any other."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    named = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = named(path) if named is not None else None
+    if not isinstance(found, tuple) or not str(found[-1]).startswith("In["):
+        return None
+    return f"In [{str(found[-1])[3:-1]}]"
 
 
 def jax_is_used() -> bool:

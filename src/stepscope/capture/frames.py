@@ -169,7 +169,7 @@ class Whose:
                 return "python", path
             if module != "__main__" and isinstance(made_in, str):
                 return self.of(made_in, module)[0], path
-            return "program", path
+            return "program", relative(path)
         if "__autograph_generated_file" in path:
             return "library", path.rpartition(os.sep)[2]
         for folder in self._libraries:

@@ -8,11 +8,13 @@ import contextlib
 import inspect
 import sys
 import weakref
-from typing import Any, Callable, Dict, List
+from types import FrameType
+from typing import Any, Callable, Dict, List, Optional
 
 from . import clocks
 from .datasets import line_of, program_line
 from .folder import Folder
+from .frames import Whose
 from .pace import WatchedCall
 from .places import code_of, is_framework
 from .recorder import Recorder
@@ -37,6 +39,7 @@ class Loaders:
         self._known: Callable[[], Any] = _nothing
         """The iterator of which nothing more is to be seen: its loader is told of, and an optimizer steps."""
         self._written = 0
+        self._whose = Whose()
 
     def watch(self) -> None:
         """Notes every loader from now on, and counts the batches drawn."""
@@ -49,7 +52,7 @@ class Loaders:
                 init(self_, *args, **kwargs)
                 if recorder.listening:
                     with contextlib.suppress(Exception):  # one that cannot be referred to weakly has no line
-                        self._places[self_] = program_line(sys._getframe(1))
+                        self._places[self_] = self._made_at(sys._getframe(1))
 
             return __init__
 
@@ -77,6 +80,18 @@ class Loaders:
         recorder.patches.wrap(DataLoader, "__init__", make)
         recorder.patches.wrap(iterator, "__init__", make_iterator)
         recorder.patches.wrap(iterator, "__next__", make_next)
+
+    def _made_at(self, frame: FrameType) -> Dict[str, Any]:
+        """The program's line for which a loader is made: Accelerate and Hugging Face's Trainer make one of
+        their own, in a call of the program."""
+        at: Optional[FrameType] = frame
+        while at is not None:
+            module = at.f_globals.get("__name__")
+            whose, _ = self._whose.of(at.f_code.co_filename, module if isinstance(module, str) else "")
+            if whose == "program" and not is_framework(at.f_code.co_filename):
+                return line_of(at.f_code, at.f_lineno, at.f_globals)
+            at = at.f_back
+        return program_line(frame)
 
     def _drew(self, iterator: Any, begin_ns: int, end_ns: int) -> None:
         if is_worker():
@@ -118,6 +133,8 @@ def _nothing() -> Any:
 def _chain(loader: Any, place: Dict[str, Any]) -> List[Dict[str, Any]]:
     """What a loader draws from, and the loader."""
     attributes = {name: getattr(loader, name, None) for name in _TOLD}
+    if attributes["batch_size"] is None:  # of a loader that draws by a sampler of batches
+        attributes["batch_size"] = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
     small = {name: value for name, value in attributes.items() if isinstance(value, (bool, int))}
     dataset = loader.dataset
     source = {"position": 0, "inputs": [], "dataset": type(dataset).__name__, **_method(dataset)}
