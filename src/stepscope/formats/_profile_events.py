@@ -24,7 +24,7 @@ MOST_DEPTH = 2000
 MOST_EVENTS = 20_000_000
 _FITS = 2**62
 _MOST_TEXTS = 1 << 17
-"""Beginnings of slices that are kept: more than the calls of any program, fewer than names made one by one."""
+"""Beginnings of slices that are kept: more than a program has calls, fewer than names made one by one."""
 _AT_ONCE = 10_000
 """Events from one packing to the next."""
 
@@ -125,8 +125,8 @@ class Events:
         self._write(f'{text}, "ts": {_signed_us(start_ps)}, "dur": {_us(length)}}}')
 
     def _begun(self, name: str, pid: Any, tid: Any, category: str | None) -> str:
-        """How a slice is written up to its times, made once for all that are called alike: a profile has a call
-        again for each sample."""
+        """How a slice is written up to its times, made once for all that are called alike: a profile has a
+        call again for each sample."""
         key = (name, type(pid), pid, type(tid), tid, category)  # True is 1, and written otherwise
         text = self._texts.get(key)
         if text is None:
