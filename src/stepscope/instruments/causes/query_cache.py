@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stepscope.engines import Statement
@@ -30,6 +30,10 @@ class _CachedRows(NamedTuple):
     def rows(self) -> QueryRows:
         """All rows."""
         return self.found
+
+    def batches(self) -> Iterator[QueryRows]:
+        """All rows at once."""
+        yield self.found
 
 
 class QueryCache:
