@@ -9,7 +9,8 @@ given and taken back within the ops, and counters. The shapes differ in what the
 * deep: calls lie 60 deep;
 * long: there are up to 5,000 steps.
 
-What one format cannot say is left out of it: StepStats have neither Python nor counters, stacks no times.
+What one format cannot say is left out of it: StepStats have neither Python nor counters, stacks no times,
+snapshots of memory nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import pickle
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -329,6 +332,105 @@ def speedscope(path: Path, shape: str, events: int) -> None:
     path.write_text(json.dumps(content))
 
 
+def cpuprofile(path: Path, shape: str, events: int) -> None:
+    """V8's profile of one thread: a tree of calls, and for each sample the call that ran. Calls lie as deep
+    as the shape says; a step of a long one has calls of its own."""
+    depth, steps = DEPTH[shape], steps_of(shape, events)
+    nodes: list[dict[str, Any]] = []
+
+    def node(name: str, line: int) -> int:
+        frame = {
+            "functionName": name,
+            "scriptId": "1",
+            "url": "app.js",
+            "lineNumber": line,
+            "columnNumber": 0,
+        }
+        nodes.append({"id": len(nodes) + 1, "callFrame": frame, "children": []})
+        return len(nodes)
+
+    def inner(around: int, name: str, line: int) -> int:
+        made = node(name, line)
+        nodes[around - 1]["children"].append(made)
+        return made
+
+    root = node("(root)", -1)
+    ways = []
+    for step in range(min(steps, 500) if shape == "long" else min(tracks_of(shape, events), 500)):
+        way = [inner(root, f"step_{step}", step)]
+        for level in range(depth - 1):
+            way.append(inner(way[-1], CALLS[level % 7], 10 + level))
+        ways.append(way)
+    chance = random.Random(0)
+    samples = [chance.choice(ways[sample * len(ways) // events]) for sample in range(events)]
+    content = {"nodes": nodes, "startTime": START_US, "endTime": START_US + 250 * events,
+               "samples": samples, "timeDeltas": [250] * events}  # fmt: skip
+    path.write_text(json.dumps(content))
+
+
+def torch_memory(path: Path, shape: str, events: int) -> None:
+    """A snapshot of PyTorch's CUDA memory: what was given and taken back, with the calls that asked."""
+    depth = DEPTH[shape]
+    ways = [
+        [{"filename": f"/home/me/train/part_{level}.py", "line": 10 + way, "name": CALLS[level % 7]}
+         for level in range(depth)]
+        for way in range(min(steps_of(shape, events) if shape == "long" else tracks_of(shape, events), 500))
+    ]  # fmt: skip
+    chance = random.Random(0)
+    trace: list[dict[str, Any]] = []
+    held: list[tuple[int, int]] = []
+    while len(trace) < events:
+        made, size = len(trace), 512 * chance.randrange(1, 4096)
+        told = {"addr": (made + 1) << 22, "size": size, "stream": 0, "time_us": START_US + 5 * made}
+        trace.append({"action": "alloc", **told, "frames": chance.choice(ways)})
+        held.append((told["addr"], size))
+        if len(held) > FREED_AFTER:
+            address, freed = held.pop(0)
+            told = {"addr": address, "size": freed, "stream": 0, "time_us": START_US + 5 * made + 2}
+            trace.append({"action": "free_completed", **told, "frames": []})
+    path.write_bytes(pickle.dumps({"segments": [], "device_traces": [trace[:events]]}, protocol=4))
+
+
+def nsys(path: Path, shape: str, events: int) -> None:
+    """An export of Nsight Systems to SQLite: ranges of NVTX, launches, and kernels."""
+    process = 4100 << 24
+    strings: dict[str, int] = {}
+    kernels, calls, ranges = [], [], []
+
+    def text(name: str) -> int:
+        return strings.setdefault(name, len(strings) + 1)
+
+    for event in events_of(shape, events):
+        start, end = event.begin_us * 1000, (event.begin_us + event.length_us) * 1000
+        thread = process | 5000 + event.thread
+        if event.kind == "kernel":
+            name = text(event.name)
+            kernels.append((start, end, 0, 7 + event.thread, event.number, process, name, name))
+        elif event.kind in ("step", "python", "op"):
+            said = f"{event.name}, op_id = {event.number}" if event.kind == "op" else event.name
+            ranges.append((start, end, 59, said, None, thread))
+            if event.kind == "op":
+                calls.append(
+                    (start + 8000, start + 13_000, thread, event.number, text("cudaLaunchKernel_v7000"))
+                )
+    base = sqlite3.connect(path)
+    for table, columns, rows in (
+        ("StringIds", "id INTEGER PRIMARY KEY, value TEXT", [(key, name) for name, key in strings.items()]),
+        ("ENUM_NSYS_EVENT_TYPE", "id INTEGER PRIMARY KEY, name TEXT, label TEXT", []),
+        ("CUPTI_ACTIVITY_KIND_KERNEL", "start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,"
+         " correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER", kernels),
+        ("CUPTI_ACTIVITY_KIND_RUNTIME", "start INTEGER, end INTEGER, globalTid INTEGER,"
+         " correlationId INTEGER, nameId INTEGER", calls),
+        ("NVTX_EVENTS", "start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER,"
+         " globalTid INTEGER", ranges),
+    ):  # fmt: skip
+        base.execute(f"CREATE TABLE {table} ({columns})")
+        marks = ", ".join("?" * (columns.count(",") + 1))
+        base.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    base.commit()
+    base.close()
+
+
 def packed(path: Path, shape: str, events: int) -> None:
     """The Chrome trace packed, as torch.profiler's TensorBoard handler writes it."""
     plain = path.with_suffix("")
@@ -347,6 +449,9 @@ FORMS: dict[str, tuple[Callable[[Path, str, int], None], str]] = {
     "event_file": (event_file, "events.out.tfevents.1795163227.host"),
     "speedscope": (speedscope, "profile.speedscope.json"),
     "collapsed": (collapsed, "stacks.folded"),
+    "cpuprofile": (cpuprofile, "profile.cpuprofile"),
+    "torch_memory": (torch_memory, "snapshot.pickle"),
+    "nsys": (nsys, "report.sqlite"),
 }
 """Formats: what writes one, and what its file is called."""
 

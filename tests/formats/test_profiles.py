@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope import formats
 from stepscope.cli import main
-from stepscope.formats import memory_timeline
+from stepscope.formats import _profile_events, memory_timeline
 from tests import corpus
 from tests.tiers import cases
 
@@ -67,6 +67,24 @@ def test_collapsed_stacks():
         ("matmul", 30 * MS, 30 * MS),
     ]
     assert ("samples-without-times", "info") in slices(path, "SELECT slug, effect FROM source_note")
+
+
+@pytest.mark.parametrize("name", ["py_spy.speedscope.json", "node.cpuprofile", "kernels.rocprofv3.json"])
+def test_events_are_the_same_however_many_are_packed_at_once(name, monkeypatch):
+    path = SAMPLES / name
+    before = slices(path)
+    for at_once, texts in ((1, 0), (2, 1)):
+        monkeypatch.setattr(_profile_events, "_AT_ONCE", at_once)
+        monkeypatch.setattr(_profile_events, "_MOST_TEXTS", texts)
+        assert slices(path) == before
+
+
+def test_rows_whose_numbers_are_equal_but_written_otherwise_stay_apart():
+    events = _profile_events.Events()
+    for tid in (1, True, 1.0, "1"):
+        events.slice("call", 0, 5 * MS, 1, tid)
+    assert [json.loads(line)["tid"] for line in events._lines] == [1, True, 1.0, "1"]
+    assert len(events._texts) == 4
 
 
 def test_calls_that_begin_and_end_together_lie_in_their_callers(tmp_path):

@@ -11,7 +11,6 @@ from stepscope.instruments.causes.call_paths import innermost_call, innermost_fu
 from stepscope.instruments.causes.dispatch import DispatchCause
 from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
 from stepscope.instruments.causes.side_effects import effects_of_stacks, sampled_effects
-from stepscope.instruments.causes.top_op import top_op_of
 
 MAIN = CodeLine("train.py", 69, "main")
 
@@ -38,32 +37,6 @@ def test_a_loop_that_calls_one_function_says_nothing():
     assert loop_line(asked, asked + Counter({(other,): 60}), {loop}) == (MAIN, None)
     assert loop_line(asked, asked, {loop}) == (MAIN, None)
     assert loop_line(Counter(), Counter({(MAIN,): 60}), {loop}) is None
-
-
-def test_instructions_without_scopes_are_told_apart_by_their_lines():
-    """XLA names a chain of products like every other product."""
-    rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", "compute", 20, 1) for n in range(4)]
-    rows += [
-        ("host", "dot", "dot.1", "dot.1", "compute", 15, 1),
-        ("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
-    ]
-    lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
-    top = top_op_of(rows, lines)
-    assert (top.op_type, top.share, top.layer_share, top.launched) == ("ynn_fusion", 0.8, 0.95, 0.0)
-    assert top_op_of(rows, {}).layer_share is None
-    assert top_op_of(rows, {"dot.1": "p.py:16"}).layer_share is None
-    scoped = [
-        ("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
-        ("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
-    ]
-    assert top_op_of(scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
-    on_device = [("device", "svd", None, f"k{n}", "compute", 20 - n, 30) for n in range(3)]
-    on_device += [
-        ("device", "gemm", None, "gemm", "compute", 30, 10),
-        ("host", "svd", "a", "a", "compute", 9, 7),
-    ]
-    top = top_op_of(on_device, {})
-    assert (top.op, top.op_type, top.share, top.launched) == ("k0", "svd", 57 / 87, 0.9)
 
 
 def test_many_small_calls_are_a_function_and_no_line():

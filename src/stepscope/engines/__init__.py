@@ -206,3 +206,30 @@ def statement(asked: Statement | str) -> Statement:
 def rows_of(table: str, columns: Sequence[str] = ("*",), order: str = "") -> Statement:
     """The statement that gives the rows of a table or view as they are. The names are never a user's."""
     return Statement(f"SELECT {', '.join(columns)} FROM {table}{f' ORDER BY {order}' if order else ''}")
+
+
+def first_rows(
+    sql: str, columns: Sequence[str], order: Sequence[str], most: int, each: Mapping[str, Sequence[str]]
+) -> str:
+    """The first rows of a SELECT, and after its columns how many rows it has in all. The names are never a
+    user's. Numbering all rows would take longer than sorting out the first.
+
+    sql: ends in its ORDER BY, which begins a line. order: columns by which its rows are in order; "-" before
+    one whose largest value is first. each: a column with its values, of each of which the first rows are
+    wanted; none for the first rows of all.
+    """
+    keys = ", ".join(f"r.{name.lstrip('-')}{' DESC' * name.startswith('-')} NULLS LAST" for name in order)
+    picked = ", ".join(f"r.{name}" for name in columns)
+    parts = [f" WHERE r.{name} = '{value}'" for name, values in each.items() for value in values] or [""]
+    whole, _, _ = sql.rpartition("\nORDER BY ")
+    made = [f"whole_answer AS ({whole})", "counted AS (SELECT COUNT(*) AS rows_in_all FROM whole_answer)"]
+    made += [
+        f"part_{number} AS (SELECT {picked} FROM whole_answer AS r{part} ORDER BY {keys} LIMIT {most})"
+        for number, part in enumerate(parts)
+    ]
+    rows = " UNION ALL ".join(f"SELECT {picked} FROM part_{number} AS r" for number in range(len(parts)))
+    first = "".join(f"r.{name} NULLS LAST, " for name in each)
+    return (
+        f"WITH {', '.join(made)} SELECT {picked}, c.rows_in_all FROM ({rows}) AS r CROSS JOIN counted AS c "
+        f"ORDER BY {first}{keys}"
+    )

@@ -23,6 +23,10 @@ MOST_DEPTH = 2000
 """Frames of a stack that are kept, the outermost; recursion knows no end."""
 MOST_EVENTS = 20_000_000
 _FITS = 2**62
+_MOST_TEXTS = 1 << 17
+"""Beginnings of slices that are kept: more than a program has calls, fewer than names made one by one."""
+_AT_ONCE = 10_000
+"""Events from one packing to the next."""
 
 
 def parse(data: bytes) -> Any:
@@ -60,7 +64,6 @@ class Events:
 
     origin_ps: int | None = None
     """When ts_ps = 0 is in the profile's own clock: the first slice's start, unless set before."""
-    lines: list[str] = field(default_factory=list)
     seen: int = 0
     lost: int = 0
     """Spans that end before they begin."""
@@ -70,6 +73,26 @@ class Events:
     """Entries that gave nothing, because they lack what an entry has."""
     threads: dict[tuple[Any, Any], tuple[str, str]] = field(default_factory=dict)
     notes: list[dict[str, Any]] = field(default_factory=list)
+    _texts: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    _lines: list[str] = field(default_factory=list)
+    """Those that are not packed yet."""
+    _packed: bytearray = field(default_factory=bytearray)
+    """The others, each with a comma before it: a third of what they take as strings."""
+
+    @property
+    def any(self) -> bool:
+        """Whether anything was added."""
+        return bool(self._lines or self._packed)
+
+    def _write(self, line: str) -> None:
+        self._lines.append(line)
+        if len(self._lines) >= _AT_ONCE:
+            self._pack()
+
+    def _pack(self) -> None:
+        if self._lines:
+            self._packed += (",\n" + ",\n".join(self._lines)).encode()
+            self._lines.clear()
 
     def thread(self, pid: Any, tid: Any, process: str, name: str) -> None:
         """Names a row."""
@@ -96,20 +119,31 @@ class Events:
         if abs(start_ps) + length > _FITS:
             self.far += 1
             return
-        event = {"ph": "X", "name": name, "pid": pid, "tid": tid}
-        if category is not None:
-            event["cat"] = category
+        text = self._begun(name, pid, tid, category)
         if args:
-            event["args"] = args
-        text = json.dumps(event, ensure_ascii=True)[:-1]
-        self.lines.append(f'{text}, "ts": {_signed_us(start_ps)}, "dur": {_us(length)}}}')
+            text += f', "args": {json.dumps(args, ensure_ascii=True)}'
+        self._write(f'{text}, "ts": {_signed_us(start_ps)}, "dur": {_us(length)}}}')
+
+    def _begun(self, name: str, pid: Any, tid: Any, category: str | None) -> str:
+        """How a slice is written up to its times, made once for all that are called alike: a profile has a
+        call again for each sample."""
+        key = (name, type(pid), pid, type(tid), tid, category)  # True is 1, and written otherwise
+        text = self._texts.get(key)
+        if text is None:
+            event = {"ph": "X", "name": name, "pid": pid, "tid": tid}
+            if category is not None:
+                event["cat"] = category
+            text = json.dumps(event, ensure_ascii=True)[:-1]
+            if len(self._texts) < _MOST_TEXTS:
+                self._texts[key] = text
+        return text
 
     def instant(self, name: str, at_ps: int, pid: Any, tid: Any, args: dict[str, Any]) -> None:
         """Adds a moment with what is to be said of it."""
         self._count()
         event = {"ph": "i", "s": "t", "name": name, "pid": pid, "tid": tid, "args": args}
         text = json.dumps(event, ensure_ascii=True)[:-1]
-        self.lines.append(f'{text}, "ts": {_signed_us(at_ps - (self.origin_ps or 0))}}}')
+        self._write(f'{text}, "ts": {_signed_us(at_ps - (self.origin_ps or 0))}}}')
 
     def counter(self, name: str, at_ps: int, values: Mapping[str, int], pid: Any = 0) -> None:
         """Adds what a counter is from a moment on, by series."""
@@ -121,7 +155,7 @@ class Events:
             self.far += 1
             return
         text = json.dumps({"ph": "C", "name": name, "pid": pid, "args": values}, ensure_ascii=True)[:-1]
-        self.lines.append(f'{text}, "ts": {_signed_us(at_ps)}}}')
+        self._write(f'{text}, "ts": {_signed_us(at_ps)}}}')
 
     def miss(self, entries: int = 1) -> None:
         """Counts entries of the profile that lack what an entry has, and are left out."""
@@ -132,7 +166,7 @@ class Events:
         """Adds events that are written down already, one by one, in this trace's own time."""
         for line in lines:
             self._count()
-            self.lines.append(line)
+            self._write(line)
 
     def _count(self) -> None:
         self.seen += 1
@@ -179,10 +213,14 @@ class Events:
             for (pid, tid), named in self.threads.items()
             for what, name in zip(("process", "thread"), named, strict=True)
         )
-        text = '{"traceEvents": [\n' + ",\n".join([*names, *self.lines]) + "\n]}"
+        self._pack()
+        begin = '{"traceEvents": [\n' + ",\n".join(names)
+        rest = self._packed if self.threads else self._packed.removeprefix(b",\n")
+        text = b"".join((begin.encode(), rest, b"\n]}"))
+        self._packed.clear()
         store = _core.decode(
             "chrome_trace",
-            _core.Input.bytes(text.encode()),
+            _core.Input.bytes(text),
             pieces.folder,
             needs=pieces.needs,
             threads=pieces.threads,

@@ -53,7 +53,7 @@ def build(pieces: Pieces) -> Store:
                 export.read()
         except (sqlite3.Error, OverflowError) as error:
             raise Damaged(f"it is damaged: {error}") from error
-        if not export.events.lines:
+        if not export.events.any:
             raise Damaged("it holds no kernels, copies, calls or ranges with their times")
         store = export.events.store(pieces, path, "nsys")
     store.update_facts({"origin_unix_ns": export.origin_unix_ns})

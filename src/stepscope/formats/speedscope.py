@@ -54,7 +54,7 @@ def build(pieces: Pieces) -> Store:
                 events.slice(name, start, end, 1, row)
         else:
             events.stacks(_sampled(profile, names, scale, events), 1, row)
-    if not events.lines:
+    if not events.any:
         raise Damaged("none of its profiles has spans of time")
     return events.store(pieces, data, "unknown")
 

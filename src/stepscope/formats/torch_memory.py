@@ -68,7 +68,7 @@ def build(pieces: Pieces) -> Store:
         _SnapshotDevice(number, events, frames).read(
             trace, [segment for segment in segments if segment.get("device") == number]
         )
-    if not events.lines:
+    if not events.any:
         raise Damaged("it holds no blocks, and nothing that was given or taken back")
     return events.store(pieces, data, "kineto")
 

@@ -3,7 +3,7 @@ several ask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,9 @@ class QueryRows(Protocol):
 
     def rows(self) -> list[tuple[Any, ...]]:
         """All rows."""
+
+    def batches(self) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows in lists, where there are too many to hold them all. No other query may run meanwhile."""
 
 
 Query = Callable[[Statement], QueryRows]

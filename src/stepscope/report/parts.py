@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
+from stepscope.engines import first_rows
 from stepscope.units import Scale, Unit, scales
 
 if TYPE_CHECKING:
@@ -232,13 +233,40 @@ class Report:
     values are raw: integer picoseconds, bytes, shares from 0 to 1."""
 
 
-def ask(trace: OpenTrace, entries: Sequence[library.Entry], keep: Sequence[str]) -> dict[str, Table]:
-    """What entries of the library answer, by their names. keep: base views to compute once."""
+class FirstRows(NamedTuple):
+    """How much of an answer is wanted that may have a row for each slice."""
+
+    order: tuple[str, ...]
+    """The columns that its rows are in order by; "-" before one whose largest value is first."""
+    each: Mapping[str, tuple[str, ...]] = {}
+    """A column and its values: so many rows are wanted for each of them."""
+    most: int = 0
+
+
+def ask(
+    trace: OpenTrace,
+    entries: Sequence[library.Entry],
+    keep: Sequence[str],
+    first: Mapping[str, FirstRows] | None = None,
+) -> dict[str, Table]:
+    """What entries of the library answer, by their names. keep: base views to compute once. first: entries of
+    which not all rows are wanted."""
+    first = first or {}
+    asked = [_cut(entry, first[entry.name]) if entry.name in first else entry for entry in entries]
     found: dict[str, Table] = {}
-    for entry, rows in zip(entries, trace.answers(entries, keep), strict=True):
+    for entry, rows in zip(entries, trace.answers(asked, keep), strict=True):
         columns = tuple(Column(f.name, cast("Unit", f.unit), f.title, f.about) for f in entry.columns)
-        found[entry.name] = Table(columns, tuple(rows), len(rows))
+        total = len(rows)
+        if entry.name in first:
+            total = rows[0][-1] if rows else 0
+            rows = [row[:-1] for row in rows]
+        found[entry.name] = Table(columns, tuple(rows), total)
     return found
+
+
+def _cut(entry: library.Entry, wanted: FirstRows) -> library.Entry:
+    names = [column.name for column in entry.columns]
+    return entry._replace(sql=first_rows(entry.sql, names, wanted.order, wanted.most, wanted.each))
 
 
 def dicts(table: Table) -> Rows:

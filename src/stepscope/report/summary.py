@@ -20,6 +20,7 @@ from stepscope.report.judgement_text import answers as of_each
 from stepscope.report.judgement_text import document, sentences, weighed
 from stepscope.report.parts import (
     Chart,
+    FirstRows,
     Report,
     Rows,
     Section,
@@ -75,6 +76,15 @@ _SECTIONS: tuple[
     ("completeness", "Completeness", 40, True),
 )
 _MOST_WITH_ALL = 1000
+_PLACES = ("device", "host", "launch")
+"""Where ops are, those first whose work is the answer."""
+_FIRST: Mapping[str, FirstRows] = {
+    "ops": FirstRows(("-self_ps", "op", "op_type"), {"place": _PLACES}),
+    "memory_by_op": FirstRows(("-all_output_bytes", "op_name", "op_type")),
+    "slices_by_name": FirstRows(("-total_ps", "name")),
+}
+"""Analyses with as many rows as there are names, which may be one for each slice, and of which no sentence
+reads more than is shown."""
 _MOST_SUBJECTS = 4
 """Pipelines, and allocators, that a report of everything holds."""
 
@@ -87,7 +97,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     shown = _asked(trace, all)
     asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
     problems = library.entries("finding")
-    answers = ask(trace, [*asked, *problems], _KEPT)
+    answers = ask(trace, [*asked, *problems], _KEPT, _first(all))
     rows_of = {entry.name: dicts(answers[entry.name]) for entry in asked}
     rows_of["sources"] = _sources(trace)
     notes = notes_of(rows_of["completeness"], library.entries("analysis"))
@@ -107,7 +117,8 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
         *memory,
         *headline(rows_of, _runs_judged(judged, mixed), _mean(judged), of_libraries, of_ops),
     )
-    shown = _telling(shown, rows_of, all, profiles)
+    has_types = all or _has_types(trace, rows_of["ops"], answers["ops"].total)
+    shown = _telling(shown, has_types, profiles)
     sentences_of = {name: [one for one in answer(name, rows_of) if one not in first] for name in shown}
     sentences_of["runs_and_hosts"] = [*made, *sentences_of["runs_and_hosts"]]
     sections = _sections(sentences_of, answers, all)
@@ -153,10 +164,10 @@ def _runs_judged(judged: Sequence[Judgement], mixed: bool) -> int:
     return max(runs, 2) if mixed and judged else runs
 
 
-def _telling(names: Sequence[str], rows_of: Mapping[str, Rows], all: bool, profiles: bool) -> list[str]:
+def _telling(names: Sequence[str], has_types: bool, profiles: bool) -> list[str]:
     """The analyses that say something here. profiles: nothing but profiles was recorded, without times."""
     kept = [name for name in names if not (profiles and name in _OF_TIME)]
-    if not all and "ops" in kept and not any(row["op"] != row["op_type"] for row in rows_of["ops"]):
+    if "ops" in kept and not has_types:
         kept.remove("ops")  # a recording without types: the section before says the same
     return kept
 
@@ -181,6 +192,19 @@ def _further(trace: OpenTrace) -> dict[str, Iterator[Section]]:
         "pipeline_stages": _pipelines(trace),
         "memory_by_op": _memory(trace),
     }
+
+
+def _first(all: bool) -> dict[str, FirstRows]:
+    """What is wanted of analyses that may have a row for each slice."""
+    most = {name: _MOST_WITH_ALL if all else number for name, _, number, _ in _SECTIONS}
+    return {name: wanted._replace(most=most[name]) for name, wanted in _FIRST.items()}
+
+
+def _has_types(trace: OpenTrace, ops: Rows, total: int) -> bool:
+    """Whether any op has a type. ops: the first of so many."""
+    if any(row["op"] != row["op_type"] for row in ops):
+        return True
+    return total > len(ops) and bool(trace.query(statement("typed_op")).rows())
 
 
 def _programs(trace: OpenTrace) -> list[tuple[str, Weighed]]:
@@ -333,9 +357,8 @@ def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
     """The first rows of each place, devices first: launches and host work are ops as well, but where a
     device was recorded its work is the answer."""
     at = [column.name for column in table.columns].index("place")
-    order = {"device": 0, "host": 1, "launch": 2}
-    ranked = sorted(table.rows, key=lambda row: order[row[at]])  # stable: by self time within a place
-    places = sorted({row[at] for row in table.rows}, key=lambda place: order[place])
+    ranked = sorted(table.rows, key=lambda row: _PLACES.index(row[at]))  # stable: by self time in a place
+    places = sorted({row[at] for row in table.rows}, key=_PLACES.index)
     share = max(most // 3, most - (most // 3) * (len(places) - 1))
     kept: list[tuple[Any, ...]] = []
     for place in places:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from stepscope.instruments.causes import gain, traced_calls
 from stepscope.instruments.causes.call_paths import CallPath
@@ -54,7 +54,8 @@ class HostSteps:
     @cached_property
     def top_op(self) -> TopOp:
         """What computes longest."""
-        return top_op_of(self.ask("computing_ops"), self.query.lines_of_ops(self.run_id))
+        called = partial(self.query.ops_called_as_layers, self.run_id, self.host_id)
+        return top_op_of(self.ask, called, self.query.lines_of_ops(self.run_id))
 
     @cached_property
     def paces(self) -> gain.Paces | None:

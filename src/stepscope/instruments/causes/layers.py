@@ -13,10 +13,15 @@ from functools import lru_cache
 _BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
 
 
-@lru_cache(maxsize=1 << 16)  # asked for each op of each host
 def layer_of(op: str) -> str | None:
     """The scope in which an op was made, forward or backward; None for an op outside of all scopes."""
-    scopes = _BACKWARD.sub("", op).split("/")[:-1]
+    return layer_of_scope(op[: op.rfind("/") + 1])
+
+
+@lru_cache(maxsize=1 << 16)  # asked for each scope of each host
+def layer_of_scope(scope: str) -> str | None:
+    """The same for all ops of a scope. scope: with its last slash; empty for none."""
+    scopes = _BACKWARD.sub("", scope).split("/")[:-1]
     while scopes and scopes[-1][:1].isupper():
         scopes.pop()
     return "/".join(scopes) or None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stepscope.engines import Statement
+from stepscope.instruments.causes.layers import layer_of_scope
 from stepscope.instruments.step_breakdown.labels import of_framework
 from stepscope.library.statements import Query, statement
 
@@ -14,9 +15,11 @@ QueryRows = list[tuple[Any, ...]]
 AskHost = Callable[[str], QueryRows]
 """Rows of a statement about one host."""
 
-_ABOUT_ALL = ("computing_ops", "contention", "traced_durations")
+_ABOUT_ALL = ("computing_ops", "contention", "scopes_of_ops", "top_kinds_of_ops", "traced_durations")
 """Statements about every host, whose rows begin with run and host. A fleet has thousands of hosts, and
 planning a statement takes longer than answering it for one of them."""
+_MOST_NAMES = 1000
+"""Names that a statement lists; of more, all ops are looked at."""
 
 
 class _CachedRows(NamedTuple):
@@ -28,6 +31,10 @@ class _CachedRows(NamedTuple):
         """All rows."""
         return self.found
 
+    def batches(self) -> Iterator[QueryRows]:
+        """All rows at once."""
+        yield self.found
+
 
 class QueryCache:
     """A query that remembers its answers for as long as one judgement takes."""
@@ -37,6 +44,7 @@ class QueryCache:
         self._rows: dict[Statement, QueryRows] = {}
         self._by_host: dict[str, dict[tuple[str, str], QueryRows]] = {}
         self._lines: dict[str, Mapping[str, str]] = {}
+        self._called: dict[tuple[str, str], set[str]] | None = None
 
     def __call__(self, asked: Statement) -> _CachedRows:
         """The rows of a statement."""
@@ -50,17 +58,32 @@ class QueryCache:
         def ask(name: str) -> QueryRows:
             if name not in _ABOUT_ALL:
                 return self(statement(name, run_id=run_id, host_id=host_id)).rows()
-            return self._about_all(name).get((run_id, host_id), [])
+            return self._rows_by_host(name).get((run_id, host_id), [])
 
         return ask
 
-    def _about_all(self, name: str) -> dict[tuple[str, str], QueryRows]:
+    def _rows_by_host(self, name: str) -> dict[tuple[str, str], QueryRows]:
         if name not in self._by_host:
             hosts: dict[tuple[str, str], QueryRows] = defaultdict(list)
             for row in self._query(statement(name)).rows():
                 hosts[row[0], row[1]].append(row[2:])
             self._by_host[name] = dict(hosts)
         return self._by_host[name]
+
+    def ops_called_as_layers(self, run_id: str, host_id: str) -> set[str]:
+        """Names of ops of a host that compute and are called as a layer of it is."""
+        if self._called is None:
+            hosts = self._rows_by_host("scopes_of_ops").values()
+            layers = {layer for rows in hosts for _, scope, _ in rows if (layer := layer_of_scope(scope))}
+            if len(layers) > _MOST_NAMES:
+                rows = [(*row[:2], row[4]) for row in self(statement("computing_ops")).rows()]
+            else:
+                rows = self(statement("ops_called", names=sorted(layers))).rows() if layers else []
+            self._called = defaultdict(set)
+            for run, host, op in rows:
+                if op in layers:
+                    self._called[run, host].add(op)
+        return self._called.get((run_id, host_id), set())
 
     def lines_of_ops(self, run_id: str) -> Mapping[str, str]:
         """Lines of the program of a run, by the op or instruction that they made. What several lines made, in

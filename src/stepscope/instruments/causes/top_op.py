@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of
-from stepscope.instruments.causes.query_cache import QueryRows
+from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of_scope
+from stepscope.instruments.causes.query_cache import AskHost
 
 
 class TopOp(NamedTuple):
@@ -28,73 +28,60 @@ class TopOp(NamedTuple):
     """Whether it is known of devices."""
 
 
-class ComputingOp(NamedTuple):
-    """An op that computes."""
+class TopKind(NamedTuple):
+    """A row of the statement top_kinds_of_ops without its host."""
 
-    op: str | None
-    type: str
-    """As its name where it has no type."""
+    place: str
+    kind: str
     called: str
-    self_ps: int
+    own_ps: int
+    all_own_ps: int
+    runs: int
+    all_runs: int
 
 
-def top_op_of(rows: QueryRows, line_of: Mapping[str, str]) -> TopOp:
+def top_op_of(ask: AskHost, called_as_layers: Callable[[], set[str]], line_of: Mapping[str, str]) -> TopOp:
     """What computes longest, on devices where there are any. Ops of the input pipeline are left out.
 
-    rows: of the statement computing_ops. line_of: lines of the program by the ops that they made.
+    ask: asks about the host. called_as_layers: gives the names of ops that are called as a layer is. line_of:
+    lines of the program by the ops that they made.
     """
-    on_device = any(row[0] == "device" and row[-2] for row in rows)
-    place = "device" if on_device else "host"
-    # A fleet has many hosts, and a host many ops: each row is looked at once before anything is made of it.
-    busy = [
-        ComputingOp(op, op_type or op or name, op or name, self_ps)
-        for at, op_type, op, name, _, self_ps, _ in rows
-        if at == place and self_ps
-    ]
-    if not busy:
+    places = {row[0]: TopKind(*row) for row in ask("top_kinds_of_ops")}
+    top = next((places[at] for at in ("device", "host") if at in places and places[at].all_own_ps), None)
+    if top is None:
         return TopOp()
-    types: Counter[str] = Counter()
-    for op in busy:
-        types[op.type] += op.self_ps
-    most = max(types, key=lambda name: (types[name], name))
-    inside: Counter[str] = Counter()
-    for op in busy:
-        if op.type == most:
-            inside[op.called] += op.self_ps
-    whole = sum(types.values())
-    layers = _layers(busy, {row[2] for row in rows if row[2]}, line_of)
+    layers = _layers(ask, top.place, called_as_layers, line_of)
+    on_device = top.place == "device"
     return TopOp(
-        max(inside, key=lambda name: (inside[name], name)),
-        most,
-        types[most] / whole,
-        max(layers.values()) / whole if len(layers) > 1 else None,
+        top.called,
+        top.kind,
+        top.own_ps / top.all_own_ps,
+        max(layers.values()) / top.all_own_ps if len(layers) > 1 else None,
         max(layers, key=lambda name: (layers[name], name)) if len(layers) > 1 else None,
-        _launched(rows, most) if on_device else 0.0,
+        top.runs / top.all_runs if on_device else 0.0,
         on_device,
     )
 
 
-def _layers(busy: Sequence[ComputingOp], ops: set[str], line_of: Mapping[str, str]) -> Counter[str]:
+def _layers(
+    ask: AskHost, place: str, called_as_layers: Callable[[], set[str]], line_of: Mapping[str, str]
+) -> Counter[str]:
     """What layers have of the time. A layer is a scope in the names of ops; where they have none, a line of
-    the program, to which gradients of what it made belong. ops: all of them by name."""
-    scoped = [(layer, op.self_ps) for op in busy if op.op and (layer := layer_of(op.op))]
-    # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.
-    names = ops | line_of.keys() if scoped else set()
+    the program, to which gradients of what it made belong."""
     layers: Counter[str] = Counter()
-    for layer, self_ps in scoped:
-        if layer not in names:
-            layers[layer] += self_ps
+    for at, scope, own_ps in ask("scopes_of_ops"):
+        if at == place and own_ps and (layer := layer_of_scope(scope)):
+            layers[layer] += own_ps
+    # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.
+    for name in layers.keys() & (called_as_layers() | line_of.keys()) if layers else ():
+        del layers[name]
     if not layers and line_of:
-        for op in busy:
+        for at, _, op, name, _, own_ps, _ in ask("computing_ops"):
+            if at != place or not own_ps:
+                continue
+            called = op or name
             # The line of a gradient is that of the call which asks for all of them.
-            made = line_of.get(forward_of(op.called) or "" if is_gradient(op.called) else op.called)
+            made = line_of.get(forward_of(called) or "" if is_gradient(called) else called)
             if made:
-                layers[made] += op.self_ps
+                layers[made] += own_ps
     return layers
-
-
-def _launched(rows: QueryRows, op_type: str) -> float:
-    """The part of all that is launched on devices that is of a type."""
-    runs = [(kind or op or name, count) for at, kind, op, name, _, _, count in rows if at == "device"]
-    of_type = sum(count for kind, count in runs if kind == op_type)
-    return float(of_type / sum(count for _, count in runs))

@@ -9,8 +9,9 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -150,8 +151,7 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
     rows = _rows(query, "memory_instants", source_id)
     if not rows:
         return []
-    slices = query(statement("memory_threads", source_id=source_id)).rows() if named else []
-    at = _Innermost(slices).at
+    at = _Innermost(_slices_around(query, source_id) if named else ()).at
     moves = []
     for ts, track, size, kind, number, address, total in sorted(rows, key=itemgetter(1, 0)):
         delta = _whole(size)
@@ -164,6 +164,11 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
         )
     moves.sort(key=itemgetter(0))
     return moves
+
+
+def _slices_around(query: Query, source_id: int) -> Iterator[Sequence[Any]]:
+    """Slices with movements in them, a batch at a time: there may be a hundred for each movement."""
+    return chain.from_iterable(query(statement("memory_threads", source_id=source_id)).batches())
 
 
 _PYTORCH_DEVICES = {
@@ -188,7 +193,7 @@ _NO_LINES: _Lines = (None, None)
 class _Innermost:
     """The innermost slice of a track at a time; to be asked in the order of (track, time)."""
 
-    def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
         """rows: (track, begin, end, depth, name), outer ones first."""
         self._rows = iter(rows)
         self._next: Sequence[Any] | None = next(self._rows, None)

@@ -39,6 +39,13 @@ WITH made AS (
   GROUP BY h.run_id, h.name
 ),
 
+runs AS (
+  SELECT m.of_run AS double_run
+  FROM made AS m
+  WHERE m.is_double = 1
+  GROUP BY m.of_run
+),
+
 computed AS (
   SELECT
     o.run_id,
@@ -50,6 +57,7 @@ computed AS (
     COALESCE(m.is_double, 0) AS of_doubles,
     SUM(o.sum_self_ps) AS own_ps
   FROM op_sum AS o
+  INNER JOIN runs AS u ON u.double_run = o.run_id
   LEFT JOIN made AS m ON m.of_run = o.run_id AND m.instruction = o.op
   WHERE o.place IN ('device', 'host') AND o.class = 'compute'
   GROUP BY o.run_id, o.host_id, o.place, o.op, m.in_file, m.on_line, m.is_double

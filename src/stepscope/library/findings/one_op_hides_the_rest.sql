@@ -25,42 +25,66 @@
 --   op_type | text | Op type | its type
 --   share | ratio | Share | part of all self time on that kind of place, waits left out
 --   runs | int | Runs | how often it ran
-WITH kinds AS (
+WITH types AS (
+  SELECT r.op_type AS kind
+  FROM rollup_op AS r
+  WHERE r.is_op AND r.class NOT IN ('input', 'wait')
+  GROUP BY r.op_type
+),
+
+closed_types AS (
+  SELECT
+    t.kind,
+    CASE
+      WHEN t.kind IN ('TRTEngineOp', 'HorovodAllreduce', 'NcclAllReduce', 'custom-call') THEN 'other'
+      ELSE 'compiled'
+    END AS closed
+  FROM types AS t
+  WHERE
+    t.kind IN (
+      'TRTEngineOp', 'HorovodAllreduce', 'NcclAllReduce', 'custom-call', '_XlaRun', 'XlaLaunch', '_XlaLaunch',
+      'XlaLocalLaunch', 'PartitionedCall', 'StatefulPartitionedCall', 'While', 'StatelessWhile', 'If', 'StatelessIf',
+      'TPUExecute', 'while', 'call', 'conditional'
+    )
+    OR t.kind LIKE 'cluster_%'
+    OR t.kind LIKE '__inference_%'
+),
+
+closed_kinds AS (
+  SELECT r.source_id, p.place
+  FROM rollup_op AS r
+  INNER JOIN closed_types AS t ON t.kind = r.op_type
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op AND r.class NOT IN ('input', 'wait')
+  GROUP BY r.source_id, p.place
+),
+
+sources AS (
+  SELECT k.source_id AS of_source
+  FROM closed_kinds AS k
+  GROUP BY k.source_id
+),
+
+places AS (
+  SELECT k.place AS of_place
+  FROM closed_kinds AS k
+  GROUP BY k.place
+),
+
+-- Of most recordings none: nothing hides anything there.
+kinds AS (
   SELECT
     r.id,
     r.source_id,
     p.place,
     COALESCE(r.op_name, r.name) AS op,
     COALESCE(r.op_type, r.op_name, r.name) AS called,
-    CASE
-      WHEN r.op_type IN ('TRTEngineOp', 'HorovodAllreduce', 'NcclAllReduce', 'custom-call') THEN 'other'
-      WHEN
-        r.op_type IN (
-          '_XlaRun', 'XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch', 'PartitionedCall',
-          'StatefulPartitionedCall', 'While', 'StatelessWhile', 'If', 'StatelessIf', 'TPUExecute',
-          'while', 'call', 'conditional'
-        )
-        OR r.op_type LIKE 'cluster_%'
-        OR r.op_type LIKE '__inference_%'
-        THEN 'compiled'
-    END AS closed
+    t.closed
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
+  INNER JOIN places AS q ON q.of_place = p.place
+  LEFT JOIN closed_types AS t ON t.kind = r.op_type
   WHERE r.is_op AND r.class NOT IN ('input', 'wait')
-),
-
-sources AS (
-  SELECT k.source_id AS of_source
-  FROM kinds AS k
-  WHERE k.closed IS NOT NULL
-  GROUP BY k.source_id
-),
-
-places AS (
-  SELECT k.place AS of_place
-  FROM kinds AS k
-  WHERE k.closed IS NOT NULL
-  GROUP BY k.place
 ),
 
 shown AS (
@@ -92,7 +116,6 @@ counted AS (
     s.dur_ps,
     COALESCE(s.op_self_ps, s.self_ps) AS own_ps
   FROM kinds AS k
-  INNER JOIN places AS p ON p.of_place = k.place
   INNER JOIN slice AS s ON s.rollup_id = k.id
   LEFT JOIN shown AS h ON h.shown_source = k.source_id
   LEFT JOIN stepped AS d ON d.stepped_source = k.source_id

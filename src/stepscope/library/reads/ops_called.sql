@@ -1,0 +1,18 @@
+-- Ops that compute, of some names
+--
+-- question: Which of these are names of ops that compute, on which hosts?
+-- reads: _computing_op
+-- parameters:
+--   names | texts | names
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   op_name | text | one of the names
+SELECT
+  r.run_id,
+  r.host_id,
+  r.op_name
+FROM _computing_op AS r
+WHERE r.op_name IN $names
+GROUP BY r.run_id, r.host_id, r.op_name
+ORDER BY r.run_id NULLS LAST, r.host_id NULLS LAST, r.op_name NULLS LAST

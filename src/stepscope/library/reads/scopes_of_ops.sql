@@ -1,0 +1,32 @@
+-- Scopes of ops that compute
+--
+-- question: How long do the ops in each scope compute, on the devices and on the processors of each host?
+-- reads: _computing_op
+-- notes: A scope is the name of an op up to its last slash, so without the characters at its end that are no slash. Ops
+--   without a slash are left out.
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   place | text | device or host
+--   scope | text | the scope, with its last slash
+--   own_ps | ps | own time of its ops
+WITH scoped AS (
+  SELECT
+    r.run_id,
+    r.host_id,
+    r.place,
+    RTRIM(r.op_name, REPLACE(r.op_name, '/', '')) AS scope,
+    r.kind_ps AS took_ps
+  FROM _computing_op AS r
+  WHERE r.op_name LIKE '%/%'
+)
+
+SELECT
+  s.run_id,
+  s.host_id,
+  s.place,
+  s.scope,
+  CAST(SUM(s.took_ps) AS BIGINT) AS own_ps
+FROM scoped AS s
+GROUP BY s.run_id, s.host_id, s.place, s.scope
+ORDER BY s.run_id NULLS LAST, s.host_id NULLS LAST, s.place NULLS LAST, s.scope NULLS LAST

@@ -1,0 +1,105 @@
+-- Kinds of ops that compute longest
+--
+-- question: Of which type do the ops compute longest on the devices and on the processors of each host?
+-- reads: _computing_op
+-- notes: A row for each host and place. The type of an op is its name where it has none, and its name that of its
+--   slices where it has none either. Of types, and of ops, that take as long, the last one in alphabetical order.
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   place | text | device or host
+--   kind | text | the type
+--   longest_op | text | the op of the type that computes longest
+--   own_ps | ps | own time of the type
+--   all_own_ps | ps | own time of all types
+--   runs | int | slices of the type
+--   all_runs | int | slices of all types
+WITH named AS (
+  SELECT
+    r.run_id,
+    r.host_id,
+    r.place,
+    COALESCE(NULLIF(r.op_type, ''), NULLIF(r.op_name, ''), r.name) AS kind,
+    COALESCE(NULLIF(r.op_name, ''), r.name) AS called,
+    r.kind_ps AS took_ps,
+    r.slices AS number
+  FROM _computing_op AS r
+),
+
+called_ops AS (
+  SELECT
+    n.run_id,
+    n.host_id,
+    n.place,
+    n.kind,
+    n.called,
+    SUM(n.took_ps) AS called_ps,
+    SUM(n.number) AS called_runs
+  FROM named AS n
+  GROUP BY n.run_id, n.host_id, n.place, n.kind, n.called
+),
+
+kinds AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.place,
+    o.kind,
+    SUM(o.called_ps) AS sum_ps,
+    SUM(o.called_runs) AS sum_runs
+  FROM called_ops AS o
+  GROUP BY o.run_id, o.host_id, o.place, o.kind
+),
+
+ranked AS (
+  SELECT
+    k.run_id,
+    k.host_id,
+    k.place,
+    k.kind,
+    k.sum_ps,
+    k.sum_runs,
+    SUM(k.sum_ps) OVER (PARTITION BY k.run_id, k.host_id, k.place) AS whole_ps,
+    SUM(k.sum_runs) OVER (PARTITION BY k.run_id, k.host_id, k.place) AS whole_runs,
+    ROW_NUMBER() OVER (
+      PARTITION BY k.run_id, k.host_id, k.place
+      ORDER BY k.sum_ps DESC NULLS LAST, k.kind DESC NULLS LAST
+    ) AS nth
+  FROM kinds AS k
+),
+
+tops AS (
+  SELECT
+    k.run_id,
+    k.host_id,
+    k.place,
+    k.kind,
+    k.sum_ps,
+    k.whole_ps,
+    k.sum_runs,
+    k.whole_runs,
+    MAX(o.called_ps) AS most_ps
+  FROM ranked AS k
+  INNER JOIN
+    called_ops AS o
+    ON o.run_id = k.run_id AND o.host_id = k.host_id AND o.place = k.place AND o.kind = k.kind
+  WHERE k.nth = 1
+  GROUP BY k.run_id, k.host_id, k.place, k.kind, k.sum_ps, k.whole_ps, k.sum_runs, k.whole_runs
+)
+
+SELECT
+  t.run_id,
+  t.host_id,
+  t.place,
+  t.kind,
+  MAX(o.called) AS longest_op,
+  CAST(t.sum_ps AS BIGINT) AS own_ps,
+  CAST(t.whole_ps AS BIGINT) AS all_own_ps,
+  CAST(t.sum_runs AS BIGINT) AS runs,
+  CAST(t.whole_runs AS BIGINT) AS all_runs
+FROM tops AS t
+INNER JOIN
+  called_ops AS o
+  ON o.run_id = t.run_id AND o.host_id = t.host_id AND o.place = t.place AND o.kind = t.kind AND o.called_ps = t.most_ps
+GROUP BY t.run_id, t.host_id, t.place, t.kind, t.sum_ps, t.whole_ps, t.sum_runs, t.whole_runs
+ORDER BY t.run_id NULLS LAST, t.host_id NULLS LAST, t.place NULLS LAST

@@ -1,0 +1,150 @@
+"""What computes longest: what SQL adds up is what looking at every op says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepscope.engines import Statement
+from stepscope.instruments.causes import query_cache
+from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of
+from stepscope.instruments.causes.query_cache import QueryCache
+from stepscope.instruments.causes.top_op import TopOp, top_op_of
+from tests.fakes import FakeResult
+
+CONNECTION = duckdb.connect()
+CONNECTION.execute(
+    "CREATE TABLE _computing_op (run_id VARCHAR, host_id VARCHAR, place VARCHAR, op_type VARCHAR, "
+    "op_name VARCHAR, name VARCHAR, class VARCHAR, kind_ps BIGINT, slices BIGINT)"
+)
+
+
+class Op(NamedTuple):
+    """A row of the view, as one host has it."""
+
+    place: str
+    op_type: str | None
+    op_name: str | None
+    name: str
+    kind: str
+    own_ps: int
+    runs: int
+
+
+def asked(statement: Statement) -> FakeResult:
+    """What the statement finds."""
+    return FakeResult(CONNECTION.execute(statement.sql))
+
+
+def top(ops: Sequence[Op], line_of: Mapping[str, str], host: str = "a") -> TopOp:
+    """Of a host that has these ops; another one has all of them twice as long."""
+    CONNECTION.execute("DELETE FROM _computing_op")
+    rows: list[tuple[Any, ...]] = [("r", "a", *op) for op in ops]
+    rows += [("r", "b", *op._replace(own_ps=2 * op.own_ps)) for op in ops]
+    if rows:
+        CONNECTION.executemany("INSERT INTO _computing_op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    cache = QueryCache(asked)
+    return top_op_of(cache.of_host("r", host), partial(cache.ops_called_as_layers, "r", host), line_of)
+
+
+def op_by_op(ops: Sequence[Op], line_of: Mapping[str, str]) -> TopOp:
+    """The same in plain Python."""
+    on_device = any(op.place == "device" and op.own_ps for op in ops)
+    busy = [op for op in ops if op.place == ("device" if on_device else "host") and op.own_ps]
+    if not busy:
+        return TopOp()
+    types: Counter[str] = Counter()
+    for op in busy:
+        types[op.op_type or op.op_name or op.name] += op.own_ps
+    most = max(types, key=lambda name: (types[name], name))
+    inside: Counter[str] = Counter()
+    layers: Counter[str] = Counter()
+    names = {op.op_name for op in ops} | line_of.keys()
+    for op in busy:
+        if (op.op_type or op.op_name or op.name) == most:
+            inside[op.op_name or op.name] += op.own_ps
+        if op.op_name and (layer := layer_of(op.op_name)) and layer not in names:
+            layers[layer] += op.own_ps
+    if not layers:
+        for op in busy:
+            called = op.op_name or op.name
+            if made := line_of.get(forward_of(called) or "" if is_gradient(called) else called):
+                layers[made] += op.own_ps
+    whole = sum(types.values())
+    launched = [(op.op_type or op.op_name or op.name, op.runs) for op in ops if op.place == "device"]
+    return TopOp(
+        max(inside, key=lambda name: (inside[name], name)),
+        most,
+        types[most] / whole,
+        max(layers.values()) / whole if len(layers) > 1 else None,
+        max(layers, key=lambda name: (layers[name], name)) if len(layers) > 1 else None,
+        sum(runs for kind, runs in launched if kind == most) / sum(runs for _, runs in launched)
+        if on_device
+        else 0.0,
+        on_device,
+    )
+
+
+PARTS = st.lists(st.sampled_from(["a", "b_grad", "Mat", "gradients", "", "c"]), min_size=1, max_size=4)
+NAMES = PARTS.map("/".join)
+OPS = st.lists(
+    st.builds(
+        Op,
+        st.sampled_from(["host", "device"]),
+        st.none() | st.sampled_from(["", "MatMul", "Add"]),
+        st.none() | NAMES,
+        st.sampled_from(["x", "a", "a/Mat"]),
+        st.sampled_from(["compute", "python"]),
+        st.integers(0, 3),
+        st.integers(1, 3),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OPS, st.dictionaries(NAMES, st.sampled_from(["p.py:1", "p.py:2"]), max_size=3))
+def test_it_is_what_looking_at_every_op_says(ops: list[Op], line_of: dict[str, str]) -> None:
+    assert top(ops, line_of) == op_by_op(ops, line_of)
+    assert top(ops, line_of, "b") == op_by_op(ops, line_of)
+
+
+@settings(max_examples=20, deadline=None)
+@given(OPS)
+def test_more_layers_than_a_statement_lists(ops: list[Op]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query_cache, "_MOST_NAMES", 0)
+        assert top(ops, {}) == op_by_op(ops, {})
+
+
+def test_instructions_without_scopes_are_told_apart_by_their_lines() -> None:
+    """XLA names a chain of products like every other product."""
+    ops = [Op("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", "compute", 20, 1) for n in range(4)]
+    ops += [
+        Op("host", "dot", "dot.1", "dot.1", "compute", 15, 1),
+        Op("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
+    ]
+    lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
+    found = top(ops, lines)
+    assert (found.op_type, found.share, found.layer_share, found.launched) == ("ynn_fusion", 0.8, 0.95, 0.0)
+    assert top(ops, {}).layer_share is None
+    assert top(ops, {"dot.1": "p.py:16"}).layer_share is None
+    scoped = [
+        Op("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
+        Op("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
+    ]
+    assert top(scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
+    on_device = [Op("device", "svd", None, f"k{n}", "compute", 20 - n, 30) for n in range(3)]
+    on_device += [
+        Op("device", "gemm", None, "gemm", "compute", 30, 10),
+        Op("host", "svd", "a", "a", "compute", 9, 7),
+    ]
+    found = top(on_device, {})
+    assert (found.op, found.op_type, found.share, found.launched) == ("k0", "svd", 57 / 87, 0.9)
