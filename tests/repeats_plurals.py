@@ -15,7 +15,7 @@ from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock
 from stepscope.instruments.memory.peak import peak
 from stepscope.instruments.pipeline.oddities import oddities
 from stepscope.instruments.pipeline.verdict import diagnose
-from stepscope.report import memory, pipeline, sentences
+from stepscope.report import memory_sentences, pipeline, sentences
 from tests.instruments.pipelines import sequential
 
 COUNTS = st.one_of(st.sampled_from([0, 1, 2]), st.integers(3, 10**6))
@@ -173,7 +173,7 @@ def test_memory_agrees_with_its_numbers(contradictions: int, never: int, within:
         0, "r", "h", "p", "bfc", "gpu", held, peak(blocks), True, True,
         tuple(blocks[:never]), Compared(9, within + more, within, 5, (), 0), None, None,
     )  # fmt: skip
-    for sentence in memory.sentences(one):
+    for sentence in memory_sentences.sentences(one):
         assert not complaints(sentence), sentence
 
 

@@ -12,7 +12,7 @@ from stepscope.instruments.memory.allocators import find
 from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.moves import Pool
 from stepscope.instruments.memory.pools import Fragmentation, fragmentation, rounded_up
-from stepscope.report.memory import sentences
+from stepscope.report.memory_sentences import sentences
 from tests import corpus
 
 

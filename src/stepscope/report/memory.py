@@ -2,54 +2,73 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from stepscope import units
 from stepscope.instruments.memory.allocators import AllocatorMemory
-from stepscope.instruments.memory.blocks import MemoryBlock, Spans
+from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
 from stepscope.instruments.memory.peak import PeakHolder, code_of, holders, op_of, scope_of, tensor_of
-from stepscope.instruments.memory.pools import fragmentation, rounded_up
 from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.library import statements
 from stepscope.report import document_keys, memory_steps
+from stepscope.report.memory_sentences import around, by_kind, first_moment, in_bytes, in_time, sentences
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 
 NOTHING = "These recordings say nothing about memory: they hold no allocations, and no outputs with a graph."
+
+
 TODO = (
     "record with `stepscope record`, which tells the variables that hold arrays; or a session with "
     "trace_level=FULL_TRACE and output_partition_graphs=True, or torch.profiler with profile_memory=True"
 )
 
+
 Asked = Sequence[tuple[AllocatorMemory, Sequence[MemoryWhatIf]]]
 """Allocators, each with what changes would do to its peak."""
+
+
 NO_STEPS: Windows = {}
 """Of sources that have none."""
 
+
 _MOMENTS = {"stacks": "when the profile was taken", "variables": "between two steps"}
+
+
 _MOST_SAID = 3
 """Allocators that the headline of a summary speaks of."""
+
+
 _STRETCHES = 960
 """Points of the drawn curve: the largest value in each of so many equal stretches of time."""
+
+
 _MOST = 10
 """Holders that are listed one by one."""
+
+
 _HELD = (
     Column("ts_ps", "ps", "Time", "since the first allocation"),
     Column("bytes", "bytes", "Held", "the most that was held at once around this time"),
 )
+
+
 _HOLDERS = (
     Column("name", "text", "Holder"),
     Column("bytes", "bytes", "Held"),
     Column("share", "ratio", "Share", "of the peak"),
     Column("blocks", "int", "Blocks"),
 )
+
+
 _AROUND = (
     Column("what", "text", "What"),
     Column("bytes", "bytes", "Size"),
     Column("tensor", "text", "Tensor"),
 )
+
+
 _GAINS = (
     Column("saved_bytes", "bytes", "Saves", "by how much the peak becomes lower"),
     Column("peak_bytes", "bytes", "Peak then"),
@@ -82,7 +101,7 @@ def headline(found: Sequence[AllocatorMemory]) -> list[str]:
     sentences_ = []
     for memory in found[:_MOST_SAID]:
         kinds = f": {', '.join(parts)}" if (parts := by_kind(memory)) else ""
-        size = _bytes(memory.peak.bytes)
+        size = in_bytes(memory.peak.bytes)
         if memory.held.is_moment:
             held = f"{memory.device} held {size}" if memory.device else f"{size} was held"
             sentences_.append(f"{held} {_MOMENTS[memory.held.way]}{kinds}.")
@@ -114,19 +133,21 @@ def _place(memory: AllocatorMemory) -> str:
 def _at_most(memory: AllocatorMemory) -> str:
     if memory.held.way == "variables":
         where = f" on {memory.device}" if memory.device else ""
-        return f"Variables of the program held {_bytes(memory.peak.bytes)}{where}."
+        return f"Variables of the program held {in_bytes(memory.peak.bytes)}{where}."
     if memory.held.way == "stacks":
-        return f"{_bytes(memory.peak.bytes)} was held {_MOMENTS[memory.held.way]}."
+        return f"{in_bytes(memory.peak.bytes)} was held {_MOMENTS[memory.held.way]}."
     if memory.held.way == "timeline":
-        return f"The peak is {_bytes(memory.peak.bytes)}{_when(memory)}, as TensorFlow's Timeline reckons it."
-    return f"The peak is {_bytes(memory.peak.bytes)}{_when(memory)}."
+        return (
+            f"The peak is {in_bytes(memory.peak.bytes)}{_when(memory)}, as TensorFlow's Timeline reckons it."
+        )
+    return f"The peak is {in_bytes(memory.peak.bytes)}{_when(memory)}."
 
 
 def _when(memory: AllocatorMemory) -> str:
     if memory.peak.ts_ps is None:
         return ""
-    after = memory.peak.ts_ps - _start(memory)
-    return f", first reached at {_ps(after)}" if after > 0 else ", reached with the first allocation"
+    after = memory.peak.ts_ps - first_moment(memory)
+    return f", first reached at {in_time(after)}" if after > 0 else ", reached with the first allocation"
 
 
 def _parts(
@@ -217,190 +238,6 @@ def _variable_of(block: MemoryBlock) -> str:
     return f"{op_of(block)}, {code_of(block)}" if block.code else op_of(block)
 
 
-def sentences(memory: AllocatorMemory) -> list[str]:
-    """What there is to know of the figures, in words."""
-    return [
-        *_recorded(memory),
-        *_held_before(memory),
-        *_at_the_peak(memory),
-        *_not_freed(memory),
-        *_unknown_lines(memory),
-        *_against_the_graph(memory),
-    ]
-
-
-def _recorded(memory: AllocatorMemory) -> Iterator[str]:
-    """What the figures come from."""
-    if not memory.recorded:
-        yield (
-            "No allocations were recorded, so each tensor is assumed to live from its producer to its last "
-            "reader in the executed graph, and nothing else to be held."
-        )
-    if memory.held.way == "sizes":
-        yield "The recording has sizes by category over time; it does not show single tensors."
-    if memory.held.way == "stacks":
-        yield "A profile shows one moment: not what was held before, nor what was freed by then."
-    if memory.held.way == "variables":
-        yield (
-            "This is what the program's variables held between two steps, at that look of the recorder at "
-            "which it was most. Within a step more may be held, by ops and by autograd."
-        )
-    if memory.held.spans is not None:
-        yield from _of_timeline(memory.held.spans)
-    if not memory.complete:
-        yield "Only the first allocations were read and the recording has more: the peak may come later."
-
-
-def _held_before(memory: AllocatorMemory) -> Iterator[str]:
-    """What was held when the recording began, and whether all that was held adds up."""
-    first = _start(memory) if memory.held.way == "sizes" else None
-    before = memory.held.base_bytes + sum(b.bytes for b in memory.held.blocks if b.born_ps == first)
-    if before and not memory.held.is_moment:
-        yield f"{_bytes(before)} was already held when the recording began."
-    elif memory.recorded and not memory.held.totals and memory.held.way == "events":
-        yield "What was held before the step (variables, constants) was not recorded and is not counted."
-    if memory.held.contradictions:
-        yield (
-            f"{memory.held.contradictions:,} of {units.count(memory.held.totals, 'event')} "
-            f"{units.agree(memory.held.contradictions, 'contradicts', 'contradict')} the blocks: the "
-            "allocator reports another total than they add up to, so events are missing."
-        )
-
-
-def _at_the_peak(memory: AllocatorMemory) -> Iterator[str]:
-    """What memory is used for, and what of it is lost to rounding and to fragments."""
-    if parts := by_kind(memory):
-        when = "By kind" if memory.held.is_moment else "At the peak"
-        yield f"{when}: {', '.join(parts)}."
-    if rounded := rounded_up(memory.peak.blocks):
-        yield f"At the peak, blocks are {_bytes(rounded)} larger than the program asked for."
-    pieces = fragmentation(memory.held.pools, memory.peak.ts_ps)
-    if pieces is not None and pieces.most:
-        at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
-        yield (
-            f"Free memory is fragmented: {at_peak}at most {units.show(pieces.most, 'ratio')} (at"
-            f" {_ps(pieces.most_ps - _start(memory))}) of what the allocator had free was outside its largest"
-            " piece."
-        )
-
-
-def _not_freed(memory: AllocatorMemory) -> Iterator[str]:
-    """What the recording does not see freed."""
-    if memory.never_freed and memory.recorded:
-        size = sum(block.bytes for block in memory.never_freed)
-        largest = memory.never_freed[0]
-        # A block of which nothing is known but its size is named by that.
-        what = _bytes(largest.bytes) if largest.op_name is None else tensor_of(largest)
-        yield (
-            f"{units.count(len(memory.never_freed), 'block')} ({_bytes(size)}) "
-            f"{units.agree(len(memory.never_freed), 'was', 'were')} not freed within the recording; "
-            f"the largest is {what}."
-        )
-
-
-def _unknown_lines(memory: AllocatorMemory) -> Iterator[str]:
-    """What to record to know the lines of the program, where they are unknown."""
-    ops = [block for block in memory.peak.blocks if block.op_name is not None]
-    if ops and all(block.code is None for block in ops):
-        yield (
-            "The lines of the program that made these ops are unknown: `stepscope record` writes an op log, "
-            "which is also read where one lies beside the recording (tfprof_log); torch.profiler records the "
-            "lines with with_stack=True, and so does `stepscope record --allocations`."
-        )
-
-
-def _against_the_graph(memory: AllocatorMemory) -> Iterator[str]:
-    """What the executed graph says of the same tensors."""
-    if (found := memory.compared) is not None and found.compared:
-        late = "" if found.median_late_ps is None else f" (the median delay is {_ps(found.median_late_ps)})"
-        was = units.agree(found.within, "was", "were")
-        yield (
-            f"The executed graph shows when each tensor could be freed: {found.within:,} of "
-            f"{units.count(found.compared, 'recorded tensor')} "
-            f"{was} freed within 100 µs of the last reader{late}."
-        )
-        if found.later:
-            names = ", ".join(_late(block) for block in found.later[:2])
-            yield f"Held longer than the graph needs: {names}."
-    if memory.graph_peak is not None and memory.timeline_bytes is not None:
-        yield (
-            f"From the graph alone the peak would be {_bytes(memory.graph_peak.bytes)}; TensorFlow's "
-            "Timeline, which ignores shared memory and counts constants, would show "
-            f"{_bytes(memory.timeline_bytes)}."
-        )
-
-
-def _of_timeline(spans: Spans) -> list[str]:
-    """What the spans of tensors in a timeline are, and why some are but a moment."""
-    alone = spans.tensors - spans.read_later - spans.endless
-    kinds = [
-        f"{spans.read_later:,} {units.agree(spans.read_later, 'is', 'are')} named by an op that ends later"
-    ]
-    if alone:
-        verb = units.agree(alone, "ends with the op that made it", "end with the op that made them")
-        kinds.append(f"{alone:,} {verb}, so that only the moment of making is seen")
-    if spans.endless:
-        run = units.agree(spans.endless, "has no end: its op", "have no end: their op")
-        kinds.append(f"{spans.endless:,} {run} ran again under its name, and only the last run counts")
-    besides = f" {spans.nowhere:,} more {units.agree(spans.nowhere, 'has', 'have')} no memory."
-    return [
-        "No allocator told this: Timeline lets a tensor live from the start of the op that makes it to the "
-        "end of the last op whose label names it.",
-        f"Of {units.count(spans.tensors, 'tensor')}, {'; '.join(kinds)}.{besides if spans.nowhere else ''}",
-        "RunMetadata of the same step shows what allocators did, and with output_partition_graphs=True how "
-        "long each tensor had to live.",
-    ]
-
-
-def by_kind(memory: AllocatorMemory) -> list[str]:
-    """How many bytes of the peak are of each kind, most first; empty where no kind is known."""
-    sums: Counter[str] = Counter()
-    for block in memory.peak.blocks:
-        sums[block.kind] += block.bytes
-    if not any(size for kind, size in sums.items() if kind != "unknown"):
-        return []
-    return [f"{_bytes(size)} {_KINDS.get(kind, kind)}" for kind, size in sums.most_common() if size]
-
-
-_KINDS = {
-    "parameter": "parameters",
-    "input": "inputs",
-    "activation": "activations",
-    "gradient": "gradients",
-    "buffer": "buffers",
-    "executable": "executables",
-    "autograd detail": "kept by autograd",
-    "output": "outputs",
-    "temporary": "temporary",
-    "persistent": "persistent",
-    "unknown": "of unknown kind",
-}
-
-
-def _late(block: MemoryBlock) -> str:
-    assert block.freed_ps is not None
-    assert block.last_use_ps is not None
-    return f"{tensor_of(block)} ({_bytes(block.bytes)}, {_ps(block.freed_ps - block.last_use_ps)} longer)"
-
-
-def around(memory: AllocatorMemory, most: int = 3) -> list[tuple[str, MemoryBlock]]:
-    """What came last before the peak and goes first after it."""
-    at = memory.peak.ts_ps
-    if at is None:
-        return []
-    born = sorted(
-        (b for b in memory.peak.blocks if b.born_ps is not None), key=lambda b: (-(b.born_ps or 0), -b.bytes)
-    )
-    gone = sorted(
-        (b for b in memory.peak.blocks if b.freed_ps is not None), key=lambda b: (b.freed_ps or 0, -b.bytes)
-    )
-    return [("allocated", b) for b in reversed(born[:most])] + [("freed", b) for b in gone[:most]]
-
-
-def _start(memory: AllocatorMemory) -> int:
-    return min((block.born_ps for block in memory.held.blocks if block.born_ps is not None), default=0)
-
-
 def highest(memory: AllocatorMemory, count: int) -> list[int]:
     """The most that was held in each of `count` equal stretches of the recording."""
     points = memory.curve
@@ -420,11 +257,3 @@ def highest(memory: AllocatorMemory, count: int) -> list[int]:
     for rest in range(place, count):
         most[rest] = max(most[rest], held)
     return most
-
-
-def _bytes(value: int) -> str:
-    return units.show(value, "bytes")
-
-
-def _ps(value: int) -> str:
-    return units.show(value, "ps")
