@@ -76,12 +76,19 @@ def _layers(
     for name in layers.keys() & (called_as_layers() | line_of.keys()) if layers else ():
         del layers[name]
     if not layers and line_of:
-        for at, _, op, name, _, own_ps, _ in ask("computing_ops"):
-            if at != place or not own_ps:
-                continue
-            called = op or name
-            # The line of a gradient is that of the call which asks for all of them.
-            made = line_of.get(forward_of(called) or "" if is_gradient(called) else called)
-            if made:
-                layers[made] += own_ps
+        return _lines(ask, place, line_of)
     return layers
+
+
+def _lines(ask: AskHost, place: str, line_of: Mapping[str, str]) -> Counter[str]:
+    """What lines of the program have of the time."""
+    lines: Counter[str] = Counter()
+    for at, _, op, name, _, own_ps, _ in ask("computing_ops"):
+        if at != place or not own_ps:
+            continue
+        called = op or name
+        # The line of a gradient is that of the call which asks for all of them.
+        made = line_of.get(forward_of(called) or "" if is_gradient(called) else called)
+        if made:
+            lines[made] += own_ps
+    return lines
