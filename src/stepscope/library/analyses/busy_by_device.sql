@@ -71,7 +71,7 @@ SELECT
   s.device,
   CAST(s.busy_total AS BIGINT) AS busy_ps,
   CAST(s.idle_total AS BIGINT) AS idle_ps,
-  CAST(s.busy_total AS DOUBLE) / NULLIF(s.busy_total + s.idle_total, 0) AS busy_share,
+  share!(s.busy_total, s.busy_total + s.idle_total) AS busy_share,
   s.most_gap_ps AS longest_gap_ps,
   CAST(s.gap_total AS BIGINT) AS gaps,
   CAST(s.slice_total AS BIGINT) AS slices,
@@ -79,5 +79,4 @@ SELECT
   CAST(s.executed_total AS BIGINT) AS sum_ps,
   CAST(s.length_total AS BIGINT) AS window_ps
 FROM summed AS s
-ORDER BY
-  s.run_id NULLS LAST, s.host_id NULLS LAST, s.first_source_id NULLS LAST, s.place NULLS LAST, s.device NULLS LAST
+ORDER BY nulls_last!(s.run_id, s.host_id, s.first_source_id, s.place, s.device)

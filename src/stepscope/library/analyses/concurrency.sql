@@ -36,10 +36,9 @@ SELECT
   t.place,
   t.device,
   t.rows_drawn,
-  CAST(t.rows_ps AS DOUBLE) / NULLIF(d.sum_busy_ps, 0) AS concurrency,
+  share!(t.rows_ps, d.sum_busy_ps) AS concurrency,
   d.sum_busy_ps AS any_busy_ps,
   CAST(t.rows_ps AS BIGINT) AS rows_busy_ps
 FROM tracks AS t
 INNER JOIN device_sum AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device
-ORDER BY
-  t.run_id NULLS LAST, t.host_id NULLS LAST, t.source_id NULLS LAST, t.place NULLS LAST, t.device NULLS LAST
+ORDER BY nulls_last!(t.run_id, t.host_id, t.source_id, t.place, t.device)

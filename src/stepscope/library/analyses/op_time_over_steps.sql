@@ -40,7 +40,7 @@ types AS (
     u.place,
     u.op_type,
     ROW_NUMBER() OVER (
-      ORDER BY u.all_self_ps DESC NULLS LAST, u.place NULLS LAST, u.op_type NULLS LAST
+      ORDER BY nulls_last!(u.all_self_ps DESC, u.place, u.op_type)
     ) AS rank_of_type
   FROM summed AS u
 )
@@ -58,5 +58,4 @@ FROM stepped AS t
 INNER JOIN types AS y ON y.place = t.place AND y.op_type = t.op_type
 INNER JOIN step AS s ON s.source_id = t.source_id AND s.step = t.step
 WHERE y.rank_of_type <= 10
-ORDER BY
-  t.source_id NULLS LAST, s.ts_ps NULLS LAST, y.rank_of_type NULLS LAST, t.step NULLS LAST
+ORDER BY nulls_last!(t.source_id, s.ts_ps, y.rank_of_type, t.step)

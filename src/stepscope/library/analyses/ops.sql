@@ -47,14 +47,14 @@ SELECT
   t.op,
   t.place,
   CAST(t.own_ps AS BIGINT) AS self_ps,
-  CAST(t.own_ps AS DOUBLE) / NULLIF(p.place_ps, 0) AS share,
+  share!(t.own_ps, p.place_ps) AS share,
   CAST(t.dur_ps AS BIGINT) AS total_ps,
   CAST(t.number AS BIGINT) AS slices,
-  CAST(FLOOR(CAST(t.dur_ps AS DOUBLE) / t.number) AS BIGINT) AS mean_ps,
+  mean!(t.dur_ps, t.number) AS mean_ps,
   t.last_class AS class,
   t.op_type,
   t.least_ps AS min_ps,
   t.most_ps AS max_ps
 FROM ops AS t
 INNER JOIN places AS p ON p.place = t.place
-ORDER BY t.place NULLS LAST, t.own_ps DESC NULLS LAST, t.op NULLS LAST, t.op_type NULLS LAST
+ORDER BY nulls_last!(t.place, t.own_ps DESC, t.op, t.op_type)

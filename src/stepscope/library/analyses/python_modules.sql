@@ -50,12 +50,10 @@ SELECT
   l.module,
   l.code,
   CAST(l.sum_ps AS BIGINT) AS time_ps,
-  CAST(FLOOR(CAST(l.sum_ps AS DOUBLE) / NULLIF(s.number, 0)) AS BIGINT) AS per_step_ps,
-  CAST(l.sum_ps AS DOUBLE) / NULLIF(s.all_ps, 0) AS share,
-  CAST(l.sum_cpu_ps AS DOUBLE) / NULLIF(l.sum_known_ps, 0) AS cpu_share,
+  mean!(l.sum_ps, NULLIF(s.number, 0)) AS per_step_ps,
+  share!(l.sum_ps, s.all_ps) AS share,
+  share!(l.sum_cpu_ps, l.sum_known_ps) AS cpu_share,
   CAST(l.sum_samples AS BIGINT) AS samples
 FROM lines AS l
 INNER JOIN sums AS s ON s.run_id = l.of_run AND s.host_id = l.of_host AND s.told_by = l.of_kind
-ORDER BY
-  l.sum_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST, s.told_by NULLS LAST,
-  l.module NULLS LAST, l.code NULLS LAST
+ORDER BY nulls_last!(l.sum_ps DESC, s.run_id, s.host_id, s.told_by, l.module, l.code)

@@ -66,7 +66,7 @@ waits AS (
     a.run_id,
     a.participant,
     COUNT(*) AS times,
-    SUM(CASE WHEN a.is_last THEN 1 ELSE 0 END) AS lasts,
+    sum_where!(a.is_last, 1) AS lasts,
     SUM(a.wait_ps) AS waited,
     SUM(a.caused_ps) AS caused
   FROM arrival AS a
@@ -113,4 +113,4 @@ LEFT JOIN waits AS a ON a.run_id = w.run_id AND a.participant = w.participant
 LEFT JOIN paths AS t ON t.run_id = w.run_id AND t.participant = w.participant
 LEFT JOIN clocks AS k ON k.run_id = w.run_id AND k.participant = w.participant
 WHERE w.number > 1
-ORDER BY w.run_id NULLS LAST, caused_ps DESC NULLS LAST, w.participant NULLS LAST
+ORDER BY nulls_last!(w.run_id, caused_ps DESC, w.participant)

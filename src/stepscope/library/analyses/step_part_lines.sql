@@ -43,10 +43,8 @@ SELECT
   g.line,
   g.function,
   CAST(g.sum_ps AS BIGINT) AS time_ps,
-  CAST(FLOOR(CAST(g.sum_ps AS DOUBLE) / g.number) AS BIGINT) AS per_step_ps,
-  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.label_ps, 0) AS part_share,
-  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.steps_ps, 0) AS share
+  mean!(g.sum_ps, g.number) AS per_step_ps,
+  share!(g.sum_ps, g.label_ps) AS part_share,
+  share!(g.sum_ps, g.steps_ps) AS share
 FROM grouped AS g
-ORDER BY
-  g.sum_ps DESC NULLS LAST, g.run_id NULLS LAST, g.host_id NULLS LAST, g.label NULLS LAST,
-  g.file NULLS LAST, g.line NULLS LAST, g.function NULLS LAST
+ORDER BY nulls_last!(g.sum_ps DESC, g.run_id, g.host_id, g.label, g.file, g.line, g.function)

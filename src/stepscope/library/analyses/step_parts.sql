@@ -38,20 +38,20 @@
 WITH taken AS (
   SELECT
     p.step_id,
-    SUM(CASE WHEN p.label = 'input' THEN p.dur_ps ELSE 0 END) AS input_sum,
-    SUM(CASE WHEN p.label = 'compile' THEN p.dur_ps ELSE 0 END) AS compile_sum,
-    SUM(CASE WHEN p.label = 'compute' THEN p.dur_ps ELSE 0 END) AS compute_sum,
-    SUM(CASE WHEN p.label = 'communication' THEN p.dur_ps ELSE 0 END) AS communication_sum,
-    SUM(CASE WHEN p.label = 'copy' THEN p.dur_ps ELSE 0 END) AS copy_sum,
-    SUM(CASE WHEN p.label = 'dispatch' THEN p.dur_ps ELSE 0 END) AS dispatch_sum,
-    SUM(CASE WHEN p.label = 'setup' THEN p.dur_ps ELSE 0 END) AS setup_sum,
-    SUM(CASE WHEN p.label = 'python' THEN p.dur_ps ELSE 0 END) AS python_sum,
-    SUM(CASE WHEN p.label = 'wait' THEN p.dur_ps ELSE 0 END) AS wait_sum,
-    SUM(CASE WHEN p.label = 'idle' THEN p.dur_ps ELSE 0 END) AS idle_sum,
-    SUM(CASE WHEN p.label = 'unknown' THEN p.dur_ps ELSE 0 END) AS unknown_sum,
-    SUM(CASE WHEN p.label = 'input' THEN p.hidden_ps ELSE 0 END) AS input_hidden,
-    SUM(CASE WHEN p.label = 'communication' THEN p.hidden_ps ELSE 0 END) AS communication_hidden,
-    SUM(CASE WHEN p.label = 'copy' THEN p.hidden_ps ELSE 0 END) AS copy_hidden
+    sum_where!(p.label = 'input', p.dur_ps) AS input_sum,
+    sum_where!(p.label = 'compile', p.dur_ps) AS compile_sum,
+    sum_where!(p.label = 'compute', p.dur_ps) AS compute_sum,
+    sum_where!(p.label = 'communication', p.dur_ps) AS communication_sum,
+    sum_where!(p.label = 'copy', p.dur_ps) AS copy_sum,
+    sum_where!(p.label = 'dispatch', p.dur_ps) AS dispatch_sum,
+    sum_where!(p.label = 'setup', p.dur_ps) AS setup_sum,
+    sum_where!(p.label = 'python', p.dur_ps) AS python_sum,
+    sum_where!(p.label = 'wait', p.dur_ps) AS wait_sum,
+    sum_where!(p.label = 'idle', p.dur_ps) AS idle_sum,
+    sum_where!(p.label = 'unknown', p.dur_ps) AS unknown_sum,
+    sum_where!(p.label = 'input', p.hidden_ps) AS input_hidden,
+    sum_where!(p.label = 'communication', p.hidden_ps) AS communication_hidden,
+    sum_where!(p.label = 'copy', p.hidden_ps) AS copy_hidden
   FROM step_part AS p
   GROUP BY p.step_id
 ),
@@ -178,22 +178,20 @@ SELECT
   l.number AS steps,
   l.kind,
   l.averaged,
-  CAST(FLOOR(CAST(l.length_total AS DOUBLE) / l.number) AS BIGINT) AS dur_ps,
-  CAST(FLOOR(CAST(l.input_sum_total AS DOUBLE) / l.number) AS BIGINT) AS input_ps,
-  CAST(FLOOR(CAST(l.compile_sum_total AS DOUBLE) / l.number) AS BIGINT) AS compile_ps,
-  CAST(FLOOR(CAST(l.compute_sum_total AS DOUBLE) / l.number) AS BIGINT) AS compute_ps,
-  CAST(FLOOR(CAST(l.communication_sum_total AS DOUBLE) / l.number) AS BIGINT) AS communication_ps,
-  CAST(FLOOR(CAST(l.copy_sum_total AS DOUBLE) / l.number) AS BIGINT) AS copy_ps,
-  CAST(FLOOR(CAST(l.dispatch_sum_total AS DOUBLE) / l.number) AS BIGINT) AS dispatch_ps,
-  CAST(FLOOR(CAST(l.setup_sum_total AS DOUBLE) / l.number) AS BIGINT) AS setup_ps,
-  CAST(FLOOR(CAST(l.python_sum_total AS DOUBLE) / l.number) AS BIGINT) AS python_ps,
-  CAST(FLOOR(CAST(l.wait_sum_total AS DOUBLE) / l.number) AS BIGINT) AS wait_ps,
-  CAST(FLOOR(CAST(l.idle_sum_total AS DOUBLE) / l.number) AS BIGINT) AS idle_ps,
-  CAST(FLOOR(CAST(l.unknown_sum_total AS DOUBLE) / l.number) AS BIGINT) AS unknown_ps,
-  CAST(FLOOR(CAST(l.input_hidden_total AS DOUBLE) / l.number) AS BIGINT) AS hidden_input_ps,
-  CAST(FLOOR(CAST(l.communication_hidden_total AS DOUBLE) / l.number) AS BIGINT) AS hidden_communication_ps,
-  CAST(FLOOR(CAST(l.copy_hidden_total AS DOUBLE) / l.number) AS BIGINT) AS hidden_copy_ps
+  mean!(l.length_total, l.number) AS dur_ps,
+  mean!(l.input_sum_total, l.number) AS input_ps,
+  mean!(l.compile_sum_total, l.number) AS compile_ps,
+  mean!(l.compute_sum_total, l.number) AS compute_ps,
+  mean!(l.communication_sum_total, l.number) AS communication_ps,
+  mean!(l.copy_sum_total, l.number) AS copy_ps,
+  mean!(l.dispatch_sum_total, l.number) AS dispatch_ps,
+  mean!(l.setup_sum_total, l.number) AS setup_ps,
+  mean!(l.python_sum_total, l.number) AS python_ps,
+  mean!(l.wait_sum_total, l.number) AS wait_ps,
+  mean!(l.idle_sum_total, l.number) AS idle_ps,
+  mean!(l.unknown_sum_total, l.number) AS unknown_ps,
+  mean!(l.input_hidden_total, l.number) AS hidden_input_ps,
+  mean!(l.communication_hidden_total, l.number) AS hidden_communication_ps,
+  mean!(l.copy_hidden_total, l.number) AS hidden_copy_ps
 FROM lines AS l
-ORDER BY
-  l.run_id NULLS LAST, l.host_id NULLS LAST, l.place NULLS LAST, l.step NULLS LAST, l.source_id NULLS LAST,
-  l.ts_ps NULLS LAST, l.id NULLS LAST
+ORDER BY nulls_last!(l.run_id, l.host_id, l.place, l.step, l.source_id, l.ts_ps, l.id)

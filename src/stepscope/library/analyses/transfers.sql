@@ -20,8 +20,8 @@ WITH copies AS (
     o.op,
     o.dur_ps,
     CASE WHEN s.args_json IS NULL THEN NULL ELSE COALESCE(
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes'), '') AS DOUBLE),
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.size'), '') AS DOUBLE)
+      TRY_CAST(arg!(s.args_json, bytes) AS DOUBLE),
+      TRY_CAST(arg!(s.args_json, size) AS DOUBLE)
     ) END AS told_bytes
   FROM op_slice AS o
   INNER JOIN slice AS s ON s.id = o.slice_id
@@ -46,9 +46,9 @@ SELECT
   n.op,
   n.number AS slices,
   CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
-  CAST(FLOOR(CAST(n.sum_dur_ps AS DOUBLE) / n.number) AS BIGINT) AS mean_ps,
+  mean!(n.sum_dur_ps, n.number) AS mean_ps,
   n.max_dur_ps AS max_ps,
-  CAST(FLOOR(n.sum_bytes) AS BIGINT) AS copied_bytes,
+  whole!(n.sum_bytes) AS copied_bytes,
   n.sum_bytes * 1000000000000.0 / NULLIF(CAST(n.told_ps AS DOUBLE), 0.0) AS bytes_per_s
 FROM named AS n
-ORDER BY n.sum_dur_ps DESC NULLS LAST, n.place NULLS LAST, n.op NULLS LAST
+ORDER BY nulls_last!(n.sum_dur_ps DESC, n.place, n.op)

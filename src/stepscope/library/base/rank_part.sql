@@ -62,9 +62,9 @@ means AS (
     l.label,
     c.number,
     c.ranks,
-    CAST(FLOOR(c.mean_dur_ps) AS BIGINT) AS step_ps,
-    CAST(FLOOR(CAST(COALESCE(s.part_sum, 0) AS DOUBLE) / c.number) AS BIGINT) AS part_ps,
-    CAST(FLOOR(CAST(COALESCE(s.hidden_sum, 0) AS DOUBLE) / c.number) AS BIGINT) AS under_ps
+    whole!(c.mean_dur_ps) AS step_ps,
+    mean!(COALESCE(s.part_sum, 0), c.number) AS part_ps,
+    mean!(COALESCE(s.hidden_sum, 0), c.number) AS under_ps
   FROM counted AS c
   CROSS JOIN labels AS l
   LEFT JOIN sums AS s ON s.run_id = c.run_id AND s.participant = c.participant AND s.label = l.label
@@ -93,5 +93,5 @@ SELECT
   a.step_ps,
   a.part_ps,
   a.under_ps AS hidden_ps,
-  CAST(FLOOR(CAST(a.all_ps - a.part_ps AS DOUBLE) / NULLIF(a.ranks - 1, 0)) AS BIGINT) AS others_ps
+  mean!(a.all_ps - a.part_ps, NULLIF(a.ranks - 1, 0)) AS others_ps
 FROM alike AS a

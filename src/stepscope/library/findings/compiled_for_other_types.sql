@@ -29,11 +29,11 @@ SELECT
   p.function,
   p.module,
   p.program_id,
-  CAST(FLOOR(c.value) AS BIGINT) AS inputs,
+  whole!(c.value) AS inputs,
   c.what,
   f.work AS function_share
 FROM hlo_case AS c
 INNER JOIN _dumped_program AS p ON p.module_id = c.module_id
 INNER JOIN functions AS f ON f.source_id = p.source_id AND f.base_folder = p.base_folder AND f.function = p.function
 WHERE c.kind = 'types'
-ORDER BY CASE WHEN f.work >= 0.01 THEN 0 ELSE 1 END NULLS LAST, c.value DESC NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(CASE WHEN f.work >= 0.01 THEN 0 ELSE 1 END, c.value DESC, c.id)

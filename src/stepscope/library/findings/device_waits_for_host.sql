@@ -82,7 +82,7 @@ lost AS (
     t.lines_ps,
     h.all_ps,
     b.idle_ps,
-    CASE WHEN t.lines_ps < b.idle_ps THEN t.lines_ps ELSE b.idle_ps END AS lost_ps
+    least!(t.lines_ps, b.idle_ps) AS lost_ps
   FROM told AS t
   INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
   INNER JOIN accelerated AS a ON a.by_run = t.run_id AND a.by_host = t.host_id
@@ -94,8 +94,8 @@ SELECT
   CAST(l.lost_ps AS BIGINT) AS impact_ps,
   l.run_id,
   l.host_id,
-  CAST(l.lines_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS share,
-  CAST(l.idle_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS idle_share,
+  share!(l.lines_ps, l.all_ps) AS share,
+  share!(l.idle_ps, l.all_ps) AS idle_share,
   l.place_file AS file,
   l.place_line AS line,
   l.place_function AS function,
@@ -103,6 +103,4 @@ SELECT
   CAST(l.step_count AS BIGINT) AS in_steps
 FROM lost AS l
 WHERE l.lost_ps * 10 >= l.all_ps AND l.sum_ps > 0
-ORDER BY
-  l.lost_ps DESC NULLS LAST, l.run_id NULLS LAST, l.host_id NULLS LAST, l.sum_ps DESC NULLS LAST,
-  l.place_file NULLS LAST, l.place_line NULLS LAST, l.place_function NULLS LAST
+ORDER BY nulls_last!(l.lost_ps DESC, l.run_id, l.host_id, l.sum_ps DESC, l.place_file, l.place_line, l.place_function)

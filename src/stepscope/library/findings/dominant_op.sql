@@ -94,14 +94,12 @@ SELECT
   t.run_id,
   t.host_id,
   t.called AS op_type,
-  CAST(t.type_ps AS DOUBLE) / NULLIF(t.all_ps, 0) AS share,
+  share!(t.type_ps, t.all_ps) AS share,
   t.op_called AS op,
   CAST(t.own_ps AS BIGINT) AS op_ps,
-  CAST(t.own_ps AS DOUBLE) / NULLIF(t.type_ps, 0) AS largest_share,
+  share!(t.own_ps, t.type_ps) AS largest_share,
   CAST(t.number AS BIGINT) AS runs,
   CAST(t.type_runs AS BIGINT) AS slices
 FROM told AS t
 WHERE t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0
-ORDER BY
-  t.type_ps DESC NULLS LAST, t.run_id NULLS LAST, t.host_id NULLS LAST, t.called NULLS LAST,
-  t.own_ps DESC NULLS LAST, t.op_called NULLS LAST
+ORDER BY nulls_last!(t.type_ps DESC, t.run_id, t.host_id, t.called, t.own_ps DESC, t.op_called)

@@ -78,7 +78,7 @@ ranked AS (
     COUNT(*) OVER (PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles) AS number,
     ROW_NUMBER() OVER (
       PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles
-      ORDER BY c.own_ps DESC NULLS LAST, c.op_called NULLS LAST
+      ORDER BY nulls_last!(c.own_ps DESC, c.op_called)
     ) AS position
   FROM computed AS c
 )
@@ -89,12 +89,11 @@ SELECT
   r.run_id,
   r.host_id,
   r.place,
-  CAST(r.double_ps AS DOUBLE) / NULLIF(r.all_ps, 0) AS share,
+  share!(r.double_ps, r.all_ps) AS share,
   CAST(r.number AS BIGINT) AS ops,
   r.op_called AS op,
   r.in_file AS file,
   r.on_line AS line
 FROM ranked AS r
 WHERE r.of_doubles = 1 AND r.position = 1 AND r.double_ps * 5 >= r.all_ps
-ORDER BY
-  r.double_ps DESC NULLS LAST, r.run_id NULLS LAST, r.host_id NULLS LAST, r.place NULLS LAST
+ORDER BY nulls_last!(r.double_ps DESC, r.run_id, r.host_id, r.place)

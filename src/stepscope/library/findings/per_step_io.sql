@@ -65,7 +65,7 @@ SELECT
   CAST(t.lines_ps AS BIGINT) AS impact_ps,
   t.run_id,
   t.host_id,
-  CAST(t.lines_ps AS DOUBLE) / NULLIF(h.all_ps, 0) AS share,
+  share!(t.lines_ps, h.all_ps) AS share,
   t.purpose,
   t.place_file AS file,
   t.place_line AS line,
@@ -75,6 +75,6 @@ SELECT
 FROM told AS t
 INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
 WHERE t.lines_ps * 20 >= h.all_ps AND t.sum_ps > 0
-ORDER BY
-  t.lines_ps DESC NULLS LAST, t.run_id NULLS LAST, t.host_id NULLS LAST, t.sum_ps DESC NULLS LAST,
-  t.purpose NULLS LAST, t.place_file NULLS LAST, t.place_line NULLS LAST, t.place_function NULLS LAST
+ORDER BY nulls_last!(
+  t.lines_ps DESC, t.run_id, t.host_id, t.sum_ps DESC, t.purpose, t.place_file, t.place_line, t.place_function
+)

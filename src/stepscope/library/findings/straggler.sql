@@ -54,14 +54,14 @@ sums AS (
     a.participant,
     COUNT(*) AS number,
     MAX(a.seen) AS most_seen,
-    SUM(CASE WHEN a.is_last THEN 1 ELSE 0 END) AS lasts,
+    sum_where!(a.is_last, 1) AS lasts,
     SUM(m.match_caused) AS all_caused,
     SUM(CAST(m.match_caused AS DOUBLE) / a.seen) AS chance,
     SUM(CAST(m.match_caused AS DOUBLE) * m.match_caused * (a.seen - 1) / (a.seen * a.seen)) AS variance,
     SUM(CAST(a.caused_ps AS DOUBLE) * a.caused_ps) AS squares,
     SUM(a.caused_ps) AS caused,
     SUM(a.wait_ps) AS own_wait,
-    SUM(CAST(FLOOR(CAST(m.match_wait - a.wait_ps AS DOUBLE) / (a.seen - 1)) AS BIGINT)) AS others_wait
+    SUM(mean!(m.match_wait - a.wait_ps, (a.seen - 1))) AS others_wait
   FROM arrival AS a
   INNER JOIN of_match AS m ON m.match_id = a.match_id
   WHERE a.seen > 1
@@ -117,7 +117,7 @@ more AS (
     p.label,
     p.part_ps - p.others_ps AS beyond_ps,
     ROW_NUMBER() OVER (
-      PARTITION BY p.run_id, p.participant ORDER BY p.part_ps - p.others_ps DESC NULLS LAST, p.label NULLS LAST
+      PARTITION BY p.run_id, p.participant ORDER BY nulls_last!(p.part_ps - p.others_ps DESC, p.label)
     ) AS place
   FROM rank_part AS p
   WHERE p.others_ps IS NOT NULL AND p.part_ps > p.others_ps AND p.label <> 'communication'
@@ -136,7 +136,7 @@ reasons AS (
     j.caused,
     j.own_wait,
     j.others_wait,
-    CASE WHEN b.late_mean > 2.0 * e.most_error THEN CAST(FLOOR(b.late_mean) AS BIGINT) END AS late_clock,
+    CASE WHEN b.late_mean > 2.0 * e.most_error THEN whole!(b.late_mean) END AS late_clock,
     m.label AS more_label,
     m.beyond_ps
   FROM judged AS j
@@ -158,10 +158,10 @@ SELECT
   r.most_seen AS ranks,
   r.number AS collectives,
   CAST(r.lasts AS BIGINT) AS times_last,
-  CAST(r.caused AS DOUBLE) / NULLIF(r.all_caused, 0) AS caused_share,
-  CAST(r.caused AS DOUBLE) / NULLIF(r.span_ps, 0) AS share,
-  CAST(FLOOR(CAST(r.own_wait AS DOUBLE) / r.number) AS BIGINT) AS own_wait_ps,
-  CAST(FLOOR(CAST(r.others_wait AS DOUBLE) / r.number) AS BIGINT) AS others_wait_ps,
+  share!(r.caused, r.all_caused) AS caused_share,
+  share!(r.caused, r.span_ps) AS share,
+  mean!(r.own_wait, r.number) AS own_wait_ps,
+  mean!(r.others_wait, r.number) AS others_wait_ps,
   r.late_clock AS late_ps,
   r.more_label AS label,
   r.beyond_ps AS more_ps,
@@ -194,4 +194,4 @@ SELECT
       || 'host to see what it does before it arrives.'
   END AS advice
 FROM reasons AS r
-ORDER BY impact_ps DESC NULLS LAST, r.run_id NULLS LAST, r.participant NULLS LAST
+ORDER BY nulls_last!(impact_ps DESC, r.run_id, r.participant)

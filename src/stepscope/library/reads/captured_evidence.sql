@@ -19,7 +19,7 @@ WITH named AS (
     s.id,
     s.source_id,
     CASE WHEN s.name LIKE 'ExecutorState::%' THEN 1 ELSE 0 END AS runs,
-    CASE WHEN s.args_json LIKE '%"id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.id'), '') END AS function_id
+    CASE WHEN s.args_json LIKE '%"id"%' THEN arg!(s.args_json, id) END AS function_id
   FROM slice AS s
   WHERE
     s.source_id IN $sources

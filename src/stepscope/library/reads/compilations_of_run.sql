@@ -1,7 +1,7 @@
 -- Compilations of a run
 --
 -- question: Which functions did a run trace or compile, how often, and how often within its steps?
--- reads: compilation, _compilation_step
+-- reads: compilation, _moment_step
 -- parameters:
 --   run_id | text | run
 --   host_ids | texts | hosts
@@ -14,9 +14,9 @@ SELECT
   c.function,
   COUNT(*) AS times,
   COUNT(CASE WHEN s.step_id IS NOT NULL AND c.number > 1 THEN 1 END) AS again,
-  CAST(SUM(c.dur_ps) AS BIGINT) AS took_ps
+  sum!(c.dur_ps) AS took_ps
 FROM compilation AS c
-LEFT JOIN _compilation_step AS s ON s.compilation_id = c.id
+LEFT JOIN _moment_step AS s ON s.what = 'compilation' AND s.moment_id = c.id
 WHERE c.run_id = $run_id AND c.host_id IN $host_ids
 GROUP BY c.function
 ORDER BY c.function NULLS LAST

@@ -24,11 +24,11 @@ WITH backends AS (
     s.ts_ps AS from_ps,
     s.ts_ps + s.dur_ps AS to_ps,
     COALESCE(
-      NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.name'), ''), NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.module'), '')
+      arg!(s.args_json, name), arg!(s.args_json, module)
     ) AS hlo_module,
     LAG(s.ts_ps + s.dur_ps) OVER (
       PARTITION BY s.track_id, s.parent_id
-      ORDER BY s.ts_ps NULLS LAST, s.id NULLS LAST
+      ORDER BY nulls_last!(s.ts_ps, s.id)
     ) AS before_ps
   FROM slice AS s
   WHERE s.name LIKE '%Compiler::RunBackend%'
@@ -79,7 +79,7 @@ parts AS (
     s.id,
     s.parent_id,
     s.name,
-    NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.module'), '') AS kernel,
+    arg!(s.args_json, module) AS kernel,
     s.dur_ps,
     s.self_ps
   FROM kernels AS k
@@ -89,4 +89,4 @@ parts AS (
 
 SELECT p.compile_id, p.hlo_module, p.part, p.id, p.parent_id, p.name, p.kernel, p.dur_ps, p.self_ps
 FROM parts AS p
-ORDER BY p.compile_id NULLS LAST, p.part NULLS LAST, p.id NULLS LAST
+ORDER BY nulls_last!(p.compile_id, p.part, p.id)

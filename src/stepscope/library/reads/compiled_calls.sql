@@ -25,4 +25,4 @@ WITH calls AS (
 SELECT l.of_source AS source_id, l.from_ps AS begin_ps, l.from_ps + l.dur_ps AS end_ps
 FROM calls AS l
 WHERE l.dur_ps > 0 AND l.from_ps < $end_ps AND l.from_ps + l.dur_ps > $begin_ps
-ORDER BY source_id NULLS LAST, begin_ps NULLS LAST, end_ps NULLS LAST
+ORDER BY nulls_last!(source_id, begin_ps, end_ps)

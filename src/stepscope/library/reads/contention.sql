@@ -21,7 +21,7 @@ WITH threads AS (
 launching AS (
   SELECT
     p.stack_id,
-    CAST(SUM(CASE WHEN p.label = 'dispatch' THEN p.dur_ps ELSE 0 END) AS DOUBLE) / SUM(p.dur_ps) AS share
+    CAST(sum_where!(p.label = 'dispatch', p.dur_ps) AS DOUBLE) / SUM(p.dur_ps) AS share
   FROM stack_part AS p
   WHERE p.dur_ps > 0
   GROUP BY p.stack_id
@@ -56,9 +56,9 @@ SELECT
   o.host_id,
   SUM(o.running_one) AS running,
   SUM(o.waiting_one) AS waiting,
-  CAST(SUM(o.launching_one) AS BIGINT) AS launching_ps,
-  CAST(SUM(o.ran_one) AS BIGINT) AS launching_ran_ps,
-  CAST(SUM(o.queued_one) AS BIGINT) AS launching_queued_ps
+  sum!(o.launching_one) AS launching_ps,
+  sum!(o.ran_one) AS launching_ran_ps,
+  sum!(o.queued_one) AS launching_queued_ps
 FROM told AS o
 GROUP BY o.run_id, o.host_id
-ORDER BY o.run_id NULLS LAST, o.host_id NULLS LAST
+ORDER BY nulls_last!(o.run_id, o.host_id)

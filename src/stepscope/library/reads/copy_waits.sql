@@ -8,9 +8,9 @@
 -- columns:
 --   name | text | the wait as the recording has it, with the shapes and memories that are copied
 --   took_ps | ps | waits, added up over devices
-SELECT r.name, CAST(SUM(r.total_ps) AS BIGINT) AS took_ps
+SELECT r.name, sum!(r.total_ps) AS took_ps
 FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE r.run_id = $run_id AND r.host_id = $host_id AND r.wait = 'copy' AND p.place = 'device'
 GROUP BY r.name
-ORDER BY took_ps DESC NULLS LAST, r.name NULLS LAST
+ORDER BY nulls_last!(took_ps DESC, r.name)

@@ -12,7 +12,7 @@
 --   steps | int | steps that begin on it
 --   calls | int | slices that only a thread has which runs the user's program
 WITH called AS (
-  SELECT r.track_id, CAST(SUM(r.slices) AS BIGINT) AS number
+  SELECT r.track_id, sum!(r.slices) AS number
   FROM rollup_op AS r
   WHERE
     r.source_id IN $sources

@@ -6,8 +6,8 @@
 --   run_id | text | run of the sources
 --   host_id | text | host of the sources
 --   fed_bytes | bytes | bytes of all values that were fed
-SELECT r.run_id, r.host_id, CAST(SUM(r.output_bytes) AS BIGINT) AS fed_bytes
+SELECT r.run_id, r.host_id, sum!(r.output_bytes) AS fed_bytes
 FROM op_run AS r
 WHERE r.op_type = '_Arg' AND r.output_bytes IS NOT NULL
 GROUP BY r.run_id, r.host_id
-ORDER BY r.run_id NULLS LAST, r.host_id NULLS LAST
+ORDER BY nulls_last!(r.run_id, r.host_id)

@@ -13,9 +13,9 @@ SELECT
   s.host_id,
   p.label,
   COUNT(DISTINCT s.id) AS steps,
-  CAST(SUM(p.hidden_ps) AS BIGINT) AS work_ps
+  sum!(p.hidden_ps) AS work_ps
 FROM step_part AS p
 INNER JOIN step AS s ON s.id = p.step_id
 WHERE s.averaged
 GROUP BY s.run_id, s.host_id, p.label
-ORDER BY s.run_id NULLS LAST, s.host_id NULLS LAST, p.label NULLS LAST
+ORDER BY nulls_last!(s.run_id, s.host_id, p.label)

@@ -7,6 +7,6 @@
 --   host_id | text | host
 -- columns:
 --   launches | int | how often; NULL without any
-SELECT CAST(SUM(l.launch_count) AS BIGINT) AS launches
+SELECT sum!(l.launch_count) AS launches
 FROM _launch_sum AS l
 WHERE l.run_id = $run_id AND l.host_id = $host_id

@@ -34,9 +34,5 @@ SELECT
 FROM iterator AS i
 LEFT JOIN user_stage AS u ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line
 WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.limits = 1
-ORDER BY
-  i.wait_share DESC NULLS LAST,
-  i.id NULLS LAST,
-  CASE WHEN u.position = i.user_position THEN 0 ELSE 1 END NULLS LAST,
-  u.id NULLS LAST
+ORDER BY nulls_last!(i.wait_share DESC, i.id, CASE WHEN u.position = i.user_position THEN 0 ELSE 1 END, u.id)
 LIMIT 1

@@ -43,5 +43,5 @@ WITH lines AS (
 
 SELECT l.file, l.line, l.function, l.caller_file, l.caller_line, l.caller_function
 FROM lines AS l
-ORDER BY l.place NULLS LAST, l.id NULLS LAST
+ORDER BY nulls_last!(l.place, l.id)
 LIMIT 1

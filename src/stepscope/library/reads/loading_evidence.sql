@@ -30,7 +30,7 @@ timed AS (
     s.ts_ps + s.dur_ps AS to_ps,
     MAX(CASE WHEN l.layer = 'input waits' THEN s.ts_ps + s.dur_ps END) OVER (
       PARTITION BY s.track_id
-      ORDER BY s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
+      ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id)
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS waits_until_ps
   FROM slice AS s

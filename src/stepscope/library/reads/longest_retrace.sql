@@ -21,7 +21,5 @@ SELECT
   c.function, c.call_file, c.call_line, c.call_function, c.change, c.argument, c.was, c.became, c.times, c.steps
 FROM compilation_sum AS c
 WHERE c.run_id = $run_id AND c.host_id = $host_id AND c.change <> 'first' AND c.steps > 0
-ORDER BY
-  c.total_ps DESC NULLS LAST, c.function NULLS LAST, c.call_file NULLS LAST, c.call_line NULLS LAST,
-  c.change NULLS LAST, c.argument NULLS LAST
+ORDER BY nulls_last!(c.total_ps DESC, c.function, c.call_file, c.call_line, c.change, c.argument)
 LIMIT 1

@@ -8,9 +8,9 @@
 -- columns:
 --   name | text | name of the slices
 --   spent_ps | ps | their durations
-SELECT s.name, CAST(SUM(s.dur_ps) AS BIGINT) AS spent_ps
+SELECT s.name, sum!(s.dur_ps) AS spent_ps
 FROM slice AS s
 WHERE s.run_id = $run_id AND s.host_id = $host_id AND s.args_json LIKE '%tf_function_call%traced%'
 GROUP BY s.name
-ORDER BY spent_ps DESC NULLS LAST, s.name NULLS LAST
+ORDER BY nulls_last!(spent_ps DESC, s.name)
 LIMIT 1

@@ -9,8 +9,8 @@
 --   kind | text | kind of memory, or category
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
-SELECT b.kind, CAST(SUM(b.bytes) AS BIGINT) AS held_bytes, COUNT(*) AS blocks
+SELECT b.kind, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks
 FROM buffer AS b
 WHERE b.at_peak AND b.source_id = $source_id AND b.allocator = $allocator
 GROUP BY b.kind
-ORDER BY held_bytes DESC NULLS LAST, b.kind NULLS LAST
+ORDER BY nulls_last!(held_bytes DESC, b.kind)

@@ -11,8 +11,8 @@
 --   function | text | function that contains it
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
-SELECT b.file, b.line, b.function, CAST(SUM(b.bytes) AS BIGINT) AS held_bytes, COUNT(*) AS blocks
+SELECT b.file, b.line, b.function, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks
 FROM buffer AS b
 WHERE b.at_peak AND b.source_id = $source_id AND b.allocator = $allocator
 GROUP BY b.file, b.line, b.function
-ORDER BY held_bytes DESC NULLS LAST, b.file NULLS LAST, b.line NULLS LAST, b.function NULLS LAST
+ORDER BY nulls_last!(held_bytes DESC, b.file, b.line, b.function)

@@ -9,8 +9,8 @@
 --   op_name | text | op that asked for it
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
-SELECT b.op_name, CAST(SUM(b.bytes) AS BIGINT) AS held_bytes, COUNT(*) AS blocks
+SELECT b.op_name, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks
 FROM buffer AS b
 WHERE b.at_peak AND b.source_id = $source_id AND b.allocator = $allocator
 GROUP BY b.op_name
-ORDER BY held_bytes DESC NULLS LAST, b.op_name NULLS LAST
+ORDER BY nulls_last!(held_bytes DESC, b.op_name)

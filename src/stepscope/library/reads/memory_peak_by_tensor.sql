@@ -12,8 +12,8 @@
 --   shape | text | shape as JSON
 --   held_bytes | bytes | held at the peak
 --   blocks | int | blocks of it
-SELECT b.op_name, b.slot, b.dtype, b.shape, CAST(SUM(b.bytes) AS BIGINT) AS held_bytes, COUNT(*) AS blocks
+SELECT b.op_name, b.slot, b.dtype, b.shape, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks
 FROM buffer AS b
 WHERE b.at_peak AND b.source_id = $source_id AND b.allocator = $allocator
 GROUP BY b.op_name, b.slot, b.dtype, b.shape
-ORDER BY held_bytes DESC NULLS LAST, b.op_name NULLS LAST, b.slot NULLS LAST, b.dtype NULLS LAST, b.shape NULLS LAST
+ORDER BY nulls_last!(held_bytes DESC, b.op_name, b.slot, b.dtype, b.shape)

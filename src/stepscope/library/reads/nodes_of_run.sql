@@ -14,5 +14,5 @@ SELECT n.graph, n.name, n.op_type
 FROM node AS n
 WHERE n.run_id = $run_id
 GROUP BY n.graph, n.name, n.op_type
-ORDER BY n.graph NULLS LAST, n.name NULLS LAST, n.op_type NULLS LAST
+ORDER BY nulls_last!(n.graph, n.name, n.op_type)
 LIMIT $most

@@ -13,4 +13,4 @@ INNER JOIN hlo_instruction AS h ON h.run_id = r.run_id AND h.name = r.op_name
 WHERE r.is_op AND r.op_type IS NOT NULL AND h.op_name IS NOT NULL
   AND (h.opcode = 'custom-call' OR (h.opcode = 'fusion' AND h.fusion_kind = 'kCustom'))
 GROUP BY r.op_type, h.op_name
-ORDER BY r.op_type NULLS LAST, h.op_name NULLS LAST
+ORDER BY nulls_last!(r.op_type, h.op_name)

@@ -17,7 +17,7 @@
 WITH ops_of_runs AS (
   SELECT
     l.source_id,
-    CASE WHEN s.args_json LIKE '%"run_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.run_id'), '') END AS run,
+    CASE WHEN s.args_json LIKE '%"run_id"%' THEN arg!(s.args_json, run_id) END AS run,
     CASE WHEN l.class = 'copy' THEN 1 ELSE 0 END AS copies
   FROM op_slice AS l
   INNER JOIN slice AS s ON s.id = l.slice_id
@@ -35,7 +35,7 @@ programs AS (
     s.source_id,
     s.ts_ps,
     s.ts_ps + s.dur_ps AS until_ps,
-    CASE WHEN s.args_json LIKE '%"run_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.run_id'), '') END AS run
+    CASE WHEN s.args_json LIKE '%"run_id"%' THEN arg!(s.args_json, run_id) END AS run
   FROM slice AS s
   WHERE
     s.source_id IN $sources

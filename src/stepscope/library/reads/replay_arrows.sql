@@ -51,5 +51,4 @@ SELECT
   CAST(CASE WHEN p.place = 'device' THEN 0 ELSE 1 END AS BIGINT) AS what
 FROM told AS t
 INNER JOIN track_place AS p ON p.track_id = t.to_track
-ORDER BY
-  t.to_track NULLS LAST, t.to_ps NULLS LAST, t.from_track NULLS LAST, t.from_ps NULLS LAST
+ORDER BY nulls_last!(t.to_track, t.to_ps, t.from_track, t.from_ps)

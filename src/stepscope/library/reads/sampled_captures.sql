@@ -17,4 +17,4 @@ WITH sampled AS (
 SELECT c.source_id, c.run_id, c.host_id, c.origin_unix_ns, m.sampled_id IS NOT NULL AS has_samples
 FROM capture AS c
 LEFT JOIN sampled AS m ON m.sampled_id = c.source_id
-ORDER BY c.source_id NULLS LAST, c.capture_id NULLS LAST
+ORDER BY nulls_last!(c.source_id, c.capture_id)

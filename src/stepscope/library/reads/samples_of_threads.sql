@@ -19,7 +19,7 @@ SELECT
   m.source_id,
   m.ts_ps,
   m.weight_ps,
-  COALESCE(m.seen_ps, m.ts_ps + CAST(FLOOR(CAST(m.weight_ps AS DOUBLE) / 2) AS BIGINT)) AS moment_ps,
+  COALESCE(m.seen_ps, m.ts_ps + mean!(m.weight_ps, 2)) AS moment_ps,
   m.cpu_ps + COALESCE(m.queued_ps, 0) AS active_ps,
   m.stack_id,
   COALESCE(m.queued_ps, 0) AS no_core_ps

@@ -9,9 +9,9 @@
 --   name | text | name of the call
 --   calls | int | how many, over the whole recording
 --   took_ps | ps | their durations, added up over threads
-SELECT r.name, CAST(SUM(r.slices) AS BIGINT) AS calls, CAST(SUM(r.total_ps) AS BIGINT) AS took_ps
+SELECT r.name, sum!(r.slices) AS calls, sum!(r.total_ps) AS took_ps
 FROM rollup_op AS r
 INNER JOIN _evidence_label AS l ON l.rollup_id = r.id AND l.layer = 'setups'
 WHERE r.run_id = $run_id AND r.host_id = $host_id
 GROUP BY r.name
-ORDER BY took_ps DESC NULLS LAST, r.name NULLS LAST
+ORDER BY nulls_last!(took_ps DESC, r.name)

@@ -11,7 +11,7 @@
 --   part | int | number of the part, from 0
 --   slices | int | how many
 WITH placed AS (
-  SELECT CAST(FLOOR(CAST(s.ts_ps - $begin_ps AS DOUBLE) / $width_ps) AS BIGINT) AS part
+  SELECT mean!(s.ts_ps - $begin_ps, $width_ps) AS part
   FROM slice AS s
   WHERE s.source_id = $source_id AND s.ts_ps > $begin_ps AND s.ts_ps < $end_ps
 )

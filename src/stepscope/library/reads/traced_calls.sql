@@ -18,4 +18,4 @@ WHERE
   AND s.ts_ps < $end_ps
   AND s.ts_ps + s.dur_ps > $begin_ps
   AND (s.args_json LIKE '%"tf_function_call":"traced%' OR s.args_json LIKE '%"tf_function_call": "traced%')
-ORDER BY s.track_id NULLS LAST, s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.track_id, s.ts_ps, s.dur_ps DESC, s.id)

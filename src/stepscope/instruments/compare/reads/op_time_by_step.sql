@@ -49,4 +49,4 @@ SELECT
   CAST(w.sum_ps AS BIGINT) AS own_ps
 FROM weighed AS w
 WHERE CAST(w.op_ps AS DOUBLE) * 5000.0 >= CAST(w.all_ps AS DOUBLE)
-ORDER BY w.step_id NULLS LAST, w.place NULLS LAST, w.op NULLS LAST, w.op_type NULLS LAST
+ORDER BY nulls_last!(w.step_id, w.place, w.op, w.op_type)

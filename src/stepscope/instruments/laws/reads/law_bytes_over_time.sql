@@ -41,8 +41,8 @@ told AS (
     c.called,
     s.dur_ps,
     COALESCE(
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes'), '') AS DOUBLE),
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.size'), '') AS DOUBLE)
+      TRY_CAST(arg!(s.args_json, bytes) AS DOUBLE),
+      TRY_CAST(arg!(s.args_json, size) AS DOUBLE)
     ) AS moved
   FROM slice AS s
   INNER JOIN copies AS c ON c.id = s.rollup_id
