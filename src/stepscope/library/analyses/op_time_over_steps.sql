@@ -29,20 +29,15 @@ WITH stepped AS (
   GROUP BY o.run_id, o.host_id, o.source_id, o.step, o.place, o.op_type
 ),
 
-summed AS (
-  SELECT t.place, t.op_type, SUM(t.sum_self_ps) AS all_self_ps
-  FROM stepped AS t
-  GROUP BY t.place, t.op_type
-),
-
 types AS (
   SELECT
-    u.place,
-    u.op_type,
+    t.place,
+    t.op_type,
     ROW_NUMBER() OVER (
-      ORDER BY nulls_last!(u.all_self_ps DESC, u.place, u.op_type)
+      ORDER BY nulls_last!(SUM(t.sum_self_ps) DESC, t.place, t.op_type)
     ) AS rank_of_type
-  FROM summed AS u
+  FROM stepped AS t
+  GROUP BY t.place, t.op_type
 )
 
 SELECT

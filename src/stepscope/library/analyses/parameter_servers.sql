@@ -29,21 +29,11 @@ servers AS (
     p.devices AS server,
     sum_where!(p.self_params > 0, 1) AS number,
     SUM(p.self_params) AS params_sum,
-    SUM(p.op_ps) AS ops_sum
+    SUM(p.op_ps) AS ops_sum,
+    SUM(SUM(p.self_params)) OVER (PARTITION BY p.run_id) AS all_params,
+    COUNT(*) OVER (PARTITION BY p.run_id) AS servers_seen
   FROM placed AS p
   GROUP BY p.run_id, p.devices
-),
-
-whole AS (
-  SELECT
-    s.run_id,
-    s.server,
-    s.number,
-    s.params_sum,
-    s.ops_sum,
-    SUM(s.params_sum) OVER (PARTITION BY s.run_id) AS all_params,
-    COUNT(*) OVER (PARTITION BY s.run_id) AS servers_seen
-  FROM servers AS s
 )
 
 SELECT
@@ -54,5 +44,5 @@ SELECT
   share!(w.params_sum, w.all_params) AS share,
   CAST(w.params_sum AS DOUBLE) * w.servers_seen / NULLIF(w.all_params, 0) AS times_mean,
   CAST(w.ops_sum AS BIGINT) AS busy_ps
-FROM whole AS w
+FROM servers AS w
 ORDER BY nulls_last!(w.run_id, parameters DESC, w.server)

@@ -17,34 +17,19 @@
 --   per_step_ps | ps | Per step | the same for a mean step
 --   part_share | ratio | Share of part | share of all time that counts to the part
 --   share | ratio | Share of steps | share of the steps
-WITH grouped AS (
-  SELECT
-    t.run_id,
-    t.host_id,
-    t.label,
-    t.number,
-    t.steps_ps,
-    t.label_ps,
-    f.file,
-    f.line,
-    f.function,
-    SUM(t.stack_ps) AS sum_ps
-  FROM _stack_time AS t
-  INNER JOIN stack AS k ON k.id = t.stack_id
-  INNER JOIN frame AS f ON f.id = k.place_id
-  GROUP BY t.run_id, t.host_id, t.label, t.number, t.steps_ps, t.label_ps, f.file, f.line, f.function
-)
-
 SELECT
-  g.run_id,
-  g.host_id,
-  g.label,
-  g.file,
-  g.line,
-  g.function,
-  CAST(g.sum_ps AS BIGINT) AS time_ps,
-  mean!(g.sum_ps, g.number) AS per_step_ps,
-  share!(g.sum_ps, g.label_ps) AS part_share,
-  share!(g.sum_ps, g.steps_ps) AS share
-FROM grouped AS g
-ORDER BY nulls_last!(g.sum_ps DESC, g.run_id, g.host_id, g.label, g.file, g.line, g.function)
+  t.run_id,
+  t.host_id,
+  t.label,
+  f.file,
+  f.line,
+  f.function,
+  sum!(t.stack_ps) AS time_ps,
+  mean!(SUM(t.stack_ps), t.number) AS per_step_ps,
+  share!(SUM(t.stack_ps), t.label_ps) AS part_share,
+  share!(SUM(t.stack_ps), t.steps_ps) AS share
+FROM _stack_time AS t
+INNER JOIN stack AS k ON k.id = t.stack_id
+INNER JOIN frame AS f ON f.id = k.place_id
+GROUP BY t.run_id, t.host_id, t.label, t.number, t.steps_ps, t.label_ps, f.file, f.line, f.function
+ORDER BY nulls_last!(time_ps DESC, t.run_id, t.host_id, t.label, f.file, f.line, f.function)

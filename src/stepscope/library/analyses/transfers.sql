@@ -26,29 +26,18 @@ WITH copies AS (
   FROM op_slice AS o
   INNER JOIN slice AS s ON s.id = o.slice_id
   WHERE o.class = 'copy'
-),
-
-named AS (
-  SELECT
-    c.place,
-    c.op,
-    COUNT(*) AS number,
-    SUM(c.dur_ps) AS sum_dur_ps,
-    MAX(c.dur_ps) AS max_dur_ps,
-    SUM(c.told_bytes) AS sum_bytes,
-    SUM(CASE WHEN c.told_bytes IS NULL THEN 0 ELSE c.dur_ps END) AS told_ps
-  FROM copies AS c
-  GROUP BY c.place, c.op
 )
 
 SELECT
-  n.place,
-  n.op,
-  n.number AS slices,
-  CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
-  mean!(n.sum_dur_ps, n.number) AS mean_ps,
-  n.max_dur_ps AS max_ps,
-  whole!(n.sum_bytes) AS copied_bytes,
-  n.sum_bytes * 1000000000000.0 / NULLIF(CAST(n.told_ps AS DOUBLE), 0.0) AS bytes_per_s
-FROM named AS n
-ORDER BY nulls_last!(n.sum_dur_ps DESC, n.place, n.op)
+  c.place,
+  c.op,
+  COUNT(*) AS slices,
+  sum!(c.dur_ps) AS total_ps,
+  mean!(SUM(c.dur_ps), COUNT(*)) AS mean_ps,
+  MAX(c.dur_ps) AS max_ps,
+  whole!(SUM(c.told_bytes)) AS copied_bytes,
+  SUM(c.told_bytes) * 1000000000000.0
+  / NULLIF(CAST(SUM(CASE WHEN c.told_bytes IS NULL THEN 0 ELSE c.dur_ps END) AS DOUBLE), 0.0) AS bytes_per_s
+FROM copies AS c
+GROUP BY c.place, c.op
+ORDER BY nulls_last!(total_ps DESC, c.place, c.op)

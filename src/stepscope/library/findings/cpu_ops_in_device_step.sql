@@ -64,23 +64,12 @@ host_types AS (
   GROUP BY o.run_id, o.host_id, o.source_id, o.op_type
 ),
 
-labels AS (
-  SELECT k.id
-  FROM rollup_op AS k
-  WHERE k.op_type LIKE 'MEMCPY%'
-),
-
-copies AS (
-  SELECT c.id, c.dur_ps
-  FROM slice AS c
-  INNER JOIN labels AS l ON l.id = c.rollup_id
-),
-
 copied AS (
   SELECT f.source_id, f.flow_id, c.id AS copy_id, c.dur_ps
   FROM flow AS f
-  INNER JOIN copies AS c ON c.id = f.slice_id
-  WHERE f.phase = 'step'
+  INNER JOIN slice AS c ON c.id = f.slice_id
+  INNER JOIN rollup_op AS k ON k.id = c.rollup_id
+  WHERE f.phase = 'step' AND k.op_type LIKE 'MEMCPY%'
 ),
 
 forced AS (

@@ -130,26 +130,19 @@ ops AS (
     c.called,
     sum_where!(c.hides = 1 AND c.own_ps * 2 >= c.dur_ps, c.own_ps) AS unseen_ps,
     sum_where!(c.hides = 1 AND c.own_ps * 2 >= c.dur_ps, 1) AS number,
-    SUM(c.own_ps) AS op_ps
+    SUM(SUM(c.own_ps)) OVER (PARTITION BY c.place) AS place_ps
   FROM counted AS c
   GROUP BY c.place, c.op, c.called
-),
-
-totals AS (
-  SELECT o.place AS of_place, SUM(o.op_ps) AS place_ps
-  FROM ops AS o
-  GROUP BY o.place
 )
 
 SELECT
-  CASE WHEN o.unseen_ps * 2 >= t.place_ps THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN o.unseen_ps * 2 >= o.place_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(o.unseen_ps AS BIGINT) AS impact_ps,
   o.place,
   o.op,
   o.called AS op_type,
-  share!(o.unseen_ps, t.place_ps) AS share,
+  share!(o.unseen_ps, o.place_ps) AS share,
   CAST(o.number AS BIGINT) AS runs
 FROM ops AS o
-INNER JOIN totals AS t ON t.of_place = o.place
-WHERE o.unseen_ps * 5 >= t.place_ps AND o.unseen_ps > 0
+WHERE o.unseen_ps * 5 >= o.place_ps AND o.unseen_ps > 0
 ORDER BY nulls_last!(o.unseen_ps DESC, o.place, o.op, o.called)
