@@ -38,7 +38,8 @@ SELECT
   s.dur_ps,
   s.self_ps,
   CASE
-    WHEN s.args_json LIKE '%"device_duration_ps"%' THEN TRY_CAST(arg!(s.args_json, device_duration_ps) AS BIGINT)
+    WHEN s.args_json LIKE '%"device_duration_ps"%'
+      THEN TRY_CAST(arg!(s.args_json, device_duration_ps) AS BIGINT)
   END AS device_ps,
   CASE
     WHEN s.args_json LIKE '%"hlo_module"%' THEN arg!(s.args_json, hlo_module)
