@@ -36,7 +36,21 @@ SELECT
     AS short_gaps_ps,
   MIN(l.from_ps) AS first_ps,
   MAX(l.to_ps) AS last_ps
-FROM {load} AS l INNER JOIN track_place AS p ON p.track_id = l.{key}
+FROM (
+  SELECT
+    o.*,
+    CASE WHEN o.covered_ps > o.from_ps THEN GREATEST(o.to_ps - o.covered_ps, 0) ELSE o.to_ps - o.from_ps END
+      AS busy_ps,
+    CASE WHEN o.covered_ps IS NOT NULL THEN GREATEST(o.from_ps - o.covered_ps, 0) END AS gap_ps
+  FROM (
+    SELECT w.*, MAX(w.to_ps) OVER (
+      PARTITION BY w.{key}, w.piece_id ORDER BY w.from_ps, w.slice_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS covered_ps
+    FROM work_slice AS w
+  ) AS o
+) AS l
+INNER JOIN track_place AS p ON p.track_id = l.{key}
 GROUP BY p.run_id, p.host_id, p.source_id, p.device_track_id, l.{key}, l.piece_id
 """
 
@@ -55,9 +69,9 @@ FROM slice AS s
 INNER JOIN rollup_op AS r ON r.id = s.rollup_id
 GROUP BY ALL
 """,
-    "rollup_device": _LOADED.format(key="track_id", track="l.track_id", load="track_load")
+    "rollup_device": _LOADED.format(key="track_id", track="l.track_id")
     + " UNION ALL "
-    + _LOADED.format(key="device_track_id", track="NULL", load="device_load"),
+    + _LOADED.format(key="device_track_id", track="NULL"),
     "rollup_step": """
 WITH cut AS (
   SELECT

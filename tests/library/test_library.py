@@ -10,7 +10,7 @@ import pytest
 from stepscope import library, messages
 from stepscope.engines.duckdb.parser import parse
 from stepscope.lake.schema import schema
-from stepscope.library import statements
+from stepscope.library import macros, statements
 from tests.draw import Tables
 from tests.each import each
 from tests.library import lint
@@ -313,3 +313,52 @@ def test_templates_name_columns():
 )
 def test_lint_refuses(sql):
     assert lint.problems(sql, COLUMNS)
+
+
+def test_views_stand_on_three_others_at_most():
+    """One on the other: whoever reads a view follows it down to the tables in three steps."""
+    below: dict[str, int] = dict.fromkeys(schema().names, -1)
+    for view in library.views():
+        below[view.name] = 1 + max(below[name] for name in view.reads)
+    assert {name for name, views in below.items() if views > 3} == set()
+
+
+def test_macros_are_replaced_by_their_text():
+    """The innermost first; what is in quotes or brackets is one argument, and long lists break."""
+    assert macros.expanded("SELECT share!(SUM(a.x), COALESCE(a.y, 1)) AS s") == (
+        "SELECT CAST(SUM(a.x) AS DOUBLE) / NULLIF(COALESCE(a.y, 1), 0) AS s"
+    )
+    larger = "CASE WHEN a > b THEN a ELSE b END"
+    assert macros.expanded("least!(greatest!(a, b), f(',)'))") == (
+        f"CASE WHEN {larger} < f(',)') THEN {larger} ELSE f(',)') END"
+    )
+    names = [f"t.column_{number}" for number in range(9)]
+    assert macros.expanded(
+        f"  ORDER BY nulls_last!(\n    {', '.join(names)}\n  )"
+    ) == "  ORDER BY " + ",".join(f"\n    {name} NULLS LAST" for name in names)
+    assert macros.expanded("  covered!(t.end_ps, t.ts_ps, t.id, t.a, t.b) AS x").splitlines() == [
+        "  MAX(t.end_ps) OVER (",
+        "    PARTITION BY t.a, t.b",
+        "    ORDER BY t.ts_ps NULLS LAST, t.id NULLS LAST",
+        "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING",
+        "  ) AS x",
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["tallest!(a)", "share!(a)", "share!(a, b, c)", "covered!(a, b, c)", "sum!(a"]
+)
+def test_macros_are_strict(wrong):
+    with pytest.raises(macros.MacroError):
+        macros.expanded(f"SELECT {wrong} FROM t")
+
+
+def test_macros_are_used_and_explained():
+    """By files, not by their definitions."""
+    folder = Path(library.__path__[0]).parent
+    files = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.sql")}
+    del files["macros.sql"]
+    assert len(macros.macros()) == 12
+    for name, macro in macros.macros().items():
+        assert any(f"{name}!(" in text for text in files.values()), name
+        assert macro.about

@@ -13,6 +13,8 @@ A file begins with a header of comments, then has one SELECT:
     --   op_type | text | Op type | type of the op, or the name where a recording knows no types
     SELECT ...
 
+The SELECT may have macros, `share!(part, whole)`: `macros.sql` has what they stand for.
+
 A line that begins with `--   ` continues the key above, one with `--     ` the line above. `question`,
 `reads` and `columns` are always there; `weakened_by` names the effects and slugs of source notes that
 make the answer doubtful. A finding has `severity`, `impact` and `action` too; the last two are
@@ -41,6 +43,7 @@ from typing import Literal, NamedTuple
 
 from stepscope.engines import Reads, Statement
 from stepscope.errors import QueryError
+from stepscope.library.macros import expanded
 
 Kind = Literal["base", "analysis", "finding", "read"]
 
@@ -216,7 +219,7 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     lines = text.splitlines()
     size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     title, keys = _header(name, lines[:size])
-    body = "\n".join(lines[size:]).strip()
+    body = expanded("\n".join(lines[size:]).strip())
     _check_form(kind, name, keys, body)
     of_read = kind == "read"
     columns = tuple(_field(name, line, not of_read) for line in keys["columns"])

@@ -22,8 +22,8 @@ WITH ops AS (
 
 SELECT
   o.op_kind,
-  CAST(SUM(o.spent_ps) AS BIGINT) AS own_ps,
-  CAST(SUM(o.slices) AS BIGINT) AS slice_count
+  sum!(o.spent_ps) AS own_ps,
+  sum!(o.slices) AS slice_count
 FROM ops AS o
 GROUP BY o.op_kind
-ORDER BY own_ps DESC NULLS LAST, o.op_kind NULLS LAST
+ORDER BY nulls_last!(own_ps DESC, o.op_kind)

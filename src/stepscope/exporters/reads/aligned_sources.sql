@@ -10,7 +10,7 @@
 --   placed_by | text | collectives, time_of_day, begin or order, as in _source_shift
 --   residual_ps | ps | placed by collectives: nine of ten ends are this close
 WITH counted AS (
-  SELECT SUM(CASE WHEN f.placed_by IN ('collectives', 'begin') THEN 1 ELSE 0 END) AS aligned
+  SELECT sum_where!(f.placed_by IN ('collectives', 'begin'), 1) AS aligned
   FROM _source_shift AS f
 )
 

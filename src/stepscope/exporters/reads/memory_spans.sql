@@ -16,8 +16,8 @@ SELECT
   MIN(COALESCE(b.born_ps, b.freed_ps)) AS first_ps,
   MAX(COALESCE(b.freed_ps, b.born_ps)) AS last_ps,
   COUNT(b.lane) AS drawn,
-  CAST(SUM(CASE WHEN b.lane IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS undrawn,
-  CAST(SUM(CASE WHEN b.lane IS NULL THEN b.bytes ELSE 0 END) AS BIGINT) AS undrawn_bytes
+  CAST(sum_where!(b.lane IS NULL, 1) AS BIGINT) AS undrawn,
+  CAST(sum_where!(b.lane IS NULL, b.bytes) AS BIGINT) AS undrawn_bytes
 FROM buffer AS b
 WHERE b.source_id IN $sources
 GROUP BY b.source_id

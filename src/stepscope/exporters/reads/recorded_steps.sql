@@ -15,4 +15,4 @@
 SELECT s.source_id, s.name, s.kind, s.recovered_from, s.reason, s.step, s.ts_ps, s.dur_ps, s.averaged
 FROM step AS s
 WHERE s.recovered_from <> 'whole_capture'
-ORDER BY s.source_id NULLS LAST, s.ts_ps NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.source_id, s.ts_ps, s.id)

@@ -10,7 +10,7 @@
 --   samples | int | how many
 --   time_ps | ps | time that they represent
 SELECT
-  m.stack_id, m.run_id, m.host_id, m.thread_name, COUNT(*) AS samples, CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps
+  m.stack_id, m.run_id, m.host_id, m.thread_name, COUNT(*) AS samples, sum!(m.weight_ps) AS time_ps
 FROM stack_sample AS m
 GROUP BY m.stack_id, m.run_id, m.host_id, m.thread_name
-ORDER BY m.run_id NULLS LAST, m.host_id NULLS LAST, m.thread_name NULLS LAST, m.stack_id NULLS LAST
+ORDER BY nulls_last!(m.run_id, m.host_id, m.thread_name, m.stack_id)

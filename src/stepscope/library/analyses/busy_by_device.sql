@@ -29,7 +29,7 @@ WITH sorted AS (
   SELECT
     d.run_id,
     d.host_id,
-    d.source_id,
+    d.source_id AS from_source,
     CASE WHEN d.apart THEN -1 ELSE d.source_id END AS together,
     d.place,
     d.device,
@@ -38,46 +38,27 @@ WITH sorted AS (
     d.most_idle_ps,
     d.idle_gaps,
     d.work_slices,
-    d.executions,
+    d.executions AS work_executions,
     d.sum_executions_ps,
     d.window_ps AS length_ps
   FROM device_sum AS d
-),
-
-summed AS (
-  SELECT
-    o.run_id,
-    o.host_id,
-    MIN(o.source_id) AS first_source_id,
-    o.place,
-    o.device,
-    SUM(o.sum_busy_ps) AS busy_total,
-    SUM(o.sum_idle_ps) AS idle_total,
-    MAX(o.most_idle_ps) AS most_gap_ps,
-    SUM(o.idle_gaps) AS gap_total,
-    SUM(o.work_slices) AS slice_total,
-    SUM(o.executions) AS execution_total,
-    SUM(o.sum_executions_ps) AS executed_total,
-    SUM(o.length_ps) AS length_total
-  FROM sorted AS o
-  GROUP BY o.run_id, o.host_id, o.place, o.device, o.together
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
-  s.first_source_id AS source_id,
-  s.place,
-  s.device,
-  CAST(s.busy_total AS BIGINT) AS busy_ps,
-  CAST(s.idle_total AS BIGINT) AS idle_ps,
-  CAST(s.busy_total AS DOUBLE) / NULLIF(s.busy_total + s.idle_total, 0) AS busy_share,
-  s.most_gap_ps AS longest_gap_ps,
-  CAST(s.gap_total AS BIGINT) AS gaps,
-  CAST(s.slice_total AS BIGINT) AS slices,
-  CAST(s.execution_total AS BIGINT) AS executions,
-  CAST(s.executed_total AS BIGINT) AS sum_ps,
-  CAST(s.length_total AS BIGINT) AS window_ps
-FROM summed AS s
-ORDER BY
-  s.run_id NULLS LAST, s.host_id NULLS LAST, s.first_source_id NULLS LAST, s.place NULLS LAST, s.device NULLS LAST
+  o.run_id,
+  o.host_id,
+  MIN(o.from_source) AS source_id,
+  o.place,
+  o.device,
+  sum!(o.sum_busy_ps) AS busy_ps,
+  sum!(o.sum_idle_ps) AS idle_ps,
+  share!(SUM(o.sum_busy_ps), SUM(o.sum_busy_ps) + SUM(o.sum_idle_ps)) AS busy_share,
+  MAX(o.most_idle_ps) AS longest_gap_ps,
+  sum!(o.idle_gaps) AS gaps,
+  sum!(o.work_slices) AS slices,
+  sum!(o.work_executions) AS executions,
+  sum!(o.sum_executions_ps) AS sum_ps,
+  sum!(o.length_ps) AS window_ps
+FROM sorted AS o
+GROUP BY o.run_id, o.host_id, o.place, o.device, o.together
+ORDER BY nulls_last!(o.run_id, o.host_id, source_id, o.place, o.device)

@@ -27,10 +27,10 @@ SELECT
   p.track_kind,
   t.sum_busy_ps AS busy_ps,
   w.window_ps - t.sum_busy_ps AS idle_ps,
-  CAST(t.sum_busy_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS busy_share,
+  share!(t.sum_busy_ps, w.window_ps) AS busy_share,
   t.most_gap_ps AS longest_gap_ps,
   t.work_slices AS slices
 FROM track_sum AS t
 INNER JOIN step_window AS w ON w.source_id = t.source_id
 INNER JOIN track_place AS p ON p.track_id = t.track_id
-ORDER BY t.sum_busy_ps DESC NULLS LAST, t.track_id NULLS LAST
+ORDER BY nulls_last!(t.sum_busy_ps DESC, t.track_id)

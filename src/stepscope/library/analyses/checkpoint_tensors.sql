@@ -24,7 +24,7 @@ WITH ranked AS (
     t.bytes,
     ROW_NUMBER() OVER (
       PARTITION BY t.source_id, t.role
-      ORDER BY COALESCE(t.bytes, 0) DESC NULLS LAST, t.name NULLS LAST
+      ORDER BY nulls_last!(COALESCE(t.bytes, 0) DESC, t.name)
     ) AS place
   FROM checkpoint_tensor AS t
 )
@@ -34,11 +34,11 @@ SELECT
   o.path,
   r.role,
   COUNT(*) AS tensors,
-  CAST(SUM(COALESCE(r.elements, 0)) AS BIGINT) AS parameters,
-  CAST(SUM(COALESCE(r.bytes, 0)) AS BIGINT) AS tensor_bytes,
+  sum!(COALESCE(r.elements, 0)) AS parameters,
+  sum!(COALESCE(r.bytes, 0)) AS tensor_bytes,
   MAX(CASE WHEN r.place = 1 THEN r.name END) AS largest,
   MAX(CASE WHEN r.place = 1 THEN r.bytes END) AS largest_bytes
 FROM ranked AS r
 INNER JOIN source AS o ON o.source_id = r.source_id
 GROUP BY r.run_id, o.path, r.role
-ORDER BY r.run_id NULLS LAST, o.path NULLS LAST, tensor_bytes DESC NULLS LAST, r.role NULLS LAST
+ORDER BY nulls_last!(r.run_id, o.path, tensor_bytes DESC, r.role)

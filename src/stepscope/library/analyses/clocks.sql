@@ -36,4 +36,4 @@ SELECT
 FROM clock_offset AS k
 INNER JOIN source AS s ON s.source_id = k.source_id
 LEFT JOIN counted AS c ON c.source_id = k.source_id
-ORDER BY k.run_id NULLS LAST, k.host_id NULLS LAST, s.path NULLS LAST, k.source_id NULLS LAST
+ORDER BY nulls_last!(k.run_id, k.host_id, s.path, k.source_id)

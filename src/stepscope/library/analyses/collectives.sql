@@ -45,11 +45,9 @@ SELECT
   g.number AS collectives,
   g.most_seen AS ranks,
   g.most_size AS group_size,
-  CAST(FLOOR(CAST(g.elements_sum AS DOUBLE) / NULLIF(g.sized, 0)) AS BIGINT) AS elements_in,
+  mean!(g.elements_sum, NULLIF(g.sized, 0)) AS elements_in,
   CAST(g.dur_sum AS BIGINT) AS total_ps,
   CAST(g.wait_sum AS BIGINT) AS wait_ps,
-  CAST(FLOOR(CAST(g.transfer_sum AS DOUBLE) / NULLIF(g.timed, 0)) AS BIGINT) AS transfer_ps
+  mean!(g.transfer_sum, NULLIF(g.timed, 0)) AS transfer_ps
 FROM groups AS g
-ORDER BY
-  total_ps DESC NULLS LAST, g.run_id NULLS LAST, g.kind NULLS LAST, g.group_name NULLS LAST,
-  g.matched_by NULLS LAST
+ORDER BY nulls_last!(total_ps DESC, g.run_id, g.kind, g.group_name, g.matched_by)

@@ -57,12 +57,10 @@ SELECT
   l.participant,
   l.what,
   l.number AS steps,
-  CAST(FLOOR(CAST(l.dur_sum AS DOUBLE) / l.number) AS BIGINT) AS step_ps,
-  CAST(FLOOR(CAST(l.shown_sum AS DOUBLE) / l.number) AS BIGINT) AS exposed_ps,
-  CAST(FLOOR(CAST(l.under_sum AS DOUBLE) / l.number) AS BIGINT) AS hidden_ps,
-  CAST(l.under_sum AS DOUBLE) / NULLIF(l.shown_sum + l.under_sum, 0) AS overlap,
-  CAST(FLOOR(CAST(l.waited_sum AS DOUBLE) / l.number) AS BIGINT) AS wait_ps
+  mean!(l.dur_sum, l.number) AS step_ps,
+  mean!(l.shown_sum, l.number) AS exposed_ps,
+  mean!(l.under_sum, l.number) AS hidden_ps,
+  share!(l.under_sum, l.shown_sum + l.under_sum) AS overlap,
+  mean!(l.waited_sum, l.number) AS wait_ps
 FROM lines AS l
-ORDER BY
-  l.run_id NULLS LAST, l.participant NULLS LAST, l.place NULLS LAST, l.step_number NULLS LAST, l.at_ps NULLS LAST,
-  l.row_id NULLS LAST
+ORDER BY nulls_last!(l.run_id, l.participant, l.place, l.step_number, l.at_ps, l.row_id)

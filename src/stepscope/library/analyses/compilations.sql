@@ -40,7 +40,7 @@ SELECT
   c.file,
   c.line
 FROM compilation_sum AS c
-ORDER BY
-  c.total_ps DESC NULLS LAST, c.run_id NULLS LAST, c.host_id NULLS LAST, c.function NULLS LAST, c.file NULLS LAST,
-  c.line NULLS LAST, c.call_file NULLS LAST, c.call_line NULLS LAST, c.call_function NULLS LAST,
-  c.change NULLS LAST, c.argument NULLS LAST
+ORDER BY nulls_last!(
+  c.total_ps DESC, c.run_id, c.host_id, c.function, c.file, c.line, c.call_file, c.call_line, c.call_function, c.change,
+  c.argument
+)

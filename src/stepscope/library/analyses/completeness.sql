@@ -47,6 +47,4 @@ SELECT
   COALESCE(n.detail, o.error) AS why
 FROM source AS o
 LEFT JOIN notes AS n ON n.of_source = o.source_id
-ORDER BY
-  o.path NULLS LAST, n.effect NULLS LAST, n.slug NULLS LAST, n.first_offset NULLS LAST, n.detail NULLS LAST,
-  o.source_id NULLS LAST
+ORDER BY nulls_last!(o.path, n.effect, n.slug, n.first_offset, n.detail, o.source_id)

@@ -16,30 +16,17 @@
 --   concurrency | float | In parallel | mean number of rows at work while any is
 --   any_busy_ps | ps | Busy | time in which at least one row was at work
 --   rows_busy_ps | ps | Rows' busy | busy times of the rows, added up
-WITH tracks AS (
-  SELECT
-    l.run_id,
-    l.host_id,
-    l.source_id,
-    l.place,
-    l.device,
-    COUNT(*) AS rows_drawn,
-    SUM(l.sum_busy_ps) AS rows_ps
-  FROM track_sum AS l
-  GROUP BY l.run_id, l.host_id, l.source_id, l.place, l.device
-)
-
 SELECT
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  t.place,
-  t.device,
-  t.rows_drawn,
-  CAST(t.rows_ps AS DOUBLE) / NULLIF(d.sum_busy_ps, 0) AS concurrency,
+  l.run_id,
+  l.host_id,
+  l.source_id,
+  l.place,
+  l.device,
+  COUNT(*) AS rows_drawn,
+  share!(SUM(l.sum_busy_ps), d.sum_busy_ps) AS concurrency,
   d.sum_busy_ps AS any_busy_ps,
-  CAST(t.rows_ps AS BIGINT) AS rows_busy_ps
-FROM tracks AS t
-INNER JOIN device_sum AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device
-ORDER BY
-  t.run_id NULLS LAST, t.host_id NULLS LAST, t.source_id NULLS LAST, t.place NULLS LAST, t.device NULLS LAST
+  sum!(l.sum_busy_ps) AS rows_busy_ps
+FROM track_sum AS l
+INNER JOIN device_sum AS d ON d.source_id = l.source_id AND d.place = l.place AND d.device = l.device
+GROUP BY l.run_id, l.host_id, l.source_id, l.place, l.device, d.sum_busy_ps
+ORDER BY nulls_last!(l.run_id, l.host_id, l.source_id, l.place, l.device)

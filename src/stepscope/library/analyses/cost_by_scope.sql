@@ -28,4 +28,4 @@ SELECT
   n.total_runs AS all_runs
 FROM tfprof_node AS n
 WHERE n.view = 'scope' AND n.depth IN (1, 2)
-ORDER BY n.total_ps DESC NULLS LAST, n.total_params DESC NULLS LAST, n.name NULLS LAST, n.id NULLS LAST
+ORDER BY nulls_last!(n.total_ps DESC, n.total_params DESC, n.name, n.id)

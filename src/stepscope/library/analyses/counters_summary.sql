@@ -23,4 +23,4 @@ SELECT
   MAX(c.value) AS max_value
 FROM counter AS c
 GROUP BY c.run_id, c.host_id, c.name, c.series
-ORDER BY c.run_id NULLS LAST, c.host_id NULLS LAST, c.name NULLS LAST, c.series NULLS LAST
+ORDER BY nulls_last!(c.run_id, c.host_id, c.name, c.series)

@@ -28,4 +28,4 @@ SELECT
   c.transfer_ps
 FROM collective AS c
 WHERE c.path_ps IS NOT NULL
-ORDER BY c.run_id NULLS LAST, COALESCE(c.axis_ts_ps, c.ts_ps) NULLS LAST, c.participant NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.run_id, COALESCE(c.axis_ts_ps, c.ts_ps), c.participant, c.id)

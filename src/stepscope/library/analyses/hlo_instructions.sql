@@ -38,4 +38,4 @@ INNER JOIN hlo_module AS m ON m.id = i.module_id
 WHERE
   m.is_final AND (i.pass_id IS NULL OR i.stage = m.stage) AND i.times > 0 AND (i.run_flops > 0 OR i.run_bytes > 0)
   AND i.opcode NOT IN ('while', 'call', 'conditional', 'async-start')
-ORDER BY total_bytes DESC NULLS LAST, total_flops DESC NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(total_bytes DESC, total_flops DESC, i.id)

@@ -30,4 +30,4 @@ FROM hlo_buffer AS b
 LEFT JOIN hlo_instruction AS i
   ON i.module_id = b.module_id AND COALESCE(i.pass_id, -1) = COALESCE(b.pass_id, -1) AND i.name = b.instruction
 WHERE b.at_peak AND b.bytes > 0
-ORDER BY b.module_id NULLS LAST, b.bytes DESC NULLS LAST, b.id NULLS LAST
+ORDER BY nulls_last!(b.module_id, b.bytes DESC, b.id)

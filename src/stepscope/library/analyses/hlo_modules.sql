@@ -86,7 +86,7 @@ SELECT
     d.id IS NOT NULL
     OR ROW_NUMBER() OVER (
       PARTITION BY m.is_recorded, m.run_id, m.module, m.program_id, m.taken, m.parts, m.size
-      ORDER BY m.source_id NULLS LAST, m.id NULLS LAST
+      ORDER BY nulls_last!(m.source_id, m.id)
     ) > 1
   ) AS is_copy,
   m.is_final,
@@ -103,4 +103,4 @@ SELECT
   m.problem
 FROM modules AS m
 LEFT JOIN dumped AS d ON d.source_id = m.source_id AND d.id = m.id
-ORDER BY m.run_flops DESC NULLS LAST, m.run_bytes DESC NULLS LAST, m.id NULLS LAST
+ORDER BY nulls_last!(m.run_flops DESC, m.run_bytes DESC, m.id)

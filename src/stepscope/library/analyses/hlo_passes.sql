@@ -41,4 +41,4 @@ SELECT
   a.changed
 FROM after AS a
 WHERE a.instructions_before IS NOT NULL AND a.instructions IS NOT NULL AND NOT a.equals_before
-ORDER BY a.module_id NULLS LAST, a.id NULLS LAST
+ORDER BY nulls_last!(a.module_id, a.id)

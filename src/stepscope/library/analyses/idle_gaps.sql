@@ -28,7 +28,7 @@ WITH ranked AS (
     g.next_slice_id,
     ROW_NUMBER() OVER (
       PARTITION BY g.source_id, g.place, g.device
-      ORDER BY g.idle_ps DESC NULLS LAST, g.begin_ps NULLS LAST
+      ORDER BY nulls_last!(g.idle_ps DESC, g.begin_ps)
     ) AS place_in_list
   FROM device_gap AS g
 ),
@@ -48,8 +48,8 @@ shared AS (
     l.idle_ps,
     w.name AS wait_name,
     w.slice_id,
-    CASE WHEN w.end_ps < l.begin_ps + l.idle_ps THEN w.end_ps ELSE l.begin_ps + l.idle_ps END
-    - CASE WHEN w.ts_ps > l.begin_ps THEN w.ts_ps ELSE l.begin_ps END AS shared_ps
+    least!(w.end_ps, l.begin_ps + l.idle_ps)
+    - greatest!(w.ts_ps, l.begin_ps) AS shared_ps
   FROM longest AS l
   INNER JOIN wait_slice AS w
     ON w.source_id = l.source_id AND w.ts_ps < l.begin_ps + l.idle_ps AND w.end_ps > l.begin_ps
@@ -67,7 +67,7 @@ causes AS (
     o.shared_ps,
     ROW_NUMBER() OVER (
       PARTITION BY o.source_id, o.place, o.device, o.begin_ps
-      ORDER BY o.shared_ps DESC NULLS LAST, o.slice_id NULLS LAST
+      ORDER BY nulls_last!(o.shared_ps DESC, o.slice_id)
     ) AS weight
   FROM shared AS o
 )
@@ -93,5 +93,4 @@ LEFT JOIN causes AS c
     AND c.begin_ps = l.begin_ps
     AND c.weight = 1
     AND c.shared_ps * 2 >= l.idle_ps
-ORDER BY
-  l.idle_ps DESC NULLS LAST, l.source_id NULLS LAST, l.place NULLS LAST, l.device NULLS LAST, l.begin_ps NULLS LAST
+ORDER BY nulls_last!(l.idle_ps DESC, l.source_id, l.place, l.device, l.begin_ps)

@@ -41,10 +41,10 @@ SELECT
   p.host_id,
   p.launch,
   COUNT(*) AS launches,
-  CAST(SUM(p.launch_dur_ps) AS BIGINT) AS launch_ps,
-  CAST(SUM(p.work_dur_ps) AS BIGINT) AS work_ps,
-  CAST(FLOOR(CAST(SUM(p.lag_ps) AS DOUBLE) / COUNT(*)) AS BIGINT) AS mean_lag_ps,
+  sum!(p.launch_dur_ps) AS launch_ps,
+  sum!(p.work_dur_ps) AS work_ps,
+  mean!(SUM(p.lag_ps), COUNT(*)) AS mean_lag_ps,
   MAX(p.lag_ps) AS max_lag_ps
 FROM pairs AS p
 GROUP BY p.run_id, p.host_id, p.launch
-ORDER BY work_ps DESC NULLS LAST, p.run_id NULLS LAST, p.host_id NULLS LAST, p.launch NULLS LAST
+ORDER BY nulls_last!(work_ps DESC, p.run_id, p.host_id, p.launch)

@@ -19,11 +19,11 @@ SELECT
   r.op_name,
   r.op_type,
   COUNT(*) AS runs,
-  CAST(SUM(COALESCE(r.output_bytes, 0)) AS BIGINT) AS all_output_bytes,
-  CAST(SUM(COALESCE(r.temp_bytes, 0)) AS BIGINT) AS all_temp_bytes,
-  CAST(SUM(COALESCE(r.persistent_bytes, 0)) AS BIGINT) AS all_persistent_bytes,
+  sum!(COALESCE(r.output_bytes, 0)) AS all_output_bytes,
+  sum!(COALESCE(r.temp_bytes, 0)) AS all_temp_bytes,
+  sum!(COALESCE(r.persistent_bytes, 0)) AS all_persistent_bytes,
   MAX(COALESCE(r.peak_bytes, 0)) AS highest_bytes,
-  CAST(SUM(COALESCE(r.live_bytes, 0)) AS BIGINT) AS all_live_bytes
+  sum!(COALESCE(r.live_bytes, 0)) AS all_live_bytes
 FROM op_run AS r
 GROUP BY r.op_name, r.op_type
-ORDER BY all_output_bytes DESC NULLS LAST, r.op_name NULLS LAST, r.op_type NULLS LAST
+ORDER BY nulls_last!(all_output_bytes DESC, r.op_name, r.op_type)

@@ -29,20 +29,15 @@ WITH stepped AS (
   GROUP BY o.run_id, o.host_id, o.source_id, o.step, o.place, o.op_type
 ),
 
-summed AS (
-  SELECT t.place, t.op_type, SUM(t.sum_self_ps) AS all_self_ps
-  FROM stepped AS t
-  GROUP BY t.place, t.op_type
-),
-
 types AS (
   SELECT
-    u.place,
-    u.op_type,
+    t.place,
+    t.op_type,
     ROW_NUMBER() OVER (
-      ORDER BY u.all_self_ps DESC NULLS LAST, u.place NULLS LAST, u.op_type NULLS LAST
+      ORDER BY nulls_last!(SUM(t.sum_self_ps) DESC, t.place, t.op_type)
     ) AS rank_of_type
-  FROM summed AS u
+  FROM stepped AS t
+  GROUP BY t.place, t.op_type
 )
 
 SELECT
@@ -58,5 +53,4 @@ FROM stepped AS t
 INNER JOIN types AS y ON y.place = t.place AND y.op_type = t.op_type
 INNER JOIN step AS s ON s.source_id = t.source_id AND s.step = t.step
 WHERE y.rank_of_type <= 10
-ORDER BY
-  t.source_id NULLS LAST, s.ts_ps NULLS LAST, y.rank_of_type NULLS LAST, t.step NULLS LAST
+ORDER BY nulls_last!(t.source_id, s.ts_ps, y.rank_of_type, t.step)

@@ -27,31 +27,25 @@ WITH types AS (
       CASE WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch' ELSE o.class END
     ) AS last_class,
     SUM(o.sum_self_ps) AS own_ps,
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.place) AS place_ps,
     SUM(o.sum_dur_ps) AS dur_ps,
     SUM(o.slices) AS number,
     MIN(o.min_dur_ps) AS least_ps,
     MAX(o.max_dur_ps) AS most_ps
   FROM op_sum AS o
   GROUP BY o.place, o.op_type
-),
-
-places AS (
-  SELECT t.place, SUM(t.own_ps) AS place_ps
-  FROM types AS t
-  GROUP BY t.place
 )
 
 SELECT
   t.op_type,
   t.place,
   CAST(t.own_ps AS BIGINT) AS self_ps,
-  CAST(t.own_ps AS DOUBLE) / NULLIF(p.place_ps, 0) AS share,
+  share!(t.own_ps, t.place_ps) AS share,
   CAST(t.dur_ps AS BIGINT) AS total_ps,
   CAST(t.number AS BIGINT) AS slices,
-  CAST(FLOOR(CAST(t.dur_ps AS DOUBLE) / t.number) AS BIGINT) AS mean_ps,
+  mean!(t.dur_ps, t.number) AS mean_ps,
   t.last_class AS class,
   t.least_ps AS min_ps,
   t.most_ps AS max_ps
 FROM types AS t
-INNER JOIN places AS p ON p.place = t.place
-ORDER BY t.place NULLS LAST, t.own_ps DESC NULLS LAST, t.op_type NULLS LAST
+ORDER BY nulls_last!(t.place, t.own_ps DESC, t.op_type)

@@ -27,23 +27,13 @@ servers AS (
   SELECT
     p.run_id,
     p.devices AS server,
-    SUM(CASE WHEN p.self_params > 0 THEN 1 ELSE 0 END) AS number,
+    sum_where!(p.self_params > 0, 1) AS number,
     SUM(p.self_params) AS params_sum,
-    SUM(p.op_ps) AS ops_sum
+    SUM(p.op_ps) AS ops_sum,
+    SUM(SUM(p.self_params)) OVER (PARTITION BY p.run_id) AS all_params,
+    COUNT(*) OVER (PARTITION BY p.run_id) AS servers_seen
   FROM placed AS p
   GROUP BY p.run_id, p.devices
-),
-
-whole AS (
-  SELECT
-    s.run_id,
-    s.server,
-    s.number,
-    s.params_sum,
-    s.ops_sum,
-    SUM(s.params_sum) OVER (PARTITION BY s.run_id) AS all_params,
-    COUNT(*) OVER (PARTITION BY s.run_id) AS servers_seen
-  FROM servers AS s
 )
 
 SELECT
@@ -51,8 +41,8 @@ SELECT
   w.server,
   CAST(w.number AS BIGINT) AS variables,
   CAST(w.params_sum AS BIGINT) AS parameters,
-  CAST(w.params_sum AS DOUBLE) / NULLIF(w.all_params, 0) AS share,
+  share!(w.params_sum, w.all_params) AS share,
   CAST(w.params_sum AS DOUBLE) * w.servers_seen / NULLIF(w.all_params, 0) AS times_mean,
   CAST(w.ops_sum AS BIGINT) AS busy_ps
-FROM whole AS w
-ORDER BY w.run_id NULLS LAST, parameters DESC NULLS LAST, w.server NULLS LAST
+FROM servers AS w
+ORDER BY nulls_last!(w.run_id, parameters DESC, w.server)

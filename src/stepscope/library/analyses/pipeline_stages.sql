@@ -46,5 +46,4 @@ SELECT
   i.wait_share,
   i.verdict
 FROM iterator AS i
-ORDER BY
-  i.limits NULLS LAST, i.wait_share DESC NULLS LAST, i.run_id NULLS LAST, i.host_id NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(i.limits, i.wait_share DESC, i.run_id, i.host_id, i.id)

@@ -1,7 +1,7 @@
 -- Time by function
 --
 -- question: In which functions of Python does the main thread spend the steps?
--- reads: _step_python
+-- reads: _step_python, _python_total
 -- notes: The thread that runs the steps, in the steps that averages include. A function has the time in which it is
 --   the innermost of the stack: what it calls in Python does not count to it, what it calls in C does.
 -- weakened_by: lost, capped, truncated, stacks-capped
@@ -19,22 +19,11 @@
 --   share | ratio | Share | part of the time that was looked at
 --   cpu_share | ratio | On a processor | processor time as part of it; the rest was waiting. NULL where not known
 --   samples | int | Samples | samples, or slices
-WITH sums AS (
+WITH lines AS (
   SELECT
     p.run_id,
     p.host_id,
     p.told_by,
-    COUNT(DISTINCT p.step_id) AS number,
-    SUM(p.time_ps) AS all_ps
-  FROM _step_python AS p
-  GROUP BY p.run_id, p.host_id, p.told_by
-),
-
-lines AS (
-  SELECT
-    p.run_id AS of_run,
-    p.host_id AS of_host,
-    p.told_by AS of_kind,
     p.function,
     p.file,
     p.module,
@@ -48,20 +37,18 @@ lines AS (
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
-  s.told_by,
+  l.run_id,
+  l.host_id,
+  l.told_by,
   l.function,
   l.file,
   l.module,
   l.code,
   CAST(l.sum_ps AS BIGINT) AS time_ps,
-  CAST(FLOOR(CAST(l.sum_ps AS DOUBLE) / NULLIF(s.number, 0)) AS BIGINT) AS per_step_ps,
-  CAST(l.sum_ps AS DOUBLE) / NULLIF(s.all_ps, 0) AS share,
-  CAST(l.sum_cpu_ps AS DOUBLE) / NULLIF(l.sum_known_ps, 0) AS cpu_share,
+  mean!(l.sum_ps, NULLIF(s.number, 0)) AS per_step_ps,
+  share!(l.sum_ps, s.all_ps) AS share,
+  share!(l.sum_cpu_ps, l.sum_known_ps) AS cpu_share,
   CAST(l.sum_samples AS BIGINT) AS samples
 FROM lines AS l
-INNER JOIN sums AS s ON s.run_id = l.of_run AND s.host_id = l.of_host AND s.told_by = l.of_kind
-ORDER BY
-  l.sum_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST, s.told_by NULLS LAST,
-  l.function NULLS LAST, l.file NULLS LAST, l.module NULLS LAST, l.code NULLS LAST
+INNER JOIN _python_total AS s ON s.of_run = l.run_id AND s.of_host = l.host_id AND s.of_kind = l.told_by
+ORDER BY nulls_last!(l.sum_ps DESC, l.run_id, l.host_id, l.told_by, l.function, l.file, l.module, l.code)

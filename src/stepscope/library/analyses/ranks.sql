@@ -30,21 +30,11 @@ WITH who AS (
     r.run_id,
     r.participant,
     MIN(r.host_id) AS first_host,
-    MIN(r.source_id) AS first_source,
-    MAX(r.source_id) AS last_source
+    COUNT(*) OVER (PARTITION BY r.run_id) AS number,
+    MIN(MIN(r.source_id)) OVER (PARTITION BY r.run_id) AS least_source,
+    MAX(MAX(r.source_id)) OVER (PARTITION BY r.run_id) AS most_source
   FROM rank_source AS r
   GROUP BY r.run_id, r.participant
-),
-
-counted AS (
-  SELECT
-    w.run_id,
-    w.participant,
-    w.first_host,
-    COUNT(*) OVER (PARTITION BY w.run_id) AS number,
-    MIN(w.first_source) OVER (PARTITION BY w.run_id) AS least_source,
-    MAX(w.last_source) OVER (PARTITION BY w.run_id) AS most_source
-  FROM who AS w
 ),
 
 parts AS (
@@ -66,7 +56,7 @@ waits AS (
     a.run_id,
     a.participant,
     COUNT(*) AS times,
-    SUM(CASE WHEN a.is_last THEN 1 ELSE 0 END) AS lasts,
+    sum_where!(a.is_last, 1) AS lasts,
     SUM(a.wait_ps) AS waited,
     SUM(a.caused_ps) AS caused
   FROM arrival AS a
@@ -107,10 +97,10 @@ SELECT
   p.communication_mean AS communication_ps,
   p.hidden_mean AS hidden_ps,
   p.input_mean AS input_ps
-FROM counted AS w
+FROM who AS w
 LEFT JOIN parts AS p ON p.run_id = w.run_id AND p.participant = w.participant
 LEFT JOIN waits AS a ON a.run_id = w.run_id AND a.participant = w.participant
 LEFT JOIN paths AS t ON t.run_id = w.run_id AND t.participant = w.participant
 LEFT JOIN clocks AS k ON k.run_id = w.run_id AND k.participant = w.participant
 WHERE w.number > 1
-ORDER BY w.run_id NULLS LAST, caused_ps DESC NULLS LAST, w.participant NULLS LAST
+ORDER BY nulls_last!(w.run_id, caused_ps DESC, w.participant)

@@ -62,8 +62,8 @@ SELECT
   s.bound,
   CAST(s.sum_ps AS BIGINT) AS all_ps,
   CAST(s.least_sum AS BIGINT) AS best_ps,
-  CAST(s.least_sum AS DOUBLE) / NULLIF(s.sum_ps, 0) AS roof_share,
-  CAST(s.sum_ps AS DOUBLE) / NULLIF(w.whole_ps, 0) AS share,
+  share!(s.least_sum, s.sum_ps) AS roof_share,
+  share!(s.sum_ps, w.whole_ps) AS share,
   CAST(s.runs_sum AS BIGINT) AS all_runs,
   s.flops_sum AS all_flops,
   s.bytes_sum AS all_bytes,
@@ -75,6 +75,6 @@ SELECT
   s.source_id
 FROM sums AS s
 INNER JOIN wholes AS w ON w.source_id = s.source_id AND w.device = s.device
-ORDER BY
-  s.sum_ps DESC NULLS LAST, s.source_id NULLS LAST, s.device NULLS LAST, s.op_name NULLS LAST, s.file NULLS LAST,
-  s.line NULLS LAST, s.bound NULLS LAST, s.number_type NULLS LAST, s.counted_by NULLS LAST, s.problem NULLS LAST
+ORDER BY nulls_last!(
+  s.sum_ps DESC, s.source_id, s.device, s.op_name, s.file, s.line, s.bound, s.number_type, s.counted_by, s.problem
+)

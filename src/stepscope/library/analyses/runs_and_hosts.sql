@@ -32,9 +32,9 @@ WITH sources AS (
       AS last_producer,
     MIN(o.producer) AS any_producer,
     SUM(CASE WHEN o.kind IN ('graph', 'checkpoint', 'dump') THEN 0 ELSE 1 END) AS source_count,
-    SUM(CASE WHEN o.kind = 'graph' THEN 1 ELSE 0 END) AS graph_count,
-    SUM(CASE WHEN o.kind = 'checkpoint' THEN 1 ELSE 0 END) AS checkpoint_count,
-    SUM(CASE WHEN o.kind = 'dump' THEN 1 ELSE 0 END) AS dump_count,
+    sum_where!(o.kind = 'graph', 1) AS graph_count,
+    sum_where!(o.kind = 'checkpoint', 1) AS checkpoint_count,
+    sum_where!(o.kind = 'dump', 1) AS dump_count,
     SUM(CASE WHEN o.kind IN ('graph', 'checkpoint', 'dump') THEN 0 ELSE o.events_stored END) AS stored,
     SUM(o.events_lost) AS lost,
     SUM(CASE WHEN o.complete THEN 0 ELSE 1 END) AS incomplete
@@ -60,7 +60,7 @@ steps AS (
   SELECT
     s.run_id,
     s.host_id,
-    SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
+    sum_where!(s.averaged, 1) AS kept,
     SUM(CASE WHEN s.averaged OR s.recovered_from = 'whole_capture' THEN 0 ELSE 1 END) AS left_out
   FROM step AS s
   GROUP BY s.run_id, s.host_id
@@ -95,4 +95,4 @@ FROM sources AS o
 LEFT JOIN captures AS c ON c.run_id = o.run_id AND c.host_id = o.host_id
 LEFT JOIN steps AS s ON s.run_id = o.run_id AND s.host_id = o.host_id
 LEFT JOIN devices AS d ON d.run_id = o.run_id AND d.host_id = o.host_id
-ORDER BY o.run_id NULLS LAST, o.host_id NULLS LAST
+ORDER BY nulls_last!(o.run_id, o.host_id)

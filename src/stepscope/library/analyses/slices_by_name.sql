@@ -30,10 +30,10 @@ WITH named AS (
 SELECT
   n.name,
   CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
-  CAST(FLOOR(CAST(n.sum_dur_ps AS DOUBLE) / n.slices) AS BIGINT) AS mean_ps,
+  mean!(n.sum_dur_ps, n.slices) AS mean_ps,
   n.min_ps,
   n.max_ps,
   n.slices,
   CAST(n.sum_self_ps AS BIGINT) AS self_ps
 FROM named AS n
-ORDER BY n.sum_dur_ps DESC NULLS LAST, n.name NULLS LAST
+ORDER BY nulls_last!(n.sum_dur_ps DESC, n.name)

@@ -32,6 +32,4 @@ SELECT
   s.reason
 FROM step AS s
 LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'input'
-ORDER BY
-  s.run_id NULLS LAST, s.host_id NULLS LAST, s.step NULLS LAST, s.source_id NULLS LAST, s.ts_ps NULLS LAST,
-  s.id NULLS LAST
+ORDER BY nulls_last!(s.run_id, s.host_id, s.step, s.source_id, s.ts_ps, s.id)

@@ -19,38 +19,20 @@
 --   per_step_ps | ps | Per step | the same for a mean step
 --   part_share | ratio | Share of part | share of all time that counts to the part
 --   share | ratio | Share of steps | share of the steps
-WITH grouped AS (
-  SELECT
-    t.run_id,
-    t.host_id,
-    t.label,
-    t.number,
-    t.steps_ps,
-    t.label_ps,
-    f.function,
-    f.file,
-    f.module,
-    f.code,
-    SUM(t.stack_ps) AS sum_ps
-  FROM _stack_time AS t
-  INNER JOIN stack AS k ON k.id = t.stack_id
-  INNER JOIN frame AS f ON f.id = k.frame_id
-  GROUP BY t.run_id, t.host_id, t.label, t.number, t.steps_ps, t.label_ps, f.function, f.file, f.module, f.code
-)
-
 SELECT
-  g.run_id,
-  g.host_id,
-  g.label,
-  g.function,
-  g.file,
-  g.module,
-  g.code,
-  CAST(g.sum_ps AS BIGINT) AS time_ps,
-  CAST(FLOOR(CAST(g.sum_ps AS DOUBLE) / g.number) AS BIGINT) AS per_step_ps,
-  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.label_ps, 0) AS part_share,
-  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.steps_ps, 0) AS share
-FROM grouped AS g
-ORDER BY
-  g.sum_ps DESC NULLS LAST, g.run_id NULLS LAST, g.host_id NULLS LAST, g.label NULLS LAST,
-  g.function NULLS LAST, g.file NULLS LAST, g.module NULLS LAST, g.code NULLS LAST
+  t.run_id,
+  t.host_id,
+  t.label,
+  f.function,
+  f.file,
+  f.module,
+  f.code,
+  sum!(t.stack_ps) AS time_ps,
+  mean!(SUM(t.stack_ps), t.number) AS per_step_ps,
+  share!(SUM(t.stack_ps), t.label_ps) AS part_share,
+  share!(SUM(t.stack_ps), t.steps_ps) AS share
+FROM _stack_time AS t
+INNER JOIN stack AS k ON k.id = t.stack_id
+INNER JOIN frame AS f ON f.id = k.frame_id
+GROUP BY t.run_id, t.host_id, t.label, t.number, t.steps_ps, t.label_ps, f.function, f.file, f.module, f.code
+ORDER BY nulls_last!(time_ps DESC, t.run_id, t.host_id, t.label, f.function, f.file, f.module, f.code)

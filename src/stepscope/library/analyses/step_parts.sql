@@ -38,20 +38,20 @@
 WITH taken AS (
   SELECT
     p.step_id,
-    SUM(CASE WHEN p.label = 'input' THEN p.dur_ps ELSE 0 END) AS input_sum,
-    SUM(CASE WHEN p.label = 'compile' THEN p.dur_ps ELSE 0 END) AS compile_sum,
-    SUM(CASE WHEN p.label = 'compute' THEN p.dur_ps ELSE 0 END) AS compute_sum,
-    SUM(CASE WHEN p.label = 'communication' THEN p.dur_ps ELSE 0 END) AS communication_sum,
-    SUM(CASE WHEN p.label = 'copy' THEN p.dur_ps ELSE 0 END) AS copy_sum,
-    SUM(CASE WHEN p.label = 'dispatch' THEN p.dur_ps ELSE 0 END) AS dispatch_sum,
-    SUM(CASE WHEN p.label = 'setup' THEN p.dur_ps ELSE 0 END) AS setup_sum,
-    SUM(CASE WHEN p.label = 'python' THEN p.dur_ps ELSE 0 END) AS python_sum,
-    SUM(CASE WHEN p.label = 'wait' THEN p.dur_ps ELSE 0 END) AS wait_sum,
-    SUM(CASE WHEN p.label = 'idle' THEN p.dur_ps ELSE 0 END) AS idle_sum,
-    SUM(CASE WHEN p.label = 'unknown' THEN p.dur_ps ELSE 0 END) AS unknown_sum,
-    SUM(CASE WHEN p.label = 'input' THEN p.hidden_ps ELSE 0 END) AS input_hidden,
-    SUM(CASE WHEN p.label = 'communication' THEN p.hidden_ps ELSE 0 END) AS communication_hidden,
-    SUM(CASE WHEN p.label = 'copy' THEN p.hidden_ps ELSE 0 END) AS copy_hidden
+    sum_where!(p.label = 'input', p.dur_ps) AS input_sum,
+    sum_where!(p.label = 'compile', p.dur_ps) AS compile_sum,
+    sum_where!(p.label = 'compute', p.dur_ps) AS compute_sum,
+    sum_where!(p.label = 'communication', p.dur_ps) AS communication_sum,
+    sum_where!(p.label = 'copy', p.dur_ps) AS copy_sum,
+    sum_where!(p.label = 'dispatch', p.dur_ps) AS dispatch_sum,
+    sum_where!(p.label = 'setup', p.dur_ps) AS setup_sum,
+    sum_where!(p.label = 'python', p.dur_ps) AS python_sum,
+    sum_where!(p.label = 'wait', p.dur_ps) AS wait_sum,
+    sum_where!(p.label = 'idle', p.dur_ps) AS idle_sum,
+    sum_where!(p.label = 'unknown', p.dur_ps) AS unknown_sum,
+    sum_where!(p.label = 'input', p.hidden_ps) AS input_hidden,
+    sum_where!(p.label = 'communication', p.hidden_ps) AS communication_hidden,
+    sum_where!(p.label = 'copy', p.hidden_ps) AS copy_hidden
   FROM step_part AS p
   GROUP BY p.step_id
 ),
@@ -67,107 +67,42 @@ judged AS (
     s.kind,
     s.averaged,
     s.dur_ps AS length_ps,
-    MAX(CASE WHEN s.averaged THEN 1 ELSE 0 END) OVER (PARTITION BY s.run_id, s.host_id) AS any_averaged,
-    t.input_sum,
-    t.compile_sum,
-    t.compute_sum,
-    t.communication_sum,
-    t.copy_sum,
-    t.dispatch_sum,
-    t.setup_sum,
-    t.python_sum,
-    t.wait_sum,
-    t.idle_sum,
-    t.unknown_sum,
-    t.input_hidden,
-    t.communication_hidden,
-    t.copy_hidden
+    MAX(CASE WHEN s.averaged THEN 1 ELSE 0 END) OVER (PARTITION BY s.run_id, s.host_id) AS any_averaged
   FROM step AS s
   INNER JOIN taken AS t ON t.step_id = s.id
 ),
 
-means AS (
-  SELECT
-    j.run_id,
-    j.host_id,
-    COUNT(*) AS number,
-    SUM(j.length_ps) AS length_total,
-    SUM(j.input_sum) AS input_sum_total,
-    SUM(j.compile_sum) AS compile_sum_total,
-    SUM(j.compute_sum) AS compute_sum_total,
-    SUM(j.communication_sum) AS communication_sum_total,
-    SUM(j.copy_sum) AS copy_sum_total,
-    SUM(j.dispatch_sum) AS dispatch_sum_total,
-    SUM(j.setup_sum) AS setup_sum_total,
-    SUM(j.python_sum) AS python_sum_total,
-    SUM(j.wait_sum) AS wait_sum_total,
-    SUM(j.idle_sum) AS idle_sum_total,
-    SUM(j.unknown_sum) AS unknown_sum_total,
-    SUM(j.input_hidden) AS input_hidden_total,
-    SUM(j.communication_hidden) AS communication_hidden_total,
-    SUM(j.copy_hidden) AS copy_hidden_total
-  FROM judged AS j
-  WHERE j.averaged OR j.any_averaged = 0
-  GROUP BY j.run_id, j.host_id
-),
-
+-- Which steps each row is the mean of.
 lines AS (
   SELECT
     0 AS place,
-    m.run_id,
-    m.host_id,
+    j.run_id,
+    j.host_id,
     'mean' AS what,
-    m.number,
-    NULL AS source_id,
-    NULL AS step,
-    NULL AS ts_ps,
-    NULL AS id,
-    CAST(NULL AS VARCHAR) AS kind,
-    TRUE AS averaged,
-    m.length_total,
-    m.input_sum_total,
-    m.compile_sum_total,
-    m.compute_sum_total,
-    m.communication_sum_total,
-    m.copy_sum_total,
-    m.dispatch_sum_total,
-    m.setup_sum_total,
-    m.python_sum_total,
-    m.wait_sum_total,
-    m.idle_sum_total,
-    m.unknown_sum_total,
-    m.input_hidden_total,
-    m.communication_hidden_total,
-    m.copy_hidden_total
-  FROM means AS m
+    CAST(NULL AS BIGINT) AS of_source,
+    CAST(NULL AS BIGINT) AS number,
+    CAST(NULL AS BIGINT) AS at_ps,
+    CAST(NULL AS BIGINT) AS row_id,
+    CAST(NULL AS VARCHAR) AS of_kind,
+    TRUE AS counts,
+    j.length_ps,
+    j.id AS of_step
+  FROM judged AS j
+  WHERE j.averaged OR j.any_averaged = 0
   UNION ALL
   SELECT
     1 AS place,
     j.run_id,
     j.host_id,
     CAST(j.step AS VARCHAR) AS what,
-    1 AS number,
     j.source_id,
     j.step,
     j.ts_ps,
-    j.id,
+    j.id AS row_id,
     j.kind,
     j.averaged,
     j.length_ps,
-    j.input_sum,
-    j.compile_sum,
-    j.compute_sum,
-    j.communication_sum,
-    j.copy_sum,
-    j.dispatch_sum,
-    j.setup_sum,
-    j.python_sum,
-    j.wait_sum,
-    j.idle_sum,
-    j.unknown_sum,
-    j.input_hidden,
-    j.communication_hidden,
-    j.copy_hidden
+    j.id AS of_step
   FROM judged AS j
 )
 
@@ -175,25 +110,26 @@ SELECT
   l.run_id,
   l.host_id,
   l.what,
-  l.number AS steps,
-  l.kind,
-  l.averaged,
-  CAST(FLOOR(CAST(l.length_total AS DOUBLE) / l.number) AS BIGINT) AS dur_ps,
-  CAST(FLOOR(CAST(l.input_sum_total AS DOUBLE) / l.number) AS BIGINT) AS input_ps,
-  CAST(FLOOR(CAST(l.compile_sum_total AS DOUBLE) / l.number) AS BIGINT) AS compile_ps,
-  CAST(FLOOR(CAST(l.compute_sum_total AS DOUBLE) / l.number) AS BIGINT) AS compute_ps,
-  CAST(FLOOR(CAST(l.communication_sum_total AS DOUBLE) / l.number) AS BIGINT) AS communication_ps,
-  CAST(FLOOR(CAST(l.copy_sum_total AS DOUBLE) / l.number) AS BIGINT) AS copy_ps,
-  CAST(FLOOR(CAST(l.dispatch_sum_total AS DOUBLE) / l.number) AS BIGINT) AS dispatch_ps,
-  CAST(FLOOR(CAST(l.setup_sum_total AS DOUBLE) / l.number) AS BIGINT) AS setup_ps,
-  CAST(FLOOR(CAST(l.python_sum_total AS DOUBLE) / l.number) AS BIGINT) AS python_ps,
-  CAST(FLOOR(CAST(l.wait_sum_total AS DOUBLE) / l.number) AS BIGINT) AS wait_ps,
-  CAST(FLOOR(CAST(l.idle_sum_total AS DOUBLE) / l.number) AS BIGINT) AS idle_ps,
-  CAST(FLOOR(CAST(l.unknown_sum_total AS DOUBLE) / l.number) AS BIGINT) AS unknown_ps,
-  CAST(FLOOR(CAST(l.input_hidden_total AS DOUBLE) / l.number) AS BIGINT) AS hidden_input_ps,
-  CAST(FLOOR(CAST(l.communication_hidden_total AS DOUBLE) / l.number) AS BIGINT) AS hidden_communication_ps,
-  CAST(FLOOR(CAST(l.copy_hidden_total AS DOUBLE) / l.number) AS BIGINT) AS hidden_copy_ps
+  COUNT(*) AS steps,
+  l.of_kind AS kind,
+  l.counts AS averaged,
+  mean!(SUM(l.length_ps), COUNT(*)) AS dur_ps,
+  mean!(SUM(t.input_sum), COUNT(*)) AS input_ps,
+  mean!(SUM(t.compile_sum), COUNT(*)) AS compile_ps,
+  mean!(SUM(t.compute_sum), COUNT(*)) AS compute_ps,
+  mean!(SUM(t.communication_sum), COUNT(*)) AS communication_ps,
+  mean!(SUM(t.copy_sum), COUNT(*)) AS copy_ps,
+  mean!(SUM(t.dispatch_sum), COUNT(*)) AS dispatch_ps,
+  mean!(SUM(t.setup_sum), COUNT(*)) AS setup_ps,
+  mean!(SUM(t.python_sum), COUNT(*)) AS python_ps,
+  mean!(SUM(t.wait_sum), COUNT(*)) AS wait_ps,
+  mean!(SUM(t.idle_sum), COUNT(*)) AS idle_ps,
+  mean!(SUM(t.unknown_sum), COUNT(*)) AS unknown_ps,
+  mean!(SUM(t.input_hidden), COUNT(*)) AS hidden_input_ps,
+  mean!(SUM(t.communication_hidden), COUNT(*)) AS hidden_communication_ps,
+  mean!(SUM(t.copy_hidden), COUNT(*)) AS hidden_copy_ps
 FROM lines AS l
-ORDER BY
-  l.run_id NULLS LAST, l.host_id NULLS LAST, l.place NULLS LAST, l.step NULLS LAST, l.source_id NULLS LAST,
-  l.ts_ps NULLS LAST, l.id NULLS LAST
+INNER JOIN taken AS t ON t.step_id = l.of_step
+GROUP BY
+  l.place, l.run_id, l.host_id, l.what, l.of_source, l.number, l.at_ps, l.row_id, l.of_kind, l.counts
+ORDER BY nulls_last!(l.run_id, l.host_id, l.place, l.number, l.of_source, l.at_ps, l.row_id)

@@ -31,7 +31,7 @@ WITH ranked AS (
     s.recovered_from,
     ROW_NUMBER() OVER (
       PARTITION BY s.run_id, s.host_id, s.kind, s.averaged
-      ORDER BY s.dur_ps NULLS LAST, s.id NULLS LAST
+      ORDER BY nulls_last!(s.dur_ps, s.id)
     ) AS place,
     COUNT(*) OVER (PARTITION BY s.run_id, s.host_id, s.kind, s.averaged) AS total
   FROM step AS s
@@ -46,7 +46,7 @@ summed AS (
     r.averaged,
     COUNT(*) AS steps,
     CAST(SUM(r.dur_ps) AS DOUBLE) / COUNT(*) AS mean_dur_ps,
-    MIN(CASE WHEN r.place * 2 >= r.total THEN r.dur_ps END) AS median_ps,
+    median!(r.dur_ps, r.place, r.total) AS median_ps,
     MIN(CASE WHEN r.place * 20 >= r.total * 19 THEN r.dur_ps END) AS p95_ps,
     MIN(r.dur_ps) AS min_ps,
     MAX(r.dur_ps) AS max_ps,
@@ -61,12 +61,12 @@ SELECT
   s.kind,
   s.averaged,
   s.steps,
-  CAST(FLOOR(s.mean_dur_ps) AS BIGINT) AS mean_ps,
+  whole!(s.mean_dur_ps) AS mean_ps,
   s.median_ps,
   s.p95_ps,
   s.min_ps,
   s.max_ps,
-  CAST(s.p95_ps - s.median_ps AS DOUBLE) / NULLIF(s.median_ps, 0) AS spread,
+  share!(s.p95_ps - s.median_ps, s.median_ps) AS spread,
   s.told_by AS recovered_from
 FROM summed AS s
-ORDER BY s.run_id NULLS LAST, s.host_id NULLS LAST, s.averaged DESC NULLS LAST, s.kind NULLS LAST
+ORDER BY nulls_last!(s.run_id, s.host_id, s.averaged DESC, s.kind)

@@ -20,35 +20,24 @@ WITH copies AS (
     o.op,
     o.dur_ps,
     CASE WHEN s.args_json IS NULL THEN NULL ELSE COALESCE(
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes'), '') AS DOUBLE),
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.size'), '') AS DOUBLE)
+      TRY_CAST(arg!(s.args_json, bytes) AS DOUBLE),
+      TRY_CAST(arg!(s.args_json, size) AS DOUBLE)
     ) END AS told_bytes
   FROM op_slice AS o
   INNER JOIN slice AS s ON s.id = o.slice_id
   WHERE o.class = 'copy'
-),
-
-named AS (
-  SELECT
-    c.place,
-    c.op,
-    COUNT(*) AS number,
-    SUM(c.dur_ps) AS sum_dur_ps,
-    MAX(c.dur_ps) AS max_dur_ps,
-    SUM(c.told_bytes) AS sum_bytes,
-    SUM(CASE WHEN c.told_bytes IS NULL THEN 0 ELSE c.dur_ps END) AS told_ps
-  FROM copies AS c
-  GROUP BY c.place, c.op
 )
 
 SELECT
-  n.place,
-  n.op,
-  n.number AS slices,
-  CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
-  CAST(FLOOR(CAST(n.sum_dur_ps AS DOUBLE) / n.number) AS BIGINT) AS mean_ps,
-  n.max_dur_ps AS max_ps,
-  CAST(FLOOR(n.sum_bytes) AS BIGINT) AS copied_bytes,
-  n.sum_bytes * 1000000000000.0 / NULLIF(CAST(n.told_ps AS DOUBLE), 0.0) AS bytes_per_s
-FROM named AS n
-ORDER BY n.sum_dur_ps DESC NULLS LAST, n.place NULLS LAST, n.op NULLS LAST
+  c.place,
+  c.op,
+  COUNT(*) AS slices,
+  sum!(c.dur_ps) AS total_ps,
+  mean!(SUM(c.dur_ps), COUNT(*)) AS mean_ps,
+  MAX(c.dur_ps) AS max_ps,
+  whole!(SUM(c.told_bytes)) AS copied_bytes,
+  SUM(c.told_bytes) * 1000000000000.0
+  / NULLIF(CAST(SUM(CASE WHEN c.told_bytes IS NULL THEN 0 ELSE c.dur_ps END) AS DOUBLE), 0.0) AS bytes_per_s
+FROM copies AS c
+GROUP BY c.place, c.op
+ORDER BY nulls_last!(total_ps DESC, c.place, c.op)

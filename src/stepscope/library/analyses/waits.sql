@@ -47,11 +47,11 @@ SELECT
   n.name,
   CAST(n.number AS BIGINT) AS slices,
   CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
-  CAST(FLOOR(CAST(n.sum_dur_ps AS DOUBLE) / n.number) AS BIGINT) AS mean_ps,
+  mean!(n.sum_dur_ps, n.number) AS mean_ps,
   n.max_dur_ps AS max_ps,
   CAST(COALESCE(k.union_ps, 0) AS BIGINT) AS in_steps_ps,
-  CAST(COALESCE(k.union_ps, 0) AS DOUBLE) / NULLIF(a.all_ps, 0) AS share
+  share!(COALESCE(k.union_ps, 0), a.all_ps) AS share
 FROM named AS n
 CROSS JOIN spans AS a
 LEFT JOIN kinds AS k ON k.wait = n.wait
-ORDER BY n.sum_dur_ps DESC NULLS LAST, n.wait NULLS LAST, n.name NULLS LAST
+ORDER BY nulls_last!(n.sum_dur_ps DESC, n.wait, n.name)

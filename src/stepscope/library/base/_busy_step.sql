@@ -18,9 +18,9 @@ WITH working AS (
 SELECT
   s.run_id,
   s.host_id,
-  CAST(SUM(s.dur_ps) AS BIGINT) AS steps_ps,
-  CAST(SUM(COALESCE(w.part_ps, 0)) AS BIGINT) AS busy_ps,
-  CAST(SUM(s.dur_ps - COALESCE(w.part_ps, 0)) AS BIGINT) AS idle_ps
+  sum!(s.dur_ps) AS steps_ps,
+  sum!(COALESCE(w.part_ps, 0)) AS busy_ps,
+  sum!(s.dur_ps - COALESCE(w.part_ps, 0)) AS idle_ps
 FROM step AS s
 LEFT JOIN working AS w ON w.step_id = s.id
 WHERE s.averaged

@@ -22,7 +22,7 @@ WITH kinds AS (
     i.source_id,
     t.process,
     i.name,
-    MAX(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.program_id'), '')) AS program
+    MAX(arg!(i.args_json, program_id)) AS program
   FROM instant AS i
   INNER JOIN track AS t ON t.id = i.track_id
   WHERE i.category = 'event_metadata' AND i.args_json LIKE '%"hlo_category"%'
@@ -39,18 +39,16 @@ SELECT
   s.self_ps,
   CASE
     WHEN s.args_json LIKE '%"device_duration_ps"%'
-      THEN TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.device_duration_ps'), '') AS BIGINT)
+      THEN TRY_CAST(arg!(s.args_json, device_duration_ps) AS BIGINT)
   END AS device_ps,
   CASE
-    WHEN s.args_json LIKE '%"hlo_module"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.hlo_module'), '')
+    WHEN s.args_json LIKE '%"hlo_module"%' THEN arg!(s.args_json, hlo_module)
   END AS hlo_module,
   CASE
-    WHEN s.args_json LIKE '%"program_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.program_id'), '')
+    WHEN s.args_json LIKE '%"program_id"%' THEN arg!(s.args_json, program_id)
     ELSE k.program
   END AS program_id,
-  CASE
-    WHEN s.args_json LIKE '%"run_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.run_id'), '')
-  END AS execution
+  CASE WHEN s.args_json LIKE '%"run_id"%' THEN arg!(s.args_json, run_id) END AS execution
 FROM slice AS s
 INNER JOIN track AS t ON t.id = s.track_id
 LEFT JOIN kinds AS k ON k.source_id = s.source_id AND k.process = t.process AND k.name = s.name

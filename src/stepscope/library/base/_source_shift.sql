@@ -69,9 +69,9 @@ offsets AS (
     CAST(m.start_ps AS DOUBLE) AS about_start_ps,
     CAST(m.end_ps AS DOUBLE) AS about_end_ps,
     CAST(k.offset_ps AS DOUBLE) AS about_offset_ps,
-    k.offset_ps + CAST(FLOOR(COALESCE(k.drift_ppm, 0.0) * 0.000001 * (
+    k.offset_ps + whole!(COALESCE(k.drift_ppm, 0.0) * 0.000001 * (
       (CAST(m.start_ps AS DOUBLE) + CAST(m.end_ps AS DOUBLE)) * 0.5 - CAST(k.anchor_ps AS DOUBLE)
-    )) AS BIGINT) AS whole_offset_ps
+    )) AS whole_offset_ps
   FROM clock_offset AS k
   INNER JOIN moments AS m ON m.source_id = k.source_id
   WHERE
@@ -172,7 +172,7 @@ firsts AS (
     p.own_ps,
     ROW_NUMBER() OVER (
       PARTITION BY p.unit_id
-      ORDER BY CASE WHEN p.source_id = p.unit_id THEN 0 ELSE 1 END NULLS LAST, p.source_id NULLS LAST
+      ORDER BY nulls_last!(CASE WHEN p.source_id = p.unit_id THEN 0 ELSE 1 END, p.source_id)
     ) AS turn
   FROM placed AS p
   WHERE p.own_ps IS NOT NULL

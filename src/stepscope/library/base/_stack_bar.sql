@@ -42,8 +42,8 @@ following AS (
     l.starts_ps,
     l.stops_ps,
     l.stack_id,
-    ROW_NUMBER() OVER (PARTITION BY l.lane ORDER BY l.starts_ps NULLS LAST, l.sample_id NULLS LAST) AS number,
-    LAG(l.stops_ps) OVER (PARTITION BY l.lane ORDER BY l.starts_ps NULLS LAST, l.sample_id NULLS LAST) AS before_ps
+    ROW_NUMBER() OVER (PARTITION BY l.lane ORDER BY nulls_last!(l.starts_ps, l.sample_id)) AS number,
+    LAG(l.stops_ps) OVER (PARTITION BY l.lane ORDER BY nulls_last!(l.starts_ps, l.sample_id)) AS before_ps
   FROM looked AS l
 ),
 
@@ -56,7 +56,7 @@ spaced AS (
     f.stack_id,
     CAST(f.number AS BIGINT) + SUM(CASE WHEN f.before_ps < f.starts_ps THEN 1 ELSE 0 END) OVER (
       PARTITION BY f.lane
-      ORDER BY f.starts_ps NULLS LAST, f.sample_id NULLS LAST
+      ORDER BY nulls_last!(f.starts_ps, f.sample_id)
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS moment
   FROM following AS f

@@ -30,7 +30,7 @@ SELECT
   t.own_track,
   CAST(
     ROW_NUMBER() OVER (
-      ORDER BY t.source_id NULLS LAST, t.is_main DESC NULLS LAST, t.thread NULLS LAST, t.own_track NULLS LAST
+      ORDER BY nulls_last!(t.source_id, t.is_main DESC, t.thread, t.own_track)
     ) AS BIGINT
   ) AS place
 FROM threads AS t

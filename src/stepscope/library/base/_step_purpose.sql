@@ -1,7 +1,7 @@
 -- What calls of the main thread are for, within the steps that averages include
 --
 -- question: Which lines of the program store, summarise, log, or wait for a device?
--- reads: stack_sample, stack, stack_frame, frame, step, _sample_step
+-- reads: stack_sample, stack, stack_frame, frame, step, _moment_step
 -- notes: A sample has the purpose of the outermost of its frames that has one.
 -- columns:
 --   run_id | text | Run | run of the source
@@ -72,7 +72,7 @@ SELECT
 FROM stack_sample AS m
 INNER JOIN found AS o ON o.stack_id = m.stack_id AND o.place = 1
 INNER JOIN stack AS k ON k.id = m.stack_id
-INNER JOIN _sample_step AS w ON w.sample_id = m.id
+INNER JOIN _moment_step AS w ON w.what = 'sample' AND w.moment_id = m.id
 INNER JOIN step AS s ON s.id = w.step_id
 INNER JOIN frame AS g ON g.id = k.place_id
 WHERE m.is_main AND s.averaged

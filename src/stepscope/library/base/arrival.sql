@@ -27,10 +27,10 @@ WITH ordered AS (
     c.wait_ps,
     c.transfer_ps,
     ROW_NUMBER() OVER (
-      PARTITION BY c.match_id ORDER BY c.wait_ps NULLS LAST, c.participant NULLS LAST, c.id NULLS LAST
+      PARTITION BY c.match_id ORDER BY nulls_last!(c.wait_ps, c.participant, c.id)
     ) AS place,
     LEAD(c.wait_ps) OVER (
-      PARTITION BY c.match_id ORDER BY c.wait_ps NULLS LAST, c.participant NULLS LAST, c.id NULLS LAST
+      PARTITION BY c.match_id ORDER BY nulls_last!(c.wait_ps, c.participant, c.id)
     ) AS next_ps
   FROM collective AS c
   WHERE c.wait_ps IS NOT NULL

@@ -29,8 +29,8 @@ WITH whose AS (
 talks AS (
   SELECT
     p.step_id AS of_step,
-    SUM(CASE WHEN p.label = 'communication' THEN p.dur_ps ELSE 0 END) AS shown,
-    SUM(CASE WHEN p.label = 'communication' THEN p.hidden_ps ELSE 0 END) AS under
+    sum_where!(p.label = 'communication', p.dur_ps) AS shown,
+    sum_where!(p.label = 'communication', p.hidden_ps) AS under
   FROM step_part AS p
   GROUP BY p.step_id
 ),

@@ -1,7 +1,7 @@
 -- Compilations by function, line and change
 --
 -- question: Which functions were traced or compiled, how often, called from where, and what was new about the calls?
--- reads: compilation, _compilation_step
+-- reads: compilation, _moment_step
 -- notes: One row for each function, line that called it, and kind of change; was and became are those of its last
 --   call. The analysis compilations lists them and explains the changes.
 -- columns:
@@ -40,10 +40,10 @@ WITH calls AS (
     ROW_NUMBER() OVER (
       PARTITION BY
         c.run_id, c.host_id, c.function, c.file, c.line, c.call_file, c.call_line, c.call_function, c.change, c.argument
-      ORDER BY c.ts_ps DESC NULLS LAST, c.id DESC NULLS LAST
+      ORDER BY nulls_last!(c.ts_ps DESC, c.id DESC)
     ) AS from_last
   FROM compilation AS c
-  LEFT JOIN _compilation_step AS s ON s.compilation_id = c.id
+  LEFT JOIN _moment_step AS s ON s.what = 'compilation' AND s.moment_id = c.id
 )
 
 SELECT
@@ -59,7 +59,7 @@ SELECT
   MAX(CASE WHEN c.from_last = 1 THEN c.new_value END) AS became,
   COUNT(*) AS times,
   COUNT(DISTINCT c.step_id) AS steps,
-  CAST(SUM(c.dur_ps) AS BIGINT) AS total_ps,
+  sum!(c.dur_ps) AS total_ps,
   c.file,
   c.line
 FROM calls AS c

@@ -1,7 +1,7 @@
 -- Idle time of devices
 --
 -- question: When was a device idle, within the window?
--- reads: device_load, observed, rollup_op, track_place, work_slice
+-- reads: observed, rollup_op, track_place, work_slice
 -- notes: From the start of a stretch of observed to the first work, between works, and from the last
 --   work to the end of the stretch; a device that worked in another stretch only was idle for all of it.
 -- columns:
@@ -39,9 +39,19 @@ stretches AS (
   LEFT JOIN bounds AS b ON b.device_track_id = d.device_track_id AND b.piece_id = o.piece_id
 ),
 
+loads AS (
+  SELECT
+    w.slice_id,
+    w.device_track_id,
+    w.piece_id,
+    w.from_ps,
+    covered!(w.to_ps, w.from_ps, w.slice_id, w.device_track_id, w.piece_id) AS covered_ps
+  FROM work_slice AS w
+),
+
 after_gaps AS (
   SELECT d.device_track_id, d.piece_id, d.slice_id, d.covered_ps, d.from_ps
-  FROM device_load AS d
+  FROM loads AS d
   WHERE d.covered_ps IS NULL OR d.from_ps > d.covered_ps
 ),
 

@@ -94,7 +94,7 @@ whole AS (
       e.gap_part + CASE WHEN e.before_ps > 0 THEN 1 ELSE 0 END + CASE WHEN e.after_ps > 0 THEN 1 ELSE 0 END
     ) AS gap_count,
     MAX(e.gap_part_ps) AS most_gap_ps,
-    MAX(CASE WHEN e.after_ps > e.before_ps THEN e.after_ps ELSE e.before_ps END) AS most_edge_ps,
+    MAX(greatest!(e.after_ps, e.before_ps)) AS most_edge_ps,
     SUM(e.short_part) AS short_count,
     SUM(e.short_part_ps) AS short_total
   FROM edged AS e
@@ -115,7 +115,7 @@ SELECT
   CAST(w.work_total AS BIGINT) AS sum_work_ps,
   CAST(w.number AS BIGINT) AS work_slices,
   CAST(w.gap_count AS BIGINT) AS idle_gaps,
-  CASE WHEN w.most_edge_ps > w.most_gap_ps THEN w.most_edge_ps ELSE w.most_gap_ps END AS most_idle_ps,
+  greatest!(w.most_edge_ps, w.most_gap_ps) AS most_idle_ps,
   CAST(w.short_count AS BIGINT) AS short_gaps,
   CAST(w.short_total AS BIGINT) AS short_idle_ps,
   CAST(d.number AS BIGINT) AS executions,

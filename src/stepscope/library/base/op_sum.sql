@@ -42,9 +42,9 @@ SELECT
   n.op,
   n.type_or_name AS op_type,
   n.class,
-  CAST(SUM(n.number) AS BIGINT) AS slices,
-  CAST(SUM(n.total_ps) AS BIGINT) AS sum_dur_ps,
-  CAST(SUM(n.own_ps) AS BIGINT) AS sum_self_ps,
+  sum!(n.number) AS slices,
+  sum!(n.total_ps) AS sum_dur_ps,
+  sum!(n.own_ps) AS sum_self_ps,
   MIN(n.min_ps) AS min_dur_ps,
   MAX(n.max_ps) AS max_dur_ps
 FROM named AS n

@@ -1,7 +1,7 @@
 -- Time of Python, by samples of stacks or by slices
 --
 -- question: What does the Python of each thread spend time on?
--- reads: stack_sample, stack, frame, _sample_step, rollup_op, source
+-- reads: stack_sample, stack, frame, _moment_step, rollup_op, source
 -- notes: One row per sample, with the time that it stands for. Where a recorder traced Python calls instead
 --   (TensorFlow's and JAX's Python tracers, PyTorch with_stack, VizTracer), one row per call of that name, added
 --   up over a track: its function is the name as the recorder wrote it, which has file and line in it, and nothing
@@ -51,7 +51,7 @@ FROM stack_sample AS m
 INNER JOIN stack AS k ON k.id = m.stack_id
 INNER JOIN frame AS f ON f.id = k.frame_id
 LEFT JOIN frame AS g ON g.id = k.place_id
-LEFT JOIN _sample_step AS w ON w.sample_id = m.id
+LEFT JOIN _moment_step AS w ON w.what = 'sample' AND w.moment_id = m.id
 UNION ALL
 SELECT
   r.run_id,

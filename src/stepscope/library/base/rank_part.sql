@@ -18,21 +18,12 @@ WITH steps_of AS (
     r.run_id,
     r.participant,
     COUNT(*) AS number,
-    CAST(SUM(s.dur_ps) AS DOUBLE) / COUNT(*) AS mean_dur_ps
+    CAST(SUM(s.dur_ps) AS DOUBLE) / COUNT(*) AS mean_dur_ps,
+    COUNT(*) OVER (PARTITION BY r.run_id) AS ranks
   FROM rank_source AS r
   INNER JOIN step AS s ON s.source_id = r.source_id
   WHERE s.averaged
   GROUP BY r.run_id, r.participant
-),
-
-counted AS (
-  SELECT
-    t.run_id,
-    t.participant,
-    t.number,
-    t.mean_dur_ps,
-    COUNT(*) OVER (PARTITION BY t.run_id) AS ranks
-  FROM steps_of AS t
 ),
 
 labels AS (
@@ -62,36 +53,24 @@ means AS (
     l.label,
     c.number,
     c.ranks,
-    CAST(FLOOR(c.mean_dur_ps) AS BIGINT) AS step_ps,
-    CAST(FLOOR(CAST(COALESCE(s.part_sum, 0) AS DOUBLE) / c.number) AS BIGINT) AS part_ps,
-    CAST(FLOOR(CAST(COALESCE(s.hidden_sum, 0) AS DOUBLE) / c.number) AS BIGINT) AS under_ps
-  FROM counted AS c
+    whole!(c.mean_dur_ps) AS step_ps,
+    mean!(COALESCE(s.part_sum, 0), c.number) AS part_ps,
+    mean!(COALESCE(s.hidden_sum, 0), c.number) AS under_ps
+  FROM steps_of AS c
   CROSS JOIN labels AS l
   LEFT JOIN sums AS s ON s.run_id = c.run_id AND s.participant = c.participant AND s.label = l.label
-),
-
-alike AS (
-  SELECT
-    m.run_id,
-    m.participant,
-    m.label,
-    m.number,
-    m.ranks,
-    m.step_ps,
-    m.part_ps,
-    m.under_ps,
-    CAST(SUM(m.part_ps) OVER (PARTITION BY m.run_id, m.label) AS BIGINT) AS all_ps
-  FROM means AS m
 )
 
 SELECT
-  a.run_id,
-  a.participant,
-  a.label,
-  a.number AS steps,
-  a.ranks,
-  a.step_ps,
-  a.part_ps,
-  a.under_ps AS hidden_ps,
-  CAST(FLOOR(CAST(a.all_ps - a.part_ps AS DOUBLE) / NULLIF(a.ranks - 1, 0)) AS BIGINT) AS others_ps
-FROM alike AS a
+  m.run_id,
+  m.participant,
+  m.label,
+  m.number AS steps,
+  m.ranks,
+  m.step_ps,
+  m.part_ps,
+  m.under_ps AS hidden_ps,
+  mean!(
+    SUM(m.part_ps) OVER (PARTITION BY m.run_id, m.label) - m.part_ps, NULLIF(m.ranks - 1, 0)
+  ) AS others_ps
+FROM means AS m

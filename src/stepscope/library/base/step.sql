@@ -26,93 +26,6 @@ WITH counted AS (
     s.id,
     s.run_id,
     s.host_id,
-    s.step,
-    s.kind,
-    s.recovered_from,
-    s.dur_ps,
-    s.averaged,
-    COUNT(*) OVER (PARTITION BY s.source_id) AS of_source
-  FROM step_stored AS s
-),
-
-alone AS (
-  SELECT
-    c.id,
-    c.run_id,
-    c.host_id,
-    c.kind,
-    c.dur_ps,
-    ROW_NUMBER() OVER (
-      PARTITION BY c.run_id, c.host_id, c.kind
-      ORDER BY c.step NULLS LAST, c.dur_ps DESC NULLS LAST, c.id NULLS LAST
-    ) AS place
-  FROM counted AS c
-  WHERE (c.of_source = 1 OR c.recovered_from = 'file') AND c.averaged AND c.step IS NOT NULL
-    AND c.recovered_from <> 'whole_capture'
-),
-
-others AS (
-  SELECT
-    a.run_id,
-    a.host_id,
-    a.kind,
-    a.dur_ps,
-    ROW_NUMBER() OVER (
-      PARTITION BY a.run_id, a.host_id, a.kind ORDER BY a.dur_ps NULLS LAST, a.id NULLS LAST
-    ) AS length_rank,
-    COUNT(*) OVER (PARTITION BY a.run_id, a.host_id, a.kind) AS number
-  FROM alone AS a
-  WHERE a.place > 1
-),
-
-typical AS (
-  SELECT o.run_id, o.host_id, o.kind, MIN(o.dur_ps) AS median_ps
-  FROM others AS o
-  WHERE o.length_rank * 2 >= o.number AND o.number >= 3
-  GROUP BY o.run_id, o.host_id, o.kind
-),
-
-first_steps AS (
-  SELECT
-    a.id,
-    CAST(FLOOR(
-      CAST(a.dur_ps AS DOUBLE) * 10 / CAST(CASE WHEN t.median_ps < 1 THEN 1 ELSE t.median_ps END AS DOUBLE) + 0.5
-    ) AS BIGINT) AS tenths
-  FROM alone AS a
-  INNER JOIN typical AS t ON t.run_id = a.run_id AND t.host_id = a.host_id AND t.kind = a.kind
-  WHERE a.place = 1 AND a.dur_ps > 2 * t.median_ps
-),
-
-written AS (
-  SELECT
-    f.id,
-    f.tenths,
-    CAST(FLOOR(CAST(f.tenths AS DOUBLE) / 10.0) AS BIGINT) AS whole
-  FROM first_steps AS f
-),
-
-warm AS (
-  SELECT
-    w.id AS first_id,
-    'the first step, ' || CAST(w.whole AS VARCHAR) || '.' || CAST(w.tenths - 10 * w.whole AS VARCHAR)
-      || ' times as long as the median of the others' AS why
-  FROM written AS w
-),
-
-clocks AS (
-  SELECT
-    c.run_id AS of_run,
-    c.host_id AS of_host,
-    MAX(CASE WHEN c.averaged AND c.recovered_from NOT IN ('file', 'whole_capture') THEN 1 ELSE 0 END) AS timed
-  FROM counted AS c
-  GROUP BY c.run_id, c.host_id
-),
-
-told AS (
-  SELECT
-    s.id,
-    s.run_id,
-    s.host_id,
     s.source_id,
     s.step,
     s.name,
@@ -122,29 +35,82 @@ told AS (
     s.dur_ps,
     s.averaged AS stored_averaged,
     s.reason AS stored_reason,
-    w.first_id,
-    w.why,
-    CASE WHEN s.averaged AND s.recovered_from = 'file' THEN k.timed ELSE 0 END AS other_clock
+    COUNT(*) OVER (PARTITION BY s.source_id) AS of_source,
+    s.averaged AND s.recovered_from = 'file' AS of_file,
+    MAX(CASE WHEN s.averaged AND s.recovered_from NOT IN ('file', 'whole_capture') THEN 1 ELSE 0 END) OVER (
+      PARTITION BY s.run_id, s.host_id
+    ) AS timed
   FROM step_stored AS s
-  INNER JOIN clocks AS k ON k.of_run = s.run_id AND k.of_host = s.host_id
-  LEFT JOIN warm AS w ON w.first_id = s.id
+),
+
+alone AS (
+  SELECT
+    c.id,
+    c.run_id,
+    c.host_id,
+    c.stored_kind,
+    c.dur_ps,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.run_id, c.host_id, c.stored_kind
+      ORDER BY nulls_last!(c.step, c.dur_ps DESC, c.id)
+    ) AS place
+  FROM counted AS c
+  WHERE (c.of_source = 1 OR c.recovered_from = 'file') AND c.stored_averaged AND c.step IS NOT NULL
+    AND c.recovered_from <> 'whole_capture'
+),
+
+others AS (
+  SELECT
+    a.run_id,
+    a.host_id,
+    a.stored_kind,
+    a.dur_ps,
+    ROW_NUMBER() OVER (
+      PARTITION BY a.run_id, a.host_id, a.stored_kind ORDER BY nulls_last!(a.dur_ps, a.id)
+    ) AS length_rank,
+    COUNT(*) OVER (PARTITION BY a.run_id, a.host_id, a.stored_kind) AS number
+  FROM alone AS a
+  WHERE a.place > 1
+),
+
+typical AS (
+  SELECT o.run_id, o.host_id, o.stored_kind, median!(o.dur_ps, o.length_rank, o.number) AS median_ps
+  FROM others AS o
+  WHERE o.number >= 3
+  GROUP BY o.run_id, o.host_id, o.stored_kind
+),
+
+warm AS (
+  SELECT
+    a.id AS first_id,
+    whole!(
+      CAST(a.dur_ps AS DOUBLE) * 10 / CAST(greatest!(1, t.median_ps) AS DOUBLE) + 0.5
+    ) AS tenths
+  FROM alone AS a
+  INNER JOIN typical AS t ON t.run_id = a.run_id AND t.host_id = a.host_id AND t.stored_kind = a.stored_kind
+  WHERE a.place = 1 AND a.dur_ps > 2 * t.median_ps
 )
 
 SELECT
-  t.id,
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  t.step,
-  t.name,
-  CASE WHEN t.first_id IS NULL THEN t.stored_kind ELSE 'warm_up' END AS kind,
-  t.recovered_from,
-  t.ts_ps,
-  t.dur_ps,
-  t.stored_averaged AND t.first_id IS NULL AND t.other_clock = 0 AS averaged,
+  c.id,
+  c.run_id,
+  c.host_id,
+  c.source_id,
+  c.step,
+  c.name,
+  CASE WHEN w.first_id IS NULL THEN c.stored_kind ELSE 'warm_up' END AS kind,
+  c.recovered_from,
+  c.ts_ps,
+  c.dur_ps,
+  c.stored_averaged AND w.first_id IS NULL AND NOT (c.of_file AND c.timed = 1) AS averaged,
   CASE
-    WHEN t.first_id IS NOT NULL THEN t.why
-    WHEN t.other_clock = 1 THEN 'a file that times ops alone, while other steps of the run are timed as a whole'
-    ELSE t.stored_reason
+    WHEN w.first_id IS NOT NULL THEN
+      'the first step, ' || CAST(mean!(w.tenths, 10.0) AS VARCHAR)
+      || '.' || CAST(w.tenths - 10 * mean!(w.tenths, 10.0) AS VARCHAR)
+      || ' times as long as the median of the others'
+    WHEN c.of_file AND c.timed = 1
+      THEN 'a file that times ops alone, while other steps of the run are timed as a whole'
+    ELSE c.stored_reason
   END AS reason
-FROM told AS t
+FROM counted AS c
+LEFT JOIN warm AS w ON w.first_id = c.id

@@ -18,8 +18,8 @@
 WITH averages AS (
   SELECT
     s.source_id,
-    SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
-    SUM(CASE WHEN s.averaged THEN s.dur_ps ELSE 0 END) AS kept_ps
+    sum_where!(s.averaged, 1) AS kept,
+    sum_where!(s.averaged, s.dur_ps) AS kept_ps
   FROM step AS s
   GROUP BY s.source_id
 ),

@@ -17,8 +17,8 @@ SELECT
   o.track_id,
   o.device_track_id,
   w.piece_id,
-  CASE WHEN o.ts_ps < w.open_ps THEN w.open_ps ELSE o.ts_ps END AS from_ps,
-  CASE WHEN o.end_ps > w.close_ps THEN w.close_ps ELSE o.end_ps END AS to_ps
+  greatest!(w.open_ps, o.ts_ps) AS from_ps,
+  least!(w.close_ps, o.end_ps) AS to_ps
 FROM op_slice AS o
 INNER JOIN observed AS w ON w.source_id = o.source_id
 WHERE

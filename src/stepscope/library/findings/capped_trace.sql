@@ -47,4 +47,4 @@ FROM source AS o
 LEFT JOIN told AS t ON t.source_id = o.source_id
 LEFT JOIN spans AS p ON p.source_id = o.source_id
 WHERE o.events_capped > 0 OR t.source_id IS NOT NULL
-ORDER BY o.events_capped DESC NULLS LAST, o.path NULLS LAST, o.source_id NULLS LAST
+ORDER BY nulls_last!(o.events_capped DESC, o.path, o.source_id)

@@ -36,4 +36,4 @@ SELECT
 FROM hlo_case AS c
 LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
 WHERE c.kind = 'collective'
-ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.value DESC, c.id)

@@ -35,11 +35,7 @@ WITH ordered AS (
     o.track_id,
     o.ts_ps,
     o.end_ps,
-    MAX(o.end_ps) OVER (
-      PARTITION BY o.source_id, o.device
-      ORDER BY o.ts_ps NULLS LAST, o.slice_id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS covered_ps
+    covered!(o.end_ps, o.ts_ps, o.slice_id, o.source_id, o.device) AS covered_ps
   FROM op_slice AS o
   WHERE o.class = 'communication'
 ),
@@ -52,11 +48,7 @@ devices AS (
     r.device,
     COUNT(DISTINCT r.track_id) AS rows_drawn,
     SUM(r.end_ps - r.ts_ps) AS sum_ps,
-    SUM(CASE
-      WHEN r.covered_ps IS NULL OR r.covered_ps <= r.ts_ps THEN r.end_ps - r.ts_ps
-      WHEN r.covered_ps >= r.end_ps THEN 0
-      ELSE r.end_ps - r.covered_ps
-    END) AS any_ps
+    SUM(uncovered!(r.covered_ps, r.ts_ps, r.end_ps)) AS any_ps
   FROM ordered AS r
   GROUP BY r.run_id, r.host_id, r.source_id, r.device
 )
@@ -69,8 +61,8 @@ SELECT
   d.source_id,
   d.device,
   d.rows_drawn,
-  CAST(d.sum_ps - d.any_ps AS DOUBLE) / NULLIF(d.sum_ps, 0) AS overlap_share,
+  share!(d.sum_ps - d.any_ps, d.sum_ps) AS overlap_share,
   CAST(d.any_ps AS BIGINT) AS union_ps
 FROM devices AS d
 WHERE d.rows_drawn > 1 AND (d.sum_ps - d.any_ps) * 5 >= d.sum_ps AND d.sum_ps > 0
-ORDER BY impact_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+ORDER BY nulls_last!(impact_ps DESC, d.source_id, d.device)

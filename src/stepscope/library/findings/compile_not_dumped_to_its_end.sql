@@ -35,4 +35,4 @@ INNER JOIN ended AS e ON e.source_id = p.source_id
 INNER JOIN hlo_module AS m ON m.id = p.module_id
 INNER JOIN hlo_pass AS s ON s.module_id = m.id AND s.file = m.file
 WHERE NOT p.is_final AND (m.stage IS NULL OR m.stage <> 'snapshot')
-ORDER BY s.pass_number DESC NULLS LAST, p.module_id NULLS LAST
+ORDER BY nulls_last!(s.pass_number DESC, p.module_id)

@@ -31,8 +31,8 @@ WITH sources AS (
     s.source_id,
     COUNT(*) AS steps,
     SUM(s.dur_ps) AS sum_dur_ps,
-    SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
-    SUM(CASE WHEN s.kind = 'compile' THEN 1 ELSE 0 END) AS compiling,
+    sum_where!(s.averaged, 1) AS kept,
+    sum_where!(s.kind = 'compile', 1) AS compiling,
     MIN(s.reason) AS first_reason
   FROM step AS s
   WHERE s.recovered_from <> 'whole_capture'
@@ -56,4 +56,4 @@ SELECT
 FROM sources AS s
 INNER JOIN runs AS r ON r.run_id = s.run_id AND r.host_id = s.host_id
 WHERE r.run_kept = 0 AND r.run_compiles < 3
-ORDER BY s.sum_dur_ps DESC NULLS LAST, s.source_id NULLS LAST
+ORDER BY nulls_last!(s.sum_dur_ps DESC, s.source_id)

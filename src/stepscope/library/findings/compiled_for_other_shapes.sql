@@ -17,23 +17,16 @@
 --   inputs | int | Inputs | different inputs that the function was compiled for
 --   what | text | What | the first parameter that differs, with both shapes
 --   function_share | ratio | Work | most work of the function's programs, as part of the heaviest program's
-WITH functions AS (
-  SELECT p.source_id, p.base_folder, p.function, MAX(p.work_share) AS work
-  FROM _dumped_program AS p
-  GROUP BY p.source_id, p.base_folder, p.function
-)
-
 SELECT
-  CASE WHEN f.work >= 0.01 THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN p.function_share >= 0.01 THEN 'medium' ELSE 'low' END AS severity,
   c.run_id,
   p.function,
   p.module,
   p.program_id,
-  CAST(FLOOR(c.value) AS BIGINT) AS inputs,
+  whole!(c.value) AS inputs,
   c.what,
-  f.work AS function_share
+  p.function_share
 FROM hlo_case AS c
 INNER JOIN _dumped_program AS p ON p.module_id = c.module_id
-INNER JOIN functions AS f ON f.source_id = p.source_id AND f.base_folder = p.base_folder AND f.function = p.function
 WHERE c.kind = 'shapes'
-ORDER BY CASE WHEN f.work >= 0.01 THEN 0 ELSE 1 END NULLS LAST, c.value DESC NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(CASE WHEN p.function_share >= 0.01 THEN 0 ELSE 1 END, c.value DESC, c.id)

@@ -31,13 +31,11 @@ SELECT
   l.label_ps AS impact_ps,
   l.run_id,
   l.host_id,
-  CAST(l.label_ps AS DOUBLE) / NULLIF(l.steps_ps, 0) AS share,
+  share!(l.label_ps, l.steps_ps) AS share,
   l.file,
   l.line,
   l.function,
-  CAST(l.line_ps AS DOUBLE) / NULLIF(l.label_ps, 0) AS line_share
+  share!(l.line_ps, l.label_ps) AS line_share
 FROM _label_line AS l
 WHERE l.label = 'copy' AND l.line_ps > 0 AND l.label_ps * 10 >= l.steps_ps
-ORDER BY
-  l.label_ps DESC NULLS LAST, l.run_id NULLS LAST, l.host_id NULLS LAST, l.line_ps DESC NULLS LAST,
-  l.file NULLS LAST, l.line NULLS LAST, l.function NULLS LAST
+ORDER BY nulls_last!(l.label_ps DESC, l.run_id, l.host_id, l.line_ps DESC, l.file, l.line, l.function)

@@ -27,8 +27,8 @@ WITH devices AS (
     o.host_id,
     o.device,
     SUM(o.sum_self_ps) AS all_ps,
-    SUM(CASE WHEN o.class = 'copy' THEN o.sum_self_ps ELSE 0 END) AS copy_ps,
-    SUM(CASE WHEN o.class = 'copy' THEN o.slices ELSE 0 END) AS number
+    sum_where!(o.class = 'copy', o.sum_self_ps) AS copy_ps,
+    sum_where!(o.class = 'copy', o.slices) AS number
   FROM op_sum AS o
   WHERE o.place = 'device' AND o.class NOT IN ('input', 'wait')
   GROUP BY o.run_id, o.host_id, o.device
@@ -51,8 +51,8 @@ SELECT
   d.host_id,
   d.device,
   CAST(d.number AS BIGINT) AS copies,
-  CAST(d.copy_ps AS DOUBLE) / NULLIF(d.all_ps, 0) AS copy_share
+  share!(d.copy_ps, d.all_ps) AS copy_share
 FROM devices AS d
 INNER JOIN windows AS w ON w.of_run = d.run_id AND w.of_host = d.host_id
 WHERE d.copy_ps * 10 >= d.all_ps AND d.copy_ps > 0 AND d.copy_ps * 100 >= w.all_window_ps
-ORDER BY d.copy_ps DESC NULLS LAST, d.run_id NULLS LAST, d.host_id NULLS LAST, d.device NULLS LAST
+ORDER BY nulls_last!(d.copy_ps DESC, d.run_id, d.host_id, d.device)

@@ -40,7 +40,7 @@ WITH ranked AS (
     d.sum_idle_ps,
     d.window_ps,
     ROW_NUMBER() OVER (
-      PARTITION BY d.source_id ORDER BY d.sum_idle_ps DESC NULLS LAST, d.device NULLS LAST
+      PARTITION BY d.source_id ORDER BY nulls_last!(d.sum_idle_ps DESC, d.device)
     ) AS place_in_list
   FROM device_sum AS d
   WHERE d.place = 'device'
@@ -64,23 +64,12 @@ host_types AS (
   GROUP BY o.run_id, o.host_id, o.source_id, o.op_type
 ),
 
-labels AS (
-  SELECT k.id
-  FROM rollup_op AS k
-  WHERE k.op_type LIKE 'MEMCPY%'
-),
-
-copies AS (
-  SELECT c.id, c.dur_ps
-  FROM slice AS c
-  INNER JOIN labels AS l ON l.id = c.rollup_id
-),
-
 copied AS (
   SELECT f.source_id, f.flow_id, c.id AS copy_id, c.dur_ps
   FROM flow AS f
-  INNER JOIN copies AS c ON c.id = f.slice_id
-  WHERE f.phase = 'step'
+  INNER JOIN slice AS c ON c.id = f.slice_id
+  INNER JOIN rollup_op AS k ON k.id = c.rollup_id
+  WHERE f.phase = 'step' AND k.op_type LIKE 'MEMCPY%'
 ),
 
 forced AS (
@@ -140,8 +129,8 @@ SELECT
     ELSE CONCAT(', ', CAST(t.copy_number AS VARCHAR), ' copies between it and the accelerator')
   END AS with_copies,
   r.device,
-  CAST(r.sum_idle_ps AS DOUBLE) / NULLIF(r.window_ps, 0) AS idle_share
+  share!(r.sum_idle_ps, r.window_ps) AS idle_share
 FROM costs AS t
 INNER JOIN ranked AS r ON r.source_id = t.source_id AND r.place_in_list = 1
 WHERE r.window_ps > 0 AND r.sum_idle_ps * 5 >= r.window_ps AND t.cost_ps * 10 >= r.window_ps AND t.own_ps > 0
-ORDER BY t.cost_ps DESC NULLS LAST, t.source_id NULLS LAST, t.op_type NULLS LAST
+ORDER BY nulls_last!(t.cost_ps DESC, t.source_id, t.op_type)

@@ -27,11 +27,11 @@ SELECT
   i.program_id,
   i.name AS instruction,
   COALESCE(i.target, 'no target') AS called,
-  CAST(FLOOR(CASE WHEN i.times < 1000000000000000 THEN i.times ELSE 1000000000000000 END) AS BIGINT) AS calls,
+  whole!(least!(i.times, 1000000000000000)) AS calls,
   i.op_name,
   i.file,
   i.line
 FROM _dumped_instruction AS i
 WHERE
   i.opcode = 'custom-call' AND i.times > 0
-ORDER BY i.times DESC NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(i.times DESC, i.id)

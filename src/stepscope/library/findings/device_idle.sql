@@ -60,7 +60,7 @@ SELECT
   d.host_id,
   d.source_id,
   d.device,
-  CAST(d.sum_idle_ps AS DOUBLE) / NULLIF(d.window_ps, 0) AS idle_share,
+  share!(d.sum_idle_ps, d.window_ps) AS idle_share,
   d.most_idle_ps AS longest_ps,
   d.idle_gaps AS gaps
 FROM device_sum AS d
@@ -71,4 +71,4 @@ INNER JOIN own_steps AS o ON o.of_source = d.source_id
 WHERE d.place = 'device' AND d.window_ps > 0 AND d.sum_idle_ps * 5 >= d.window_ps
   AND d.sum_executions_ps * 100 >= b.most_ps
   AND NOT (o.shown = 1 AND w.steps <= k.devices AND w.steps_ps * 2 < w.window_ps)
-ORDER BY d.sum_idle_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+ORDER BY nulls_last!(d.sum_idle_ps DESC, d.source_id, d.device)

@@ -31,12 +31,12 @@ WITH ranked AS (
     d.sum_executions_ps,
     FIRST_VALUE(d.device) OVER (
       PARTITION BY d.run_id, d.host_id
-      ORDER BY d.sum_executions_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+      ORDER BY nulls_last!(d.sum_executions_ps DESC, d.source_id, d.device)
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) AS busiest,
     FIRST_VALUE(d.sum_executions_ps) OVER (
       PARTITION BY d.run_id, d.host_id
-      ORDER BY d.sum_executions_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+      ORDER BY nulls_last!(d.sum_executions_ps DESC, d.source_id, d.device)
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) AS most_ps
   FROM device_sum AS d
@@ -52,7 +52,7 @@ SELECT
   r.device,
   r.executions,
   r.busiest,
-  CAST(FLOOR(CAST(r.most_ps AS DOUBLE) / r.sum_executions_ps + 0.5) AS BIGINT) AS times
+  whole!(CAST(r.most_ps AS DOUBLE) / r.sum_executions_ps + 0.5) AS times
 FROM ranked AS r
 WHERE r.sum_executions_ps > 0 AND r.sum_executions_ps * 100 < r.most_ps
-ORDER BY r.run_id NULLS LAST, r.host_id NULLS LAST, r.source_id NULLS LAST, r.device NULLS LAST
+ORDER BY nulls_last!(r.run_id, r.host_id, r.source_id, r.device)

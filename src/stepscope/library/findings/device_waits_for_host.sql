@@ -30,7 +30,7 @@
 --   line_ps | ps | Of the line | time there
 --   in_steps | int | Steps | steps in which it was seen
 WITH hosts AS (
-  SELECT s.run_id AS of_run, s.host_id AS of_host, SUM(s.dur_ps) AS all_ps, COUNT(*) AS number
+  SELECT s.run_id AS of_run, s.host_id AS of_host, SUM(s.dur_ps) AS all_ps
   FROM step AS s
   WHERE s.averaged AND s.recovered_from <> 'whole_capture'
   GROUP BY s.run_id, s.host_id
@@ -44,23 +44,11 @@ seen AS (
     p.place_line,
     p.place_function,
     COUNT(DISTINCT p.step_id) AS step_count,
-    SUM(p.time_ps) AS sum_ps
+    SUM(p.time_ps) AS sum_ps,
+    SUM(SUM(p.time_ps)) OVER (PARTITION BY p.run_id, p.host_id) AS lines_ps
   FROM _step_purpose AS p
   WHERE p.purpose = 'device'
   GROUP BY p.run_id, p.host_id, p.place_file, p.place_line, p.place_function
-),
-
-told AS (
-  SELECT
-    n.run_id,
-    n.host_id,
-    n.place_file,
-    n.place_line,
-    n.place_function,
-    n.step_count,
-    n.sum_ps,
-    SUM(n.sum_ps) OVER (PARTITION BY n.run_id, n.host_id) AS lines_ps
-  FROM seen AS n
 ),
 
 accelerated AS (
@@ -82,8 +70,8 @@ lost AS (
     t.lines_ps,
     h.all_ps,
     b.idle_ps,
-    CASE WHEN t.lines_ps < b.idle_ps THEN t.lines_ps ELSE b.idle_ps END AS lost_ps
-  FROM told AS t
+    least!(t.lines_ps, b.idle_ps) AS lost_ps
+  FROM seen AS t
   INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
   INNER JOIN accelerated AS a ON a.by_run = t.run_id AND a.by_host = t.host_id
   INNER JOIN _busy_step AS b ON b.run_id = t.run_id AND b.host_id = t.host_id
@@ -94,8 +82,8 @@ SELECT
   CAST(l.lost_ps AS BIGINT) AS impact_ps,
   l.run_id,
   l.host_id,
-  CAST(l.lines_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS share,
-  CAST(l.idle_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS idle_share,
+  share!(l.lines_ps, l.all_ps) AS share,
+  share!(l.idle_ps, l.all_ps) AS idle_share,
   l.place_file AS file,
   l.place_line AS line,
   l.place_function AS function,
@@ -103,6 +91,4 @@ SELECT
   CAST(l.step_count AS BIGINT) AS in_steps
 FROM lost AS l
 WHERE l.lost_ps * 10 >= l.all_ps AND l.sum_ps > 0
-ORDER BY
-  l.lost_ps DESC NULLS LAST, l.run_id NULLS LAST, l.host_id NULLS LAST, l.sum_ps DESC NULLS LAST,
-  l.place_file NULLS LAST, l.place_line NULLS LAST, l.place_function NULLS LAST
+ORDER BY nulls_last!(l.lost_ps DESC, l.run_id, l.host_id, l.sum_ps DESC, l.place_file, l.place_line, l.place_function)

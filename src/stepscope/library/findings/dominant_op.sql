@@ -61,31 +61,13 @@ ops AS (
     c.called,
     c.op_called,
     SUM(c.kind_ps) AS own_ps,
-    SUM(c.kind_slices) AS number
+    SUM(c.kind_slices) AS number,
+    MAX(CASE WHEN SUM(c.kind_ps) > 0 THEN c.on_device END) OVER (PARTITION BY c.run_id, c.host_id) AS any_device,
+    SUM(SUM(c.kind_ps)) OVER (PARTITION BY c.run_id, c.host_id, c.on_device) AS all_ps,
+    SUM(SUM(c.kind_ps)) OVER (PARTITION BY c.run_id, c.host_id, c.on_device, c.called) AS type_ps,
+    SUM(SUM(c.kind_slices)) OVER (PARTITION BY c.run_id, c.host_id, c.on_device, c.called) AS type_runs
   FROM computed AS c
   GROUP BY c.run_id, c.host_id, c.on_device, c.called, c.op_called
-),
-
-places AS (
-  SELECT o.run_id, o.host_id, MAX(o.on_device) AS any_device
-  FROM ops AS o
-  WHERE o.own_ps > 0
-  GROUP BY o.run_id, o.host_id
-),
-
-told AS (
-  SELECT
-    o.run_id,
-    o.host_id,
-    o.called,
-    o.op_called,
-    o.own_ps,
-    o.number,
-    SUM(o.own_ps) OVER (PARTITION BY o.run_id, o.host_id) AS all_ps,
-    SUM(o.own_ps) OVER (PARTITION BY o.run_id, o.host_id, o.called) AS type_ps,
-    SUM(o.number) OVER (PARTITION BY o.run_id, o.host_id, o.called) AS type_runs
-  FROM ops AS o
-  INNER JOIN places AS p ON p.run_id = o.run_id AND p.host_id = o.host_id AND p.any_device = o.on_device
 )
 
 SELECT
@@ -94,14 +76,12 @@ SELECT
   t.run_id,
   t.host_id,
   t.called AS op_type,
-  CAST(t.type_ps AS DOUBLE) / NULLIF(t.all_ps, 0) AS share,
+  share!(t.type_ps, t.all_ps) AS share,
   t.op_called AS op,
   CAST(t.own_ps AS BIGINT) AS op_ps,
-  CAST(t.own_ps AS DOUBLE) / NULLIF(t.type_ps, 0) AS largest_share,
+  share!(t.own_ps, t.type_ps) AS largest_share,
   CAST(t.number AS BIGINT) AS runs,
   CAST(t.type_runs AS BIGINT) AS slices
-FROM told AS t
-WHERE t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0
-ORDER BY
-  t.type_ps DESC NULLS LAST, t.run_id NULLS LAST, t.host_id NULLS LAST, t.called NULLS LAST,
-  t.own_ps DESC NULLS LAST, t.op_called NULLS LAST
+FROM ops AS t
+WHERE t.on_device = t.any_device AND t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0
+ORDER BY nulls_last!(t.type_ps DESC, t.run_id, t.host_id, t.called, t.own_ps DESC, t.op_called)

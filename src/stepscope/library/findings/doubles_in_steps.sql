@@ -54,33 +54,19 @@ computed AS (
     o.op AS op_called,
     m.in_file,
     m.on_line,
-    COALESCE(m.is_double, 0) AS of_doubles,
-    SUM(o.sum_self_ps) AS own_ps
+    m.is_double,
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place) AS all_ps,
+    SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS double_ps,
+    COUNT(*) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS number,
+    ROW_NUMBER() OVER (
+      PARTITION BY o.run_id, o.host_id, o.place, m.is_double
+      ORDER BY nulls_last!(SUM(o.sum_self_ps) DESC, o.op)
+    ) AS position
   FROM op_sum AS o
   INNER JOIN runs AS u ON u.double_run = o.run_id
   LEFT JOIN made AS m ON m.of_run = o.run_id AND m.instruction = o.op
   WHERE o.place IN ('device', 'host') AND o.class = 'compute'
   GROUP BY o.run_id, o.host_id, o.place, o.op, m.in_file, m.on_line, m.is_double
-),
-
-ranked AS (
-  SELECT
-    c.run_id,
-    c.host_id,
-    c.place,
-    c.op_called,
-    c.in_file,
-    c.on_line,
-    c.of_doubles,
-    c.own_ps,
-    SUM(c.own_ps) OVER (PARTITION BY c.run_id, c.host_id, c.place) AS all_ps,
-    SUM(c.own_ps) OVER (PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles) AS double_ps,
-    COUNT(*) OVER (PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles) AS number,
-    ROW_NUMBER() OVER (
-      PARTITION BY c.run_id, c.host_id, c.place, c.of_doubles
-      ORDER BY c.own_ps DESC NULLS LAST, c.op_called NULLS LAST
-    ) AS position
-  FROM computed AS c
 )
 
 SELECT
@@ -89,12 +75,11 @@ SELECT
   r.run_id,
   r.host_id,
   r.place,
-  CAST(r.double_ps AS DOUBLE) / NULLIF(r.all_ps, 0) AS share,
+  share!(r.double_ps, r.all_ps) AS share,
   CAST(r.number AS BIGINT) AS ops,
   r.op_called AS op,
   r.in_file AS file,
   r.on_line AS line
-FROM ranked AS r
-WHERE r.of_doubles = 1 AND r.position = 1 AND r.double_ps * 5 >= r.all_ps
-ORDER BY
-  r.double_ps DESC NULLS LAST, r.run_id NULLS LAST, r.host_id NULLS LAST, r.place NULLS LAST
+FROM computed AS r
+WHERE r.is_double = 1 AND r.position = 1 AND r.double_ps * 5 >= r.all_ps
+ORDER BY nulls_last!(r.double_ps DESC, r.run_id, r.host_id, r.place)

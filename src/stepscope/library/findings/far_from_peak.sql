@@ -69,7 +69,7 @@ SELECT
   COALESCE(s.file || ':' || CAST(s.line AS VARCHAR), s.op_name) AS what,
   s.op_name AS op,
   CASE WHEN s.bound = 'compute' THEN 'the arithmetic' ELSE 'the memory' END AS limited_by,
-  CAST(s.least_sum AS DOUBLE) / NULLIF(s.sum_ps, 0) AS roof_share,
+  share!(s.least_sum, s.sum_ps) AS roof_share,
   CAST(s.sum_ps AS BIGINT) AS took_ps,
   CAST(s.least_sum AS BIGINT) AS needed_ps,
   CAST(s.runs_sum AS BIGINT) AS executions,
@@ -83,6 +83,4 @@ WHERE
   AND s.sum_ps >= s.runs_sum * 20000000
   AND s.sum_ps * 2 >= s.least_sum * 5
   AND (s.sum_ps - s.least_sum) * 20 >= w.window_ps
-ORDER BY
-  s.sum_ps - s.least_sum DESC NULLS LAST, s.source_id NULLS LAST, s.device NULLS LAST, s.op_name NULLS LAST,
-  s.file NULLS LAST, s.line NULLS LAST, s.bound NULLS LAST
+ORDER BY nulls_last!(s.sum_ps - s.least_sum DESC, s.source_id, s.device, s.op_name, s.file, s.line, s.bound)

@@ -22,8 +22,8 @@ WITH hosts AS (
   SELECT
     s.run_id,
     s.host_id,
-    SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
-    SUM(CASE WHEN s.averaged THEN s.dur_ps ELSE 0 END) AS kept_ps,
+    sum_where!(s.averaged, 1) AS kept,
+    sum_where!(s.averaged, s.dur_ps) AS kept_ps,
     MIN(CASE WHEN o.of_session THEN 1 ELSE 0 END) AS by_session
   FROM step AS s
   INNER JOIN source AS o ON o.source_id = s.source_id
@@ -44,4 +44,4 @@ SELECT
   END AS advice
 FROM hosts AS h
 WHERE h.kept IN (1, 2)
-ORDER BY h.run_id NULLS LAST, h.host_id NULLS LAST
+ORDER BY nulls_last!(h.run_id, h.host_id)

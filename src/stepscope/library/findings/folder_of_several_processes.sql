@@ -21,9 +21,9 @@ SELECT
   p.program,
   p.module,
   p.program_id,
-  CAST(FLOOR(c.value) AS BIGINT) AS programs,
+  whole!(c.value) AS programs,
   c.what AS named
 FROM hlo_case AS c
 INNER JOIN _dumped_program AS p ON p.module_id = c.module_id
 WHERE c.kind = 'mixed'
-ORDER BY c.value DESC NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.value DESC, c.id)

@@ -28,4 +28,4 @@ FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id
 WHERE p.is_final AND m.heap_needed_bytes > 0 AND m.temp_bytes - m.heap_needed_bytes > 1048576
   AND m.temp_bytes - m.heap_needed_bytes > 0.1 * m.temp_bytes
-ORDER BY m.temp_bytes - m.heap_needed_bytes DESC NULLS LAST, p.module_id NULLS LAST
+ORDER BY nulls_last!(m.temp_bytes - m.heap_needed_bytes DESC, p.module_id)

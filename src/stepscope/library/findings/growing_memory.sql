@@ -44,8 +44,8 @@ WITH spans AS (
     MIN(CASE WHEN h.was_steps IS NULL THEN h.bytes ELSE h.was_bytes END) AS first_bytes,
     MIN(CASE WHEN h.was_steps IS NULL THEN h.arrays ELSE h.was_arrays END) AS first_arrays,
     MAX(h.look) AS last_look,
-    SUM(CASE WHEN h.was_bytes >= h.bytes THEN 1 ELSE 0 END) AS shrunk,
-    SUM(CASE WHEN h.was_bytes < h.bytes THEN 1 ELSE 0 END) AS grown
+    sum_where!(h.was_bytes >= h.bytes, 1) AS shrunk,
+    sum_where!(h.was_bytes < h.bytes, 1) AS grown
   FROM _held_array AS h
   WHERE h.holder IS NOT NULL
   GROUP BY h.source_id, h.holder, h.in_file, h.device, h.array_kind
@@ -102,11 +102,11 @@ rated AS (
     g.line,
     g.function,
     g.puts,
-    CAST(FLOOR(CAST(g.more_bytes AS DOUBLE) / g.more_steps) AS BIGINT) AS rate,
-    CAST(FLOOR(CAST(g.more_arrays AS DOUBLE) / g.more_steps + 0.5) AS BIGINT) AS arrays_rate,
+    mean!(g.more_bytes, g.more_steps) AS rate,
+    whole!(CAST(g.more_arrays AS DOUBLE) / g.more_steps + 0.5) AS arrays_rate,
     CASE
       WHEN g.available IS NULL OR NOT (LOWER(g.device) LIKE '%cpu%' OR g.device = 'host') THEN NULL
-      ELSE CAST(FLOOR(CAST(g.available AS DOUBLE) / g.more_bytes * g.more_steps) AS BIGINT)
+      ELSE whole!(CAST(g.available AS DOUBLE) / g.more_bytes * g.more_steps)
     END AS lasts
   FROM grown AS g
   WHERE g.more_steps >= 5 AND g.more_bytes >= 1024 * g.more_steps
@@ -136,7 +136,7 @@ SELECT
     WHEN r.lasts IS NULL OR r.lasts >= 1000000 THEN ''
     ELSE ', and the memory that is free now lasts for '
       || CASE
-        WHEN r.lasts >= 10000 THEN CAST(CAST(FLOOR(CAST(r.lasts AS DOUBLE) / 1000) AS BIGINT) AS VARCHAR) || ' thousand'
+        WHEN r.lasts >= 10000 THEN CAST(mean!(r.lasts, 1000) AS VARCHAR) || ' thousand'
         ELSE CAST(r.lasts AS VARCHAR)
       END
       || ' more steps'
@@ -146,6 +146,4 @@ SELECT
   r.line,
   r.function
 FROM rated AS r
-ORDER BY
-  r.rate DESC NULLS LAST, r.run_id NULLS LAST, r.host_id NULLS LAST, r.holder NULLS LAST, r.device NULLS LAST,
-  r.source_id NULLS LAST, r.bytes DESC NULLS LAST
+ORDER BY nulls_last!(r.rate DESC, r.run_id, r.host_id, r.holder, r.device, r.source_id, r.bytes DESC)

@@ -28,7 +28,7 @@ SELECT
   i.program_id,
   i.name AS instruction,
   COALESCE(i.target, i.opcode) AS called,
-  CAST(FLOOR(CASE WHEN i.times < 1000000000000000 THEN i.times ELSE 1000000000000000 END) AS BIGINT) AS calls,
+  whole!(least!(i.times, 1000000000000000)) AS calls,
   i.op_name,
   i.file,
   i.line
@@ -41,4 +41,4 @@ WHERE
     OR LOWER(i.target) LIKE '%host_callback%' OR LOWER(i.target) LIKE '%hostcallback%'
     OR LOWER(i.target) LIKE '%pyfunc%'
   )
-ORDER BY i.times DESC NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(i.times DESC, i.id)

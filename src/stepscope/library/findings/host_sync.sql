@@ -62,7 +62,7 @@ lost AS (
     b.wait_ps,
     b.number,
     i.idle_ps,
-    CASE WHEN b.wait_ps < i.idle_ps THEN b.wait_ps ELSE i.idle_ps END AS lost_ps
+    least!(b.wait_ps, i.idle_ps) AS lost_ps
   FROM blocked AS b
   INNER JOIN accelerated AS a ON a.run_id = b.run_id AND a.host_id = b.host_id
   INNER JOIN _busy_step AS i ON i.run_id = b.run_id AND i.host_id = b.host_id
@@ -74,8 +74,8 @@ SELECT
   l.run_id,
   l.host_id,
   CAST(l.number AS BIGINT) AS waits,
-  CAST(l.wait_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS sync_share,
-  CAST(l.idle_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS idle_share
+  share!(l.wait_ps, l.all_ps) AS sync_share,
+  share!(l.idle_ps, l.all_ps) AS idle_share
 FROM lost AS l
 WHERE l.lost_ps * 10 >= l.all_ps AND l.lost_ps > 0
-ORDER BY l.lost_ps DESC NULLS LAST, l.run_id NULLS LAST, l.host_id NULLS LAST
+ORDER BY nulls_last!(l.lost_ps DESC, l.run_id, l.host_id)

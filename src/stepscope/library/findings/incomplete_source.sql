@@ -61,4 +61,4 @@ LEFT JOIN cuts AS c ON c.source_id = o.source_id
 WHERE
   o.error IS NOT NULL
   OR (NOT o.complete AND (o.events_lost > 0 OR (o.events_capped = 0 AND c.number > 0)))
-ORDER BY o.events_lost DESC NULLS LAST, o.path NULLS LAST, o.source_id NULLS LAST
+ORDER BY nulls_last!(o.events_lost DESC, o.path, o.source_id)

@@ -36,7 +36,7 @@
 WITH labelled AS (
   SELECT
     p.step_id,
-    SUM(CASE WHEN p.label = 'input' THEN p.dur_ps ELSE 0 END) AS input_sum
+    sum_where!(p.label = 'input', p.dur_ps) AS input_sum
   FROM step_part AS p
   GROUP BY p.step_id
 ),
@@ -60,7 +60,7 @@ waited AS (
 ),
 
 idle AS (
-  SELECT d.run_id, d.host_id, MAX(CAST(d.sum_idle_ps AS DOUBLE) / NULLIF(d.window_ps, 0)) AS most_idle
+  SELECT d.run_id, d.host_id, MAX(share!(d.sum_idle_ps, d.window_ps)) AS most_idle
   FROM device_sum AS d
   WHERE d.place = 'device'
   GROUP BY d.run_id, d.host_id
@@ -72,7 +72,7 @@ slowest AS (
     i.host_id,
     i.id AS iterator_id,
     ROW_NUMBER() OVER (
-      PARTITION BY i.run_id, i.host_id ORDER BY i.wait_share DESC NULLS LAST, i.id NULLS LAST
+      PARTITION BY i.run_id, i.host_id ORDER BY nulls_last!(i.wait_share DESC, i.id)
     ) AS place
   FROM iterator AS i
   WHERE i.limits = 1
@@ -91,7 +91,7 @@ shares AS (
     w.host_id,
     w.steps,
     w.wait_ps,
-    CAST(w.wait_ps AS DOUBLE) / NULLIF(w.all_ps, 0) AS wait_share,
+    share!(w.wait_ps, w.all_ps) AS wait_share,
     w.slices_wait_ps,
     w.by_torch,
     w.by_session,
@@ -111,7 +111,7 @@ SELECT
   s.host_id,
   s.steps,
   s.wait_share,
-  CAST(FLOOR(CAST(s.wait_ps AS DOUBLE) / s.steps) AS BIGINT) AS mean_wait_ps,
+  mean!(s.wait_ps, s.steps) AS mean_wait_ps,
   n.branch_name AS stage,
   n.user_stage,
   n.service_ps,
@@ -157,4 +157,4 @@ LEFT JOIN slowest AS f ON f.run_id = s.run_id AND f.host_id = s.host_id AND f.pl
 LEFT JOIN iterator AS n ON n.id = f.iterator_id
 LEFT JOIN judged AS p ON p.run_id = s.run_id AND p.host_id = s.host_id
 WHERE s.wait_share >= 0.1
-ORDER BY s.wait_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST
+ORDER BY nulls_last!(s.wait_ps DESC, s.run_id, s.host_id)

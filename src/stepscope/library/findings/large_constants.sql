@@ -48,4 +48,4 @@ INNER JOIN held AS a ON a.module_id = i.module_id
 WHERE
   i.opcode = 'constant' AND i.shape_bytes >= 65536
   AND a.constant_bytes >= 1048576 AND (i.allocated_bytes IS NULL OR a.constant_bytes >= 0.1 * i.allocated_bytes)
-ORDER BY i.shape_bytes DESC NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(i.shape_bytes DESC, i.id)

@@ -56,4 +56,4 @@ WHERE
   AND p.part_ps - p.others_ps >= 0.05 * p.step_ps
   AND p.part_ps >= 1.5 * p.others_ps
   AND p.part_ps > p.others_ps
-ORDER BY impact_ps DESC NULLS LAST, p.run_id NULLS LAST, p.participant NULLS LAST
+ORDER BY nulls_last!(impact_ps DESC, p.run_id, p.participant)

@@ -33,7 +33,7 @@ WITH shares AS (
 ),
 
 works AS (
-  SELECT s.id, CASE WHEN s.of_flops > s.of_bytes THEN s.of_flops ELSE s.of_bytes END AS part
+  SELECT s.id, greatest!(s.of_flops, s.of_bytes) AS part
   FROM shares AS s
 )
 
@@ -44,7 +44,7 @@ SELECT
   i.module,
   i.program_id,
   i.name AS instruction,
-  CAST(FLOOR(CASE WHEN i.trip_count < 1000000000000000 THEN i.trip_count ELSE 1000000000000000 END) AS BIGINT) AS trips,
+  whole!(least!(i.trip_count, 1000000000000000)) AS trips,
   i.run_bytes AS moved_bytes,
   CASE WHEN w.part < 1 THEN w.part ELSE 1.0 END AS share,
   i.op_name,
@@ -54,4 +54,4 @@ FROM _dumped_instruction AS i
 INNER JOIN works AS w ON w.id = i.id
 WHERE
   w.part >= 0.5
-ORDER BY i.run_bytes DESC NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(i.run_bytes DESC, i.id)

@@ -26,4 +26,4 @@ SELECT
 FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id
 WHERE p.is_final AND m.run_flops > 0 AND m.run_flops > 2 * m.flops
-ORDER BY m.run_flops DESC NULLS LAST, p.module_id NULLS LAST
+ORDER BY nulls_last!(m.run_flops DESC, p.module_id)

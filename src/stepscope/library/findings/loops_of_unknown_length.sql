@@ -22,11 +22,11 @@ SELECT
   p.program,
   p.module,
   p.program_id,
-  CAST(FLOOR(
-    CASE WHEN m.run_open_loops < 1000000000000000 THEN m.run_open_loops ELSE 1000000000000000 END
-  ) AS BIGINT) AS open_loops,
+  whole!(
+    least!(m.run_open_loops, 1000000000000000)
+  ) AS open_loops,
   m.loops
 FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id
 WHERE p.is_final AND m.run_open_loops > 0
-ORDER BY m.run_open_loops DESC NULLS LAST, p.module_id NULLS LAST
+ORDER BY nulls_last!(m.run_open_loops DESC, p.module_id)

@@ -26,4 +26,4 @@ SELECT
 FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id
 WHERE p.is_final AND m.copies >= 10 AND m.copies > 0.1 * m.instructions
-ORDER BY m.copies DESC NULLS LAST, p.module_id NULLS LAST
+ORDER BY nulls_last!(m.copies DESC, p.module_id)

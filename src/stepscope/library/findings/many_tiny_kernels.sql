@@ -38,10 +38,10 @@ SELECT
   d.source_id,
   d.device,
   d.work_slices AS kernels,
-  CAST(FLOOR(CAST(d.sum_work_ps AS DOUBLE) / d.work_slices) AS BIGINT) AS mean_ps,
+  mean!(d.sum_work_ps, d.work_slices) AS mean_ps,
   d.short_gaps AS gaps,
   d.short_idle_ps AS short_gap_ps,
-  CAST(d.sum_idle_ps AS DOUBLE) / NULLIF(d.window_ps, 0) AS idle_share
+  share!(d.sum_idle_ps, d.window_ps) AS idle_share
 FROM device_sum AS d
 WHERE
   d.place = 'device'
@@ -50,4 +50,4 @@ WHERE
   AND d.window_ps > 0
   AND d.short_idle_ps * 10 >= d.window_ps
   AND d.sum_idle_ps * 5 >= d.window_ps
-ORDER BY d.short_idle_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+ORDER BY nulls_last!(d.short_idle_ps DESC, d.source_id, d.device)

@@ -38,8 +38,8 @@ cut AS (
     s.source_id,
     l.runs,
     w.piece_id,
-    CASE WHEN s.ts_ps < w.open_ps THEN w.open_ps ELSE s.ts_ps END AS from_ps,
-    CASE WHEN s.ts_ps + s.dur_ps > w.close_ps THEN w.close_ps ELSE s.ts_ps + s.dur_ps END AS to_ps
+    greatest!(w.open_ps, s.ts_ps) AS from_ps,
+    least!(w.close_ps, s.ts_ps + s.dur_ps) AS to_ps
   FROM slice AS s
   INNER JOIN labels AS l ON l.id = s.rollup_id
   INNER JOIN observed AS w ON w.source_id = s.source_id
@@ -52,11 +52,7 @@ ordered AS (
     c.runs,
     c.from_ps,
     c.to_ps,
-    MAX(c.to_ps) OVER (
-      PARTITION BY c.source_id, c.piece_id
-      ORDER BY c.from_ps NULLS LAST, c.id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS covered_ps
+    covered!(c.to_ps, c.from_ps, c.id, c.source_id, c.piece_id) AS covered_ps
   FROM cut AS c
 ),
 
@@ -65,11 +61,7 @@ listings AS (
     o.source_id,
     -- What only annotates an op that is there as well is the same listing.
     CASE WHEN SUM(o.runs) > 0 THEN SUM(o.runs) ELSE COUNT(*) END AS number,
-    CAST(SUM(CASE
-      WHEN o.covered_ps IS NULL OR o.covered_ps <= o.from_ps THEN o.to_ps - o.from_ps
-      WHEN o.covered_ps >= o.to_ps THEN 0
-      ELSE o.to_ps - o.covered_ps
-    END) AS BIGINT) AS listing_ps
+    sum!(uncovered!(o.covered_ps, o.from_ps, o.to_ps)) AS listing_ps
   FROM ordered AS o
   GROUP BY o.source_id
 )
@@ -81,8 +73,8 @@ SELECT
   w.host_id,
   w.source_id,
   CAST(l.number AS BIGINT) AS runs,
-  CAST(l.listing_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS share
+  share!(l.listing_ps, w.window_ps) AS share
 FROM listings AS l
 INNER JOIN step_window AS w ON w.source_id = l.source_id
 WHERE l.listing_ps * 20 >= w.window_ps AND l.listing_ps > 0
-ORDER BY l.listing_ps DESC NULLS LAST, w.source_id NULLS LAST
+ORDER BY nulls_last!(l.listing_ps DESC, w.source_id)

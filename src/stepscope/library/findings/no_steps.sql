@@ -41,4 +41,4 @@ INNER JOIN source AS o ON o.source_id = s.source_id
 WHERE
   s.recovered_from = 'whole_capture'
   AND o.kind NOT IN ('profile', 'memory')
-ORDER BY s.dur_ps DESC NULLS LAST, s.source_id NULLS LAST
+ORDER BY nulls_last!(s.dur_ps DESC, s.source_id)

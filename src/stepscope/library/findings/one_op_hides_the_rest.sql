@@ -128,28 +128,21 @@ ops AS (
     c.place,
     c.op,
     c.called,
-    SUM(CASE WHEN c.hides = 1 AND c.own_ps * 2 >= c.dur_ps THEN c.own_ps ELSE 0 END) AS unseen_ps,
-    SUM(CASE WHEN c.hides = 1 AND c.own_ps * 2 >= c.dur_ps THEN 1 ELSE 0 END) AS number,
-    SUM(c.own_ps) AS op_ps
+    sum_where!(c.hides = 1 AND c.own_ps * 2 >= c.dur_ps, c.own_ps) AS unseen_ps,
+    sum_where!(c.hides = 1 AND c.own_ps * 2 >= c.dur_ps, 1) AS number,
+    SUM(SUM(c.own_ps)) OVER (PARTITION BY c.place) AS place_ps
   FROM counted AS c
   GROUP BY c.place, c.op, c.called
-),
-
-totals AS (
-  SELECT o.place AS of_place, SUM(o.op_ps) AS place_ps
-  FROM ops AS o
-  GROUP BY o.place
 )
 
 SELECT
-  CASE WHEN o.unseen_ps * 2 >= t.place_ps THEN 'medium' ELSE 'low' END AS severity,
+  CASE WHEN o.unseen_ps * 2 >= o.place_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(o.unseen_ps AS BIGINT) AS impact_ps,
   o.place,
   o.op,
   o.called AS op_type,
-  CAST(o.unseen_ps AS DOUBLE) / NULLIF(t.place_ps, 0) AS share,
+  share!(o.unseen_ps, o.place_ps) AS share,
   CAST(o.number AS BIGINT) AS runs
 FROM ops AS o
-INNER JOIN totals AS t ON t.of_place = o.place
-WHERE o.unseen_ps * 5 >= t.place_ps AND o.unseen_ps > 0
-ORDER BY o.unseen_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.called NULLS LAST
+WHERE o.unseen_ps * 5 >= o.place_ps AND o.unseen_ps > 0
+ORDER BY nulls_last!(o.unseen_ps DESC, o.place, o.op, o.called)

@@ -48,7 +48,7 @@ SELECT
   t.place,
   t.device,
   t.rows_drawn,
-  CAST(t.rows_ps AS DOUBLE) / NULLIF(d.sum_busy_ps, 0) AS concurrency
+  share!(t.rows_ps, d.sum_busy_ps) AS concurrency
 FROM tracks AS t
 INNER JOIN device_sum AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device
 WHERE
@@ -57,4 +57,4 @@ WHERE
     (t.place = 'device' AND t.rows_ps * 10 < d.sum_busy_ps * 11)
     OR (t.place = 'host' AND t.rows_ps * 2 < d.sum_busy_ps * 3)
   )
-ORDER BY d.sum_busy_ps DESC NULLS LAST, t.source_id NULLS LAST, t.place NULLS LAST, t.device NULLS LAST
+ORDER BY nulls_last!(d.sum_busy_ps DESC, t.source_id, t.place, t.device)

@@ -47,12 +47,12 @@ SELECT
   l.label_ps AS impact_ps,
   l.run_id,
   l.host_id,
-  CAST(l.label_ps AS DOUBLE) / NULLIF(l.steps_ps, 0) AS share,
-  CAST(FLOOR(CAST(c.launch_count AS DOUBLE) / n.step_count) AS BIGINT) AS launches,
+  share!(l.label_ps, l.steps_ps) AS share,
+  mean!(c.launch_count, n.step_count) AS launches,
   l.file,
   l.line,
   l.function,
-  CAST(l.line_ps AS DOUBLE) / NULLIF(l.label_ps, 0) AS line_share
+  share!(l.line_ps, l.label_ps) AS line_share
 FROM _label_line AS l
 INNER JOIN _launch_sum AS c ON c.run_id = l.run_id AND c.host_id = l.host_id
 INNER JOIN counted AS n ON n.in_run = l.run_id AND n.in_host = l.host_id
@@ -60,6 +60,4 @@ WHERE
   l.label = 'dispatch'
   AND l.label_ps * 5 >= l.steps_ps
   AND c.launch_count >= 20 * n.step_count
-ORDER BY
-  l.label_ps DESC NULLS LAST, l.run_id NULLS LAST, l.host_id NULLS LAST, l.line_ps DESC NULLS LAST,
-  l.file NULLS LAST, l.line NULLS LAST, l.function NULLS LAST
+ORDER BY nulls_last!(l.label_ps DESC, l.run_id, l.host_id, l.line_ps DESC, l.file, l.line, l.function)

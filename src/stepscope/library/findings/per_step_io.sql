@@ -25,7 +25,7 @@
 --   line_ps | ps | Of the line | time there
 --   in_steps | int | Steps | steps in which it was seen
 WITH hosts AS (
-  SELECT s.run_id AS of_run, s.host_id AS of_host, SUM(s.dur_ps) AS all_ps, COUNT(*) AS number
+  SELECT s.run_id AS of_run, s.host_id AS of_host, SUM(s.dur_ps) AS all_ps
   FROM step AS s
   WHERE s.averaged AND s.recovered_from <> 'whole_capture'
   GROUP BY s.run_id, s.host_id
@@ -40,24 +40,11 @@ seen AS (
     p.place_line,
     p.place_function,
     COUNT(DISTINCT p.step_id) AS step_count,
-    SUM(p.time_ps) AS sum_ps
+    SUM(p.time_ps) AS sum_ps,
+    SUM(SUM(p.time_ps)) OVER (PARTITION BY p.run_id, p.host_id) AS lines_ps
   FROM _step_purpose AS p
   WHERE p.purpose <> 'device'
   GROUP BY p.run_id, p.host_id, p.purpose, p.place_file, p.place_line, p.place_function
-),
-
-told AS (
-  SELECT
-    n.run_id,
-    n.host_id,
-    n.purpose,
-    n.place_file,
-    n.place_line,
-    n.place_function,
-    n.step_count,
-    n.sum_ps,
-    SUM(n.sum_ps) OVER (PARTITION BY n.run_id, n.host_id) AS lines_ps
-  FROM seen AS n
 )
 
 SELECT
@@ -65,16 +52,16 @@ SELECT
   CAST(t.lines_ps AS BIGINT) AS impact_ps,
   t.run_id,
   t.host_id,
-  CAST(t.lines_ps AS DOUBLE) / NULLIF(h.all_ps, 0) AS share,
+  share!(t.lines_ps, h.all_ps) AS share,
   t.purpose,
   t.place_file AS file,
   t.place_line AS line,
   t.place_function AS function,
   CAST(t.sum_ps AS BIGINT) AS line_ps,
   CAST(t.step_count AS BIGINT) AS in_steps
-FROM told AS t
+FROM seen AS t
 INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
 WHERE t.lines_ps * 20 >= h.all_ps AND t.sum_ps > 0
-ORDER BY
-  t.lines_ps DESC NULLS LAST, t.run_id NULLS LAST, t.host_id NULLS LAST, t.sum_ps DESC NULLS LAST,
-  t.purpose NULLS LAST, t.place_file NULLS LAST, t.place_line NULLS LAST, t.place_function NULLS LAST
+ORDER BY nulls_last!(
+  t.lines_ps DESC, t.run_id, t.host_id, t.sum_ps DESC, t.purpose, t.place_file, t.place_line, t.place_function
+)

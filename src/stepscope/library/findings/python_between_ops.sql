@@ -31,7 +31,7 @@
 WITH parts AS (
   SELECT
     p.step_id,
-    SUM(CASE WHEN p.label = 'python' THEN p.dur_ps ELSE 0 END) AS of_label_ps
+    sum_where!(p.label = 'python', p.dur_ps) AS of_label_ps
   FROM step_part AS p
   GROUP BY p.step_id
 ),
@@ -73,7 +73,9 @@ seen AS (
     y.place_line,
     y.place_function,
     SUM(y.time_ps) AS line_ps,
-    SUM(y.samples) AS number
+    SUM(y.samples) AS number,
+    SUM(SUM(y.time_ps)) OVER (PARTITION BY y.run_id, y.host_id) AS lines_ps,
+    COUNT(*) OVER (PARTITION BY y.run_id, y.host_id) AS line_count
   FROM _step_python AS y
   WHERE
     y.told_by = 'samples'
@@ -87,20 +89,6 @@ seen AS (
       )
     )
   GROUP BY y.run_id, y.host_id, y.place_file, y.place_line, y.place_function
-),
-
-told AS (
-  SELECT
-    l.of_run,
-    l.of_host,
-    l.place_file,
-    l.place_line,
-    l.place_function,
-    l.line_ps,
-    l.number,
-    SUM(l.line_ps) OVER (PARTITION BY l.of_run, l.of_host) AS lines_ps,
-    COUNT(*) OVER (PARTITION BY l.of_run, l.of_host) AS line_count
-  FROM seen AS l
 )
 
 SELECT
@@ -112,16 +100,16 @@ SELECT
   CAST(h.python_total AS BIGINT) AS impact_ps,
   h.run_id,
   h.host_id,
-  CAST(h.python_total AS DOUBLE) / NULLIF(h.all_ps, 0) AS share,
+  share!(h.python_total, h.all_ps) AS share,
   t.place_file AS file,
   t.place_line AS line,
   t.place_function AS function,
-  CAST(t.line_ps AS DOUBLE) / NULLIF(t.lines_ps, 0) AS line_share,
+  share!(t.line_ps, t.lines_ps) AS line_share,
   CAST(t.number AS BIGINT) AS samples,
   CAST(t.line_count AS BIGINT) AS lines
 FROM hosts AS h
-INNER JOIN told AS t ON t.of_run = h.run_id AND t.of_host = h.host_id
+INNER JOIN seen AS t ON t.of_run = h.run_id AND t.of_host = h.host_id
 WHERE h.python_total * 10 >= h.all_ps AND h.python_total > 0 AND t.line_ps > 0
-ORDER BY
-  h.python_total DESC NULLS LAST, h.run_id NULLS LAST, h.host_id NULLS LAST, t.line_ps DESC NULLS LAST,
-  t.place_file NULLS LAST, t.place_line NULLS LAST, t.place_function NULLS LAST
+ORDER BY nulls_last!(
+  h.python_total DESC, h.run_id, h.host_id, t.line_ps DESC, t.place_file, t.place_line, t.place_function
+)

@@ -32,8 +32,8 @@ WITH cut AS (
     o.op,
     o.op_type,
     w.piece_id,
-    CASE WHEN o.ts_ps < w.open_ps THEN w.open_ps ELSE o.ts_ps END AS from_ps,
-    CASE WHEN o.end_ps > w.close_ps THEN w.close_ps ELSE o.end_ps END AS to_ps
+    greatest!(w.open_ps, o.ts_ps) AS from_ps,
+    least!(w.close_ps, o.end_ps) AS to_ps
   FROM op_slice AS o
   INNER JOIN observed AS w ON w.source_id = o.source_id
   WHERE
@@ -51,11 +51,7 @@ ordered AS (
     c.op_type,
     c.from_ps,
     c.to_ps,
-    MAX(c.to_ps) OVER (
-      PARTITION BY c.source_id, c.op, c.op_type, c.piece_id
-      ORDER BY c.from_ps NULLS LAST, c.slice_id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS covered_ps
+    covered!(c.to_ps, c.from_ps, c.slice_id, c.source_id, c.op, c.op_type, c.piece_id) AS covered_ps
   FROM cut AS c
 ),
 
@@ -65,11 +61,7 @@ calls AS (
     o.op,
     o.op_type,
     COUNT(*) AS runs,
-    CAST(SUM(CASE
-      WHEN o.covered_ps IS NULL OR o.covered_ps <= o.from_ps THEN o.to_ps - o.from_ps
-      WHEN o.covered_ps >= o.to_ps THEN 0
-      ELSE o.to_ps - o.covered_ps
-    END) AS BIGINT) AS in_python_ps
+    sum!(uncovered!(o.covered_ps, o.from_ps, o.to_ps)) AS in_python_ps
   FROM ordered AS o
   GROUP BY o.source_id, o.op, o.op_type
 )
@@ -83,8 +75,8 @@ SELECT
   c.op,
   c.op_type,
   c.runs,
-  CAST(c.in_python_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS share
+  share!(c.in_python_ps, w.window_ps) AS share
 FROM calls AS c
 INNER JOIN step_window AS w ON w.source_id = c.source_id
 WHERE c.in_python_ps * 20 >= w.window_ps AND c.in_python_ps > 0
-ORDER BY c.in_python_ps DESC NULLS LAST, w.source_id NULLS LAST, c.op NULLS LAST, c.op_type NULLS LAST
+ORDER BY nulls_last!(c.in_python_ps DESC, w.source_id, c.op, c.op_type)

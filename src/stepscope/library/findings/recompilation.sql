@@ -28,9 +28,9 @@ WITH hosts AS (
   SELECT
     s.run_id,
     s.host_id,
-    SUM(CASE WHEN s.kind = 'compile' THEN 1 ELSE 0 END) AS compiling,
+    sum_where!(s.kind = 'compile', 1) AS compiling,
     COUNT(*) AS all_steps,
-    SUM(CASE WHEN s.kind = 'compile' THEN s.dur_ps ELSE 0 END) AS sum_ps,
+    sum_where!(s.kind = 'compile', s.dur_ps) AS sum_ps,
     MAX(CASE WHEN s.kind = 'compile' THEN s.step END) AS last_step,
     MIN(CASE WHEN s.kind <> 'compile' THEN s.step END) AS first_other
   FROM step AS s
@@ -58,4 +58,4 @@ LEFT JOIN known AS k ON k.of_run = h.run_id AND k.of_host = h.host_id
 WHERE
   k.of_run IS NULL
   AND ((h.compiling >= 2 AND h.last_step > h.first_other) OR (h.compiling >= 3 AND h.compiling = h.all_steps))
-ORDER BY h.sum_ps DESC NULLS LAST, h.run_id NULLS LAST, h.host_id NULLS LAST
+ORDER BY nulls_last!(h.sum_ps DESC, h.run_id, h.host_id)

@@ -56,6 +56,4 @@ SELECT
   c.steps
 FROM compilation_sum AS c
 WHERE c.change <> 'first' AND c.times >= 2 AND (c.steps >= 1 OR c.times >= 5)
-ORDER BY
-  c.total_ps DESC NULLS LAST, c.run_id NULLS LAST, c.host_id NULLS LAST, c.function NULLS LAST,
-  place NULLS LAST, changed NULLS LAST
+ORDER BY nulls_last!(c.total_ps DESC, c.run_id, c.host_id, c.function, place, changed)

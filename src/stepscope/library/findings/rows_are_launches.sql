@@ -47,4 +47,4 @@ SELECT
 FROM launched AS l
 LEFT JOIN executed AS e ON e.source_id = l.source_id
 WHERE e.streams IS NULL
-ORDER BY l.launch_ps DESC NULLS LAST, l.source_id NULLS LAST, l.device NULLS LAST
+ORDER BY nulls_last!(l.launch_ps DESC, l.source_id, l.device)

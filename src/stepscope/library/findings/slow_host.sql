@@ -37,14 +37,14 @@ runs AS (
 
 SELECT
   CASE WHEN h.mean_dur_ps >= 1.5 * r.least_ps THEN 'high' ELSE 'medium' END AS severity,
-  CAST(FLOOR((h.mean_dur_ps - r.least_ps) * h.number) AS BIGINT) AS impact_ps,
+  whole!((h.mean_dur_ps - r.least_ps) * h.number) AS impact_ps,
   h.run_id,
   h.host_id,
   r.hosts,
   h.number AS steps,
-  CAST(FLOOR(h.mean_dur_ps) AS BIGINT) AS mean_ps,
+  whole!(h.mean_dur_ps) AS mean_ps,
   h.mean_dur_ps / NULLIF(r.least_ps, 0.0) AS times
 FROM host_steps AS h
 INNER JOIN runs AS r ON r.run_id = h.run_id
 WHERE r.hosts >= 2 AND h.mean_dur_ps >= 1.2 * r.least_ps AND h.number >= 3
-ORDER BY impact_ps DESC NULLS LAST, h.run_id NULLS LAST, h.host_id NULLS LAST
+ORDER BY nulls_last!(impact_ps DESC, h.run_id, h.host_id)

@@ -35,7 +35,7 @@ WITH ranked AS (
     s.step,
     s.dur_ps,
     ROW_NUMBER() OVER (
-      PARTITION BY s.run_id, s.host_id, s.kind ORDER BY s.dur_ps NULLS LAST, s.id NULLS LAST
+      PARTITION BY s.run_id, s.host_id, s.kind ORDER BY nulls_last!(s.dur_ps, s.id)
     ) AS place,
     COUNT(*) OVER (PARTITION BY s.run_id, s.host_id, s.kind) AS total
   FROM step AS s
@@ -43,7 +43,7 @@ WITH ranked AS (
 ),
 
 medians AS (
-  SELECT r.run_id, r.host_id, r.kind, MIN(CASE WHEN r.place * 2 >= r.total THEN r.dur_ps END) AS half_ps
+  SELECT r.run_id, r.host_id, r.kind, median!(r.dur_ps, r.place, r.total) AS half_ps
   FROM ranked AS r
   GROUP BY r.run_id, r.host_id, r.kind
 ),
@@ -56,8 +56,8 @@ kinds AS (
     m.half_ps,
     COUNT(*) AS number,
     SUM(r.dur_ps) AS sum_ps,
-    SUM(CASE WHEN r.dur_ps > 2 * m.half_ps THEN 1 ELSE 0 END) AS slow,
-    SUM(CASE WHEN r.dur_ps > 2 * m.half_ps THEN r.dur_ps - m.half_ps ELSE 0 END) AS above_ps,
+    sum_where!(r.dur_ps > 2 * m.half_ps, 1) AS slow,
+    sum_where!(r.dur_ps > 2 * m.half_ps, r.dur_ps - m.half_ps) AS above_ps,
     MAX(r.dur_ps) AS most_ps,
     MAX(CASE WHEN r.place = r.total THEN r.step END) AS most_step
   FROM ranked AS r
@@ -78,4 +78,4 @@ SELECT
   k.most_step AS longest_step
 FROM kinds AS k
 WHERE k.number >= 4 AND k.slow >= 1 AND k.above_ps * 20 >= k.sum_ps
-ORDER BY k.above_ps DESC NULLS LAST, k.run_id NULLS LAST, k.host_id NULLS LAST, k.kind NULLS LAST
+ORDER BY nulls_last!(k.above_ps DESC, k.run_id, k.host_id, k.kind)

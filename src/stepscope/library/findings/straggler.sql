@@ -54,14 +54,14 @@ sums AS (
     a.participant,
     COUNT(*) AS number,
     MAX(a.seen) AS most_seen,
-    SUM(CASE WHEN a.is_last THEN 1 ELSE 0 END) AS lasts,
+    sum_where!(a.is_last, 1) AS lasts,
     SUM(m.match_caused) AS all_caused,
     SUM(CAST(m.match_caused AS DOUBLE) / a.seen) AS chance,
     SUM(CAST(m.match_caused AS DOUBLE) * m.match_caused * (a.seen - 1) / (a.seen * a.seen)) AS variance,
     SUM(CAST(a.caused_ps AS DOUBLE) * a.caused_ps) AS squares,
     SUM(a.caused_ps) AS caused,
     SUM(a.wait_ps) AS own_wait,
-    SUM(CAST(FLOOR(CAST(m.match_wait - a.wait_ps AS DOUBLE) / (a.seen - 1)) AS BIGINT)) AS others_wait
+    SUM(mean!(m.match_wait - a.wait_ps, (a.seen - 1))) AS others_wait
   FROM arrival AS a
   INNER JOIN of_match AS m ON m.match_id = a.match_id
   WHERE a.seen > 1
@@ -117,32 +117,10 @@ more AS (
     p.label,
     p.part_ps - p.others_ps AS beyond_ps,
     ROW_NUMBER() OVER (
-      PARTITION BY p.run_id, p.participant ORDER BY p.part_ps - p.others_ps DESC NULLS LAST, p.label NULLS LAST
+      PARTITION BY p.run_id, p.participant ORDER BY nulls_last!(p.part_ps - p.others_ps DESC, p.label)
     ) AS place
   FROM rank_part AS p
   WHERE p.others_ps IS NOT NULL AND p.part_ps > p.others_ps AND p.label <> 'communication'
-),
-
-reasons AS (
-  SELECT
-    j.run_id,
-    j.participant,
-    j.first_host,
-    j.span_ps,
-    j.number,
-    j.most_seen,
-    j.lasts,
-    j.all_caused,
-    j.caused,
-    j.own_wait,
-    j.others_wait,
-    CASE WHEN b.late_mean > 2.0 * e.most_error THEN CAST(FLOOR(b.late_mean) AS BIGINT) END AS late_clock,
-    m.label AS more_label,
-    m.beyond_ps
-  FROM judged AS j
-  LEFT JOIN by_clock AS b ON b.run_id = j.run_id AND b.participant = j.participant
-  LEFT JOIN errors AS e ON e.run_id = j.run_id
-  LEFT JOIN more AS m ON m.run_id = j.run_id AND m.participant = j.participant AND m.place = 1
 )
 
 SELECT
@@ -158,40 +136,43 @@ SELECT
   r.most_seen AS ranks,
   r.number AS collectives,
   CAST(r.lasts AS BIGINT) AS times_last,
-  CAST(r.caused AS DOUBLE) / NULLIF(r.all_caused, 0) AS caused_share,
-  CAST(r.caused AS DOUBLE) / NULLIF(r.span_ps, 0) AS share,
-  CAST(FLOOR(CAST(r.own_wait AS DOUBLE) / r.number) AS BIGINT) AS own_wait_ps,
-  CAST(FLOOR(CAST(r.others_wait AS DOUBLE) / r.number) AS BIGINT) AS others_wait_ps,
-  r.late_clock AS late_ps,
-  r.more_label AS label,
-  r.beyond_ps AS more_ps,
+  share!(r.caused, r.all_caused) AS caused_share,
+  share!(r.caused, r.span_ps) AS share,
+  mean!(r.own_wait, r.number) AS own_wait_ps,
+  mean!(r.others_wait, r.number) AS others_wait_ps,
+  CASE WHEN b.late_mean > 2.0 * e.most_error THEN whole!(b.late_mean) END AS late_ps,
+  m.label,
+  m.beyond_ps AS more_ps,
   CASE
-    WHEN r.more_label IS NULL THEN 'Its steps do not tell what it does longer than the others.'
-    WHEN r.more_label = 'input' THEN 'Its steps wait longer for input than those of the other ranks.'
-    WHEN r.more_label = 'compute' THEN 'Its steps compute longer than those of the other ranks.'
-    WHEN r.more_label = 'compile' THEN 'Its steps trace or compile longer than those of the other ranks.'
-    WHEN r.more_label = 'copy' THEN 'Its steps copy longer than those of the other ranks.'
-    WHEN r.more_label = 'python' THEN 'Its steps spend more time in Python than those of the other ranks.'
-    WHEN r.more_label = 'dispatch' THEN 'Its steps launch longer than those of the other ranks.'
-    WHEN r.more_label = 'wait' THEN 'Its steps sleep or wait for files longer than those of the other ranks.'
-    WHEN r.more_label = 'idle' THEN 'Its accelerator is idle longer than those of the other ranks.'
+    WHEN m.label IS NULL THEN 'Its steps do not tell what it does longer than the others.'
+    WHEN m.label = 'input' THEN 'Its steps wait longer for input than those of the other ranks.'
+    WHEN m.label = 'compute' THEN 'Its steps compute longer than those of the other ranks.'
+    WHEN m.label = 'compile' THEN 'Its steps trace or compile longer than those of the other ranks.'
+    WHEN m.label = 'copy' THEN 'Its steps copy longer than those of the other ranks.'
+    WHEN m.label = 'python' THEN 'Its steps spend more time in Python than those of the other ranks.'
+    WHEN m.label = 'dispatch' THEN 'Its steps launch longer than those of the other ranks.'
+    WHEN m.label = 'wait' THEN 'Its steps sleep or wait for files longer than those of the other ranks.'
+    WHEN m.label = 'idle' THEN 'Its accelerator is idle longer than those of the other ranks.'
     ELSE 'What its steps do longer than those of the other ranks was not recorded.'
   END AS reason,
   CASE
-    WHEN r.more_label = 'input' THEN
+    WHEN m.label = 'input' THEN
       'Look at the input of this rank: its share of the files, its disk, other load on its host. '
       || '`stepscope pipeline` shows the stage that limits.'
-    WHEN r.more_label = 'compute' THEN
+    WHEN m.label = 'compute' THEN
       'Compare its ops with those of another rank in the view `op_sum`: more of them means more work '
       || 'in its share of data or model, the same ones longer mean a slower or throttled device.'
-    WHEN r.more_label = 'compile' THEN
+    WHEN m.label = 'compile' THEN
       'Find what compiles on this rank only: shapes of its share of the data that the others do not have.'
-    WHEN r.more_label IN ('python', 'dispatch', 'wait') THEN
+    WHEN m.label IN ('python', 'dispatch', 'wait') THEN
       'Look at what only this rank does between steps: logging, checkpoints, evaluation, garbage '
       || 'collection, other load on its host.'
     ELSE
       'Compare its steps with those of another rank in the analysis `ranks`, and record stacks on its '
       || 'host to see what it does before it arrives.'
   END AS advice
-FROM reasons AS r
-ORDER BY impact_ps DESC NULLS LAST, r.run_id NULLS LAST, r.participant NULLS LAST
+FROM judged AS r
+LEFT JOIN by_clock AS b ON b.run_id = r.run_id AND b.participant = r.participant
+LEFT JOIN errors AS e ON e.run_id = r.run_id
+LEFT JOIN more AS m ON m.run_id = r.run_id AND m.participant = r.participant AND m.place = 1
+ORDER BY nulls_last!(impact_ps DESC, r.run_id, r.participant)

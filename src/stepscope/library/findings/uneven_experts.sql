@@ -49,7 +49,7 @@ means AS (
     r.first_host,
     r.number,
     r.total_dur,
-    CAST(FLOOR(CAST(r.total_out AS DOUBLE) / r.number) AS BIGINT) AS mean_out
+    mean!(r.total_out, r.number) AS mean_out
   FROM ranks_of AS r
 ),
 
@@ -66,7 +66,7 @@ beside AS (
     MIN(m.number) OVER (PARTITION BY m.run_id, m.group_name) AS least_number,
     SUM(m.mean_out) OVER (PARTITION BY m.run_id, m.group_name) AS sum_out,
     ROW_NUMBER() OVER (
-      PARTITION BY m.run_id, m.group_name ORDER BY m.mean_out DESC NULLS LAST, m.participant NULLS LAST
+      PARTITION BY m.run_id, m.group_name ORDER BY nulls_last!(m.mean_out DESC, m.participant)
     ) AS place
   FROM means AS m
 )
@@ -77,9 +77,9 @@ SELECT
     WHEN CAST(b.mean_out AS DOUBLE) * b.ranks_seen >= 1.5 * b.sum_out THEN 'medium'
     ELSE 'low'
   END AS severity,
-  CAST(FLOOR(
+  whole!(
     CAST(b.total_dur AS DOUBLE) - CAST(b.total_dur AS DOUBLE) * b.sum_out / (CAST(b.mean_out AS DOUBLE) * b.ranks_seen)
-  ) AS BIGINT) AS impact_ps,
+  ) AS impact_ps,
   b.run_id,
   b.participant,
   b.first_host AS host_id,
@@ -87,7 +87,7 @@ SELECT
   b.ranks_seen AS ranks,
   b.number AS collectives,
   b.mean_out AS elements,
-  CAST(FLOOR(CAST(b.sum_out AS DOUBLE) / b.ranks_seen) AS BIGINT) AS mean_elements,
+  mean!(b.sum_out, b.ranks_seen) AS mean_elements,
   CAST(b.mean_out AS DOUBLE) * b.ranks_seen / NULLIF(b.sum_out, 0) AS times_mean
 FROM beside AS b
 WHERE
@@ -96,4 +96,4 @@ WHERE
   AND b.least_number >= 4
   AND b.mean_out > 0
   AND CAST(b.mean_out AS DOUBLE) * b.ranks_seen >= 1.25 * b.sum_out
-ORDER BY impact_ps DESC NULLS LAST, b.run_id NULLS LAST, b.group_name NULLS LAST, b.participant NULLS LAST
+ORDER BY nulls_last!(impact_ps DESC, b.run_id, b.group_name, b.participant)

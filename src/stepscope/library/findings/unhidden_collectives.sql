@@ -69,10 +69,10 @@ SELECT
   s.participant,
   s.first_host AS host_id,
   CAST(s.step_count AS BIGINT) AS steps,
-  CAST(s.shown_sum AS DOUBLE) / NULLIF(s.whole_sum, 0) AS exposed_share,
-  CAST(FLOOR(CAST(s.shown_sum AS DOUBLE) / s.step_count) AS BIGINT) AS mean_exposed_ps,
-  CAST(FLOOR(CAST(s.under_sum AS DOUBLE) / s.step_count) AS BIGINT) AS mean_hidden_ps,
-  CAST(s.waited_sum AS DOUBLE) / NULLIF(s.taken_sum, 0) AS wait_share,
+  share!(s.shown_sum, s.whole_sum) AS exposed_share,
+  mean!(s.shown_sum, s.step_count) AS mean_exposed_ps,
+  mean!(s.under_sum, s.step_count) AS mean_hidden_ps,
+  share!(s.waited_sum, s.taken_sum) AS wait_share,
   CASE
     WHEN s.taken_sum = 0 THEN 'No other rank was seen in its collectives, so waiting for others is not told apart.'
     WHEN s.waited_sum >= 0.5 * s.taken_sum THEN 'Most of its time in collectives is waiting for later ranks.'
@@ -89,4 +89,4 @@ SELECT
   END AS advice
 FROM sums AS s
 WHERE s.whole_sum > 0 AND s.shown_sum >= 0.1 * s.whole_sum
-ORDER BY impact_ps DESC NULLS LAST, s.run_id NULLS LAST, s.participant NULLS LAST
+ORDER BY nulls_last!(impact_ps DESC, s.run_id, s.participant)

@@ -53,13 +53,11 @@ SELECT
   CAST(w.all_ps AS BIGINT) AS impact_ps,
   w.run_id,
   w.host_id,
-  CAST(w.all_ps AS DOUBLE) / NULLIF(w.steps_ps, 0) AS share,
+  share!(w.all_ps, w.steps_ps) AS share,
   w.file,
   w.line,
   w.function,
-  CAST(w.line_ps AS DOUBLE) / NULLIF(w.all_ps, 0) AS line_share
+  share!(w.line_ps, w.all_ps) AS line_share
 FROM waiting AS w
 WHERE w.all_ps * 10 >= w.steps_ps
-ORDER BY
-  w.all_ps DESC NULLS LAST, w.run_id NULLS LAST, w.host_id NULLS LAST, w.line_ps DESC NULLS LAST,
-  w.file NULLS LAST, w.line NULLS LAST, w.function NULLS LAST
+ORDER BY nulls_last!(w.all_ps DESC, w.run_id, w.host_id, w.line_ps DESC, w.file, w.line, w.function)

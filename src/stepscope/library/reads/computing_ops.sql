@@ -21,10 +21,8 @@ SELECT
   r.op_name,
   r.name,
   r.class,
-  CAST(SUM(r.kind_ps) AS BIGINT) AS own_ps,
-  CAST(SUM(r.slices) AS BIGINT) AS runs
+  sum!(r.kind_ps) AS own_ps,
+  sum!(r.slices) AS runs
 FROM _computing_op AS r
 GROUP BY r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class
-ORDER BY
-  r.run_id NULLS LAST, r.host_id NULLS LAST, r.place NULLS LAST, r.op_type NULLS LAST, r.op_name NULLS LAST,
-  r.name NULLS LAST, r.class NULLS LAST
+ORDER BY nulls_last!(r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class)

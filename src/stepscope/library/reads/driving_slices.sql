@@ -14,4 +14,4 @@
 SELECT s.track_id, s.ts_ps AS begin_ps, s.ts_ps + s.dur_ps AS end_ps, s.rollup_id
 FROM slice AS s
 WHERE s.track_id IN $tracks AND s.dur_ps > 0 AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
-ORDER BY s.track_id NULLS LAST, s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.track_id, s.ts_ps, s.dur_ps DESC, s.id)

@@ -29,7 +29,7 @@ SELECT
   MAX(CASE WHEN r.layer = 'input waits' AND NOT r.is_op THEN 1 ELSE 0 END) AS loads,
   MAX(CASE WHEN p.producer IN ('tf_timeline', 'jax', 'kineto', 'horovod', 'viztracer') THEN 0 ELSE 1 END) AS functions,
   MAX(CASE WHEN p.producer = 'kineto' AND p.place = 'host' AND r.is_op THEN 1 ELSE 0 END) AS inline,
-  CAST(SUM(r.slices) AS BIGINT) AS all_slices
+  sum!(r.slices) AS all_slices
 FROM rollup_op AS r
 LEFT JOIN track_place AS p ON p.track_id = r.track_id
 GROUP BY r.source_id

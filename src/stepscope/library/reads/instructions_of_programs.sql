@@ -51,4 +51,4 @@ INNER JOIN hlo_module AS m ON m.id = h.module_id
 INNER JOIN hlo_computation AS c
   ON c.module_id = h.module_id AND COALESCE(c.pass_id, -1) = COALESCE(h.pass_id, -1) AND c.name = h.computation
 WHERE m.is_final AND (h.pass_id IS NULL OR h.stage = m.stage)
-ORDER BY h.source_id NULLS LAST, h.module_id NULLS LAST, h.id NULLS LAST
+ORDER BY nulls_last!(h.source_id, h.module_id, h.id)

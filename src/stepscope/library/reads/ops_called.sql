@@ -15,4 +15,4 @@ SELECT
 FROM _computing_op AS r
 WHERE r.op_name IN $names
 GROUP BY r.run_id, r.host_id, r.op_name
-ORDER BY r.run_id NULLS LAST, r.host_id NULLS LAST, r.op_name NULLS LAST
+ORDER BY nulls_last!(r.run_id, r.host_id, r.op_name)

@@ -8,4 +8,4 @@
 --   args_json | text | small attributes, as a JSON object
 SELECT n.name, n.op_type, n.args_json
 FROM node AS n
-ORDER BY n.source_id NULLS LAST, n.id NULLS LAST
+ORDER BY nulls_last!(n.source_id, n.id)

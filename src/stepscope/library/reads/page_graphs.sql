@@ -12,4 +12,4 @@ SELECT n.run_id, n.source_id, n.graph, COUNT(*) AS nodes, s.path AS file
 FROM node AS n
 INNER JOIN source AS s ON s.source_id = n.source_id
 GROUP BY n.run_id, n.source_id, n.graph, s.path
-ORDER BY nodes DESC NULLS LAST, n.source_id NULLS LAST, n.graph NULLS LAST
+ORDER BY nulls_last!(nodes DESC, n.source_id, n.graph)

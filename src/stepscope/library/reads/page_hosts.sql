@@ -8,4 +8,4 @@
 --   name | text | its name as found
 SELECT h.run_id, h.host_id, h.name
 FROM host AS h
-ORDER BY h.run_id NULLS LAST, h.host_id NULLS LAST, h.name NULLS LAST
+ORDER BY nulls_last!(h.run_id, h.host_id, h.name)

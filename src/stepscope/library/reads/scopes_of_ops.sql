@@ -26,7 +26,7 @@ SELECT
   s.host_id,
   s.place,
   s.scope,
-  CAST(SUM(s.took_ps) AS BIGINT) AS own_ps
+  sum!(s.took_ps) AS own_ps
 FROM scoped AS s
 GROUP BY s.run_id, s.host_id, s.place, s.scope
-ORDER BY s.run_id NULLS LAST, s.host_id NULLS LAST, s.place NULLS LAST, s.scope NULLS LAST
+ORDER BY nulls_last!(s.run_id, s.host_id, s.place, s.scope)

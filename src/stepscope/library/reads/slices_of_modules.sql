@@ -26,7 +26,7 @@ WITH named AS (
     s.dur_ps,
     s.op_name AS instruction,
     s.name,
-    NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.hlo_module'), '') AS hlo_module
+    arg!(s.args_json, hlo_module) AS hlo_module
   FROM slice AS s
   WHERE s.args_json LIKE '%"hlo_op"%'
 )
@@ -59,4 +59,4 @@ SELECT
   NULL AS device
 FROM slice AS s
 WHERE s.name LIKE 'CpuExecutable::Execute%'
-ORDER BY source_id NULLS LAST, ts_ps NULLS LAST, dur_ps DESC NULLS LAST, track_id NULLS LAST, instruction NULLS LAST
+ORDER BY nulls_last!(source_id, ts_ps, dur_ps DESC, track_id, instruction)

@@ -12,4 +12,4 @@
 --   steps_ps | ps | their durations, added up
 SELECT t.run_id, t.host_id, t.stack_id, t.label, t.stack_ps, t.number, t.steps_ps
 FROM _stack_time AS t
-ORDER BY t.run_id NULLS LAST, t.host_id NULLS LAST, t.stack_id NULLS LAST, t.label NULLS LAST
+ORDER BY nulls_last!(t.run_id, t.host_id, t.stack_id, t.label)

@@ -16,9 +16,8 @@ SELECT
   m.thread_name,
   m.is_main,
   m.stack_id,
-  CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps,
+  sum!(m.weight_ps) AS time_ps,
   CAST(SUM(CASE WHEN m.cpu_ps IS NULL THEN 0 ELSE m.cpu_ps END) AS BIGINT) AS cpu_sum_ps
 FROM stack_sample AS m
 GROUP BY m.run_id, m.host_id, m.thread_name, m.is_main, m.stack_id
-ORDER BY
-  m.run_id NULLS LAST, m.host_id NULLS LAST, m.thread_name NULLS LAST, m.is_main NULLS LAST, m.stack_id NULLS LAST
+ORDER BY nulls_last!(m.run_id, m.host_id, m.thread_name, m.is_main, m.stack_id)

@@ -15,4 +15,4 @@
 SELECT s.source_id, s.run_id, s.host_id, s.id, s.ts_ps, s.dur_ps, s.averaged, s.kind, s.recovered_from
 FROM step AS s
 WHERE s.dur_ps > 0
-ORDER BY s.source_id NULLS LAST, s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.source_id, s.ts_ps, s.dur_ps DESC, s.id)

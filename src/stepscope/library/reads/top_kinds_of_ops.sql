@@ -63,7 +63,7 @@ ranked AS (
     SUM(k.sum_runs) OVER (PARTITION BY k.run_id, k.host_id, k.place) AS whole_runs,
     ROW_NUMBER() OVER (
       PARTITION BY k.run_id, k.host_id, k.place
-      ORDER BY k.sum_ps DESC NULLS LAST, k.kind DESC NULLS LAST
+      ORDER BY nulls_last!(k.sum_ps DESC, k.kind DESC)
     ) AS nth
   FROM kinds AS k
 ),
@@ -102,4 +102,4 @@ INNER JOIN
   called_ops AS o
   ON o.run_id = t.run_id AND o.host_id = t.host_id AND o.place = t.place AND o.kind = t.kind AND o.called_ps = t.most_ps
 GROUP BY t.run_id, t.host_id, t.place, t.kind, t.sum_ps, t.whole_ps, t.sum_runs, t.whole_runs
-ORDER BY t.run_id NULLS LAST, t.host_id NULLS LAST, t.place NULLS LAST
+ORDER BY nulls_last!(t.run_id, t.host_id, t.place)

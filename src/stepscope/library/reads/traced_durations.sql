@@ -11,4 +11,4 @@
 SELECT c.run_id, c.host_id, c.name = 'duration of the call in a step' AS of_call, c.series, c.value
 FROM counter AS c
 WHERE c.name IN ('duration of a step', 'duration of the call in a step') AND c.value > 0
-ORDER BY c.run_id NULLS LAST, c.host_id NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.run_id, c.host_id, c.id)

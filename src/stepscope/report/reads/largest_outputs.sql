@@ -12,5 +12,5 @@
 --   allocator | text | who gave them
 SELECT t.op_name, t.slot, t.shape, t.requested_bytes, t.allocator
 FROM tensor AS t
-ORDER BY t.requested_bytes DESC NULLS LAST, t.id NULLS LAST
+ORDER BY nulls_last!(t.requested_bytes DESC, t.id)
 LIMIT $most

@@ -11,5 +11,5 @@
 --   bytes | bytes | its bytes
 SELECT c.name, c.role, c.shape, c.bytes
 FROM checkpoint_tensor AS c
-ORDER BY c.bytes DESC NULLS LAST, c.name NULLS LAST
+ORDER BY nulls_last!(c.bytes DESC, c.name)
 LIMIT $most

@@ -13,4 +13,4 @@
 SELECT b.op_name, b.bytes, b.born_ps, b.freed_ps
 FROM buffer AS b
 WHERE b.source_id = $source_id AND b.allocator = $allocator
-ORDER BY b.born_ps NULLS LAST, b.id NULLS LAST
+ORDER BY nulls_last!(b.born_ps, b.id)

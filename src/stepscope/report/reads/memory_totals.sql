@@ -24,13 +24,13 @@ WITH outputs AS (
 SELECT
   r.op_type,
   COUNT(r.requested_bytes) AS runs,
-  CAST(SUM(COALESCE(r.requested_bytes, 0)) AS BIGINT) AS given_bytes,
-  CAST(SUM(COALESCE(o.number_made, 0)) AS BIGINT) AS outputs,
-  CAST(SUM(COALESCE(o.with_shape, 0)) AS BIGINT) AS shaped,
-  CAST(SUM(COALESCE(o.with_address, 0)) AS BIGINT) AS placed,
-  CAST(SUM(COALESCE(o.bytes_made, 0)) AS BIGINT) AS made_bytes
+  sum!(COALESCE(r.requested_bytes, 0)) AS given_bytes,
+  sum!(COALESCE(o.number_made, 0)) AS outputs,
+  sum!(COALESCE(o.with_shape, 0)) AS shaped,
+  sum!(COALESCE(o.with_address, 0)) AS placed,
+  sum!(COALESCE(o.bytes_made, 0)) AS made_bytes
 FROM op_run AS r
 LEFT JOIN outputs AS o ON o.op_run_id = r.id
 WHERE r.requested_bytes IS NOT NULL OR o.number_made IS NOT NULL
 GROUP BY r.op_type
-ORDER BY given_bytes DESC NULLS LAST, made_bytes DESC NULLS LAST, r.op_type NULLS LAST
+ORDER BY nulls_last!(given_bytes DESC, made_bytes DESC, r.op_type)

@@ -10,5 +10,5 @@
 SELECT n.op_type, COUNT(*) AS nodes
 FROM node AS n
 GROUP BY n.op_type
-ORDER BY nodes DESC NULLS LAST, n.op_type NULLS LAST
+ORDER BY nulls_last!(nodes DESC, n.op_type)
 LIMIT $most

@@ -13,5 +13,5 @@
 SELECT c.run_id, c.host_id, c.source_id, c.ts_ps, c.value AS bytes
 FROM counter AS c
 WHERE c.name = 'process memory' AND c.series = 'rss_bytes' AND c.value >= 0
-ORDER BY c.source_id NULLS LAST, c.ts_ps NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.source_id, c.ts_ps, c.id)
 LIMIT $most

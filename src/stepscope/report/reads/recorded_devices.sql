@@ -11,7 +11,7 @@ WITH devices AS (
     d.run_id,
     d.host_id,
     d.name,
-    MIN(NULLIF(JSON_EXTRACT_STRING(d.args_json, '$.name'), '')) AS told
+    MIN(arg!(d.args_json, name)) AS told
   FROM device AS d
   WHERE d.kind IN ('gpu', 'tpu')
   GROUP BY d.run_id, d.host_id, d.name
@@ -25,4 +25,4 @@ models AS (
 SELECT m.run_id AS of_run, m.told_model AS model, COUNT(*) AS number
 FROM models AS m
 GROUP BY m.run_id, m.told_model
-ORDER BY m.run_id NULLS LAST, m.told_model NULLS LAST
+ORDER BY nulls_last!(m.run_id, m.told_model)

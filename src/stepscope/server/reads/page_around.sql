@@ -28,4 +28,4 @@ SELECT
 FROM slice AS s
 INNER JOIN here AS h
   ON s.track_id = h.track_id AND s.depth < h.depth AND s.ts_ps <= h.ts_ps AND s.ts_ps + s.dur_ps >= h.end_ps
-ORDER BY s.depth DESC NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.depth DESC, s.id)

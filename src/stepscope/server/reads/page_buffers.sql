@@ -53,7 +53,7 @@ WITH ranked AS (
     b.line,
     COUNT(*) OVER (PARTITION BY b.source_id, b.allocator, b.device) AS blocks,
     ROW_NUMBER() OVER (
-      PARTITION BY b.source_id, b.allocator, b.device ORDER BY b.bytes DESC NULLS LAST, b.id NULLS LAST
+      PARTITION BY b.source_id, b.allocator, b.device ORDER BY nulls_last!(b.bytes DESC, b.id)
     ) AS place
   FROM buffer AS b
   INNER JOIN source AS s ON s.source_id = b.source_id
@@ -85,4 +85,4 @@ SELECT
   r.place AS rank
 FROM ranked AS r
 WHERE r.place <= $most
-ORDER BY r.source_id NULLS LAST, r.allocator NULLS LAST, r.device NULLS LAST, r.place NULLS LAST
+ORDER BY nulls_last!(r.source_id, r.allocator, r.device, r.place)

@@ -15,5 +15,5 @@ SELECT s.id, s.name, s.ts_ps + f.shift_ps AS begin_ps, s.dur_ps, COUNT(*) OVER (
 FROM slice AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 WHERE s.parent_id = $slice_id
-ORDER BY begin_ps NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(begin_ps, s.id)
 LIMIT $most

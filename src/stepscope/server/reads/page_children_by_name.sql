@@ -15,7 +15,7 @@ WITH children AS (
     s.id,
     s.name,
     s.dur_ps,
-    ROW_NUMBER() OVER (PARTITION BY s.name ORDER BY s.dur_ps DESC NULLS LAST, s.id NULLS LAST) AS place
+    ROW_NUMBER() OVER (PARTITION BY s.name ORDER BY nulls_last!(s.dur_ps DESC, s.id)) AS place
   FROM slice AS s
   WHERE s.parent_id = $slice_id
 )
@@ -23,9 +23,9 @@ WITH children AS (
 SELECT
   c.name,
   COUNT(*) AS number,
-  CAST(SUM(c.dur_ps) AS BIGINT) AS all_ps,
+  sum!(c.dur_ps) AS all_ps,
   MAX(CASE WHEN c.place = 1 THEN c.id END) AS longest_id
 FROM children AS c
 GROUP BY c.name
-ORDER BY all_ps DESC NULLS LAST, c.name NULLS LAST
+ORDER BY nulls_last!(all_ps DESC, c.name)
 LIMIT $most

@@ -36,11 +36,11 @@ numbered AS (
     p.number,
     CASE
       WHEN p.at_ps < $first_ps THEN -1
-      ELSE CAST(FLOOR(CAST(p.at_ps - $first_ps AS DOUBLE) / CAST($width_ps AS DOUBLE)) AS BIGINT)
+      ELSE mean!(p.at_ps - $first_ps, CAST($width_ps AS DOUBLE))
     END AS stretch,
     ROW_NUMBER() OVER (
       PARTITION BY p.track_id, p.counter, p.part, CASE WHEN p.at_ps < $first_ps THEN 1 ELSE 0 END
-      ORDER BY p.at_ps DESC NULLS LAST, p.id DESC NULLS LAST
+      ORDER BY nulls_last!(p.at_ps DESC, p.id DESC)
     ) AS from_end
   FROM placed AS p
 )
@@ -56,4 +56,4 @@ SELECT
 FROM numbered AS n
 WHERE n.stretch >= 0 OR n.from_end = 1
 GROUP BY n.track_id, n.counter, n.part, n.stretch
-ORDER BY n.track_id NULLS LAST, n.counter NULLS LAST, n.part NULLS LAST, n.stretch NULLS LAST
+ORDER BY nulls_last!(n.track_id, n.counter, n.part, n.stretch)

@@ -35,5 +35,5 @@ single AS (
 SELECT g.slice_id AS other_id, s.name AS other_name, g.arrow, g.direction
 FROM single AS g
 INNER JOIN slice AS s ON s.id = g.slice_id
-ORDER BY g.direction NULLS LAST, other_id NULLS LAST, g.arrow NULLS LAST
+ORDER BY nulls_last!(g.direction, other_id, g.arrow)
 LIMIT $most

@@ -22,5 +22,5 @@ SELECT
 FROM slice AS s
 INNER JOIN here AS h ON h.source_id = s.source_id AND h.correlation_id = s.correlation_id
 WHERE s.id <> $slice_id
-ORDER BY direction NULLS LAST, other_id NULLS LAST
+ORDER BY nulls_last!(direction, other_id)
 LIMIT $most

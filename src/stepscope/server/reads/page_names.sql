@@ -40,7 +40,7 @@ ranked AS (
     SUM(m.part) OVER (PARTITION BY m.name) AS whole,
     ROW_NUMBER() OVER (
       PARTITION BY m.name
-      ORDER BY m.own_ps DESC NULLS LAST, m.page_class NULLS LAST, m.type_or_none NULLS LAST
+      ORDER BY nulls_last!(m.own_ps DESC, m.page_class, m.type_or_none)
     ) AS place
   FROM summed AS m
 )

@@ -12,5 +12,4 @@
 --   detail | text | one sentence about the file
 SELECT n.source_id, n.run_id, n.host_id, n.slug, n.effect, n.events, n.detail
 FROM source_note AS n
-ORDER BY
-  n.source_id NULLS LAST, n.effect NULLS LAST, n.slug NULLS LAST, n.detail NULLS LAST, n.events NULLS LAST
+ORDER BY nulls_last!(n.source_id, n.effect, n.slug, n.detail, n.events)

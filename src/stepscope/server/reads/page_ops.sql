@@ -49,9 +49,9 @@ sums AS (
     o.op,
     o.op_type,
     o.page_class,
-    CAST(SUM(o.slices) AS BIGINT) AS number,
-    CAST(SUM(o.sum_dur_ps) AS BIGINT) AS total_ps,
-    CAST(SUM(o.sum_self_ps) AS BIGINT) AS self_ps,
+    sum!(o.slices) AS number,
+    sum!(o.sum_dur_ps) AS total_ps,
+    sum!(o.sum_self_ps) AS self_ps,
     MIN(o.min_dur_ps) AS min_ps,
     MAX(o.max_dur_ps) AS max_ps
   FROM shown AS o
@@ -74,7 +74,5 @@ SELECT
   COUNT(*) OVER () AS rows_in_all,
   CAST(SUM(s.self_ps) OVER () AS BIGINT) AS self_in_all_ps
 FROM sums AS s
-ORDER BY
-  s.self_ps DESC NULLS LAST, s.op NULLS LAST, s.op_type NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST,
-  s.place NULLS LAST, s.device NULLS LAST, s.page_class NULLS LAST
+ORDER BY nulls_last!(s.self_ps DESC, s.op, s.op_type, s.run_id, s.host_id, s.place, s.device, s.page_class)
 LIMIT $most

@@ -10,7 +10,7 @@
 -- columns:
 --   op_name | text | instruction that the slices name
 --   sum_self_ps | ps | their self times, added up
-SELECT n.op_name, CAST(SUM(o.self_ps) AS BIGINT) AS sum_self_ps
+SELECT n.op_name, sum!(o.self_ps) AS sum_self_ps
 FROM _instruction_slice AS n
 INNER JOIN op_slice AS o ON o.slice_id = n.slice_id
 WHERE n.source_id = $source_id

@@ -12,4 +12,4 @@
 SELECT m.run_id, m.source_id, m.module, m.program_id, m.instructions AS nodes
 FROM hlo_module AS m
 WHERE m.is_final AND m.stages + m.passes = 0 AND m.instructions IS NOT NULL
-ORDER BY nodes DESC NULLS LAST, m.source_id NULLS LAST, m.module NULLS LAST, m.program_id NULLS LAST
+ORDER BY nulls_last!(nodes DESC, m.source_id, m.module, m.program_id)

@@ -8,4 +8,4 @@
 --   path | text | where it was found
 SELECT r.run_id, r.name, r.path
 FROM run AS r
-ORDER BY r.run_id NULLS LAST, r.name NULLS LAST, r.path NULLS LAST
+ORDER BY nulls_last!(r.run_id, r.name, r.path)

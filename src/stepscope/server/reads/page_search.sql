@@ -15,5 +15,5 @@ SELECT s.id, s.track_id, s.name, s.ts_ps + f.shift_ps AS begin_ps, s.dur_ps
 FROM slice AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 WHERE STRPOS(LOWER(s.name), LOWER($text)) > 0
-ORDER BY begin_ps NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(begin_ps, s.id)
 LIMIT $most

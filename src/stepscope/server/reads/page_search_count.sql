@@ -7,6 +7,6 @@
 -- columns:
 --   labels | int | tracks, names, ops and categories that these slices share
 --   found | int | slices
-SELECT COUNT(*) AS labels, COALESCE(CAST(SUM(r.slices) AS BIGINT), 0) AS found
+SELECT COUNT(*) AS labels, COALESCE(sum!(r.slices), 0) AS found
 FROM rollup_op AS r
 WHERE STRPOS(LOWER(r.name), LOWER($text)) > 0

@@ -20,7 +20,7 @@ WITH RECURSIVE below AS (
 
 SELECT
   COUNT(*) AS samples,
-  CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps,
-  CAST(SUM(CASE WHEN m.stack_id = $stack_id THEN m.weight_ps ELSE 0 END) AS BIGINT) AS own_ps
+  sum!(m.weight_ps) AS time_ps,
+  CAST(sum_where!(m.stack_id = $stack_id, m.weight_ps) AS BIGINT) AS own_ps
 FROM below AS b
 INNER JOIN stack_sample AS m ON m.stack_id = b.id

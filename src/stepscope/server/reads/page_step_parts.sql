@@ -19,4 +19,4 @@ SELECT
 FROM step_part AS p
 INNER JOIN step AS s ON s.id = p.step_id
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id
-ORDER BY begin_ps NULLS LAST, p.step_id NULLS LAST, p.label NULLS LAST
+ORDER BY nulls_last!(begin_ps, p.step_id, p.label)

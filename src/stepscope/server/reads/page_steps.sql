@@ -15,4 +15,4 @@
 SELECT s.id, s.run_id, s.host_id, s.step, s.name, s.kind, s.ts_ps + f.shift_ps AS begin_ps, s.dur_ps, s.averaged
 FROM step AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id
-ORDER BY s.run_id NULLS LAST, s.host_id NULLS LAST, begin_ps NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.run_id, s.host_id, begin_ps, s.id)

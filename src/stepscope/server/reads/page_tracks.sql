@@ -41,6 +41,4 @@ SELECT
 FROM track AS t
 INNER JOIN track_place AS p ON p.track_id = t.id
 LEFT JOIN loads AS l ON l.track_id = t.id
-ORDER BY
-  t.run_id NULLS LAST, t.host_id NULLS LAST, t.source_id NULLS LAST, t.process NULLS LAST, t.sort_index NULLS LAST,
-  t.name NULLS LAST, t.id NULLS LAST
+ORDER BY nulls_last!(t.run_id, t.host_id, t.source_id, t.process, t.sort_index, t.name, t.id)

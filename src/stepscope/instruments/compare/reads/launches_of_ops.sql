@@ -38,4 +38,4 @@ SELECT
 FROM launches AS l
 WHERE l.caller IS NOT NULL
 GROUP BY l.op, l.caller, l.outer_name
-ORDER BY l.op NULLS LAST, times DESC NULLS LAST, launched_by NULLS LAST, around NULLS LAST
+ORDER BY nulls_last!(l.op, times DESC, launched_by, around)

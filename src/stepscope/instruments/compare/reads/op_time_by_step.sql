@@ -15,7 +15,15 @@
 --   slice_count | int | executions in the step
 --   own_ps | ps | their own time in the step
 WITH stepped AS (
-  SELECT s.id AS step_id, o.place, o.op, o.op_type, COUNT(*) AS number, SUM(o.self_ps) AS sum_ps
+  SELECT
+    s.id AS step_id,
+    o.place,
+    o.op,
+    o.op_type,
+    COUNT(*) AS slice_count,
+    sum!(o.self_ps) AS own_ps,
+    SUM(SUM(o.self_ps)) OVER (PARTITION BY o.place, o.op, o.op_type) AS op_ps,
+    SUM(SUM(o.self_ps)) OVER () AS all_ps
   FROM op_slice AS o
   INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
   WHERE
@@ -25,28 +33,9 @@ WITH stepped AS (
     AND s.dur_ps > 0
     AND (s.averaged OR $whole = 1)
   GROUP BY s.id, o.place, o.op, o.op_type
-),
-
-weighed AS (
-  SELECT
-    t.step_id,
-    t.place,
-    t.op,
-    t.op_type,
-    t.number,
-    t.sum_ps,
-    SUM(t.sum_ps) OVER (PARTITION BY t.place, t.op, t.op_type) AS op_ps,
-    SUM(t.sum_ps) OVER () AS all_ps
-  FROM stepped AS t
 )
 
-SELECT
-  w.step_id,
-  w.place,
-  w.op,
-  w.op_type,
-  w.number AS slice_count,
-  CAST(w.sum_ps AS BIGINT) AS own_ps
-FROM weighed AS w
+SELECT w.step_id, w.place, w.op, w.op_type, w.slice_count, w.own_ps
+FROM stepped AS w
 WHERE CAST(w.op_ps AS DOUBLE) * 5000.0 >= CAST(w.all_ps AS DOUBLE)
-ORDER BY w.step_id NULLS LAST, w.place NULLS LAST, w.op NULLS LAST, w.op_type NULLS LAST
+ORDER BY nulls_last!(w.step_id, w.place, w.op, w.op_type)

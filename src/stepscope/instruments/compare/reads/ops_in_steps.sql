@@ -21,7 +21,7 @@ SELECT
   o.op_type,
   o.class,
   COUNT(*) AS slice_count,
-  CAST(SUM(o.self_ps) AS BIGINT) AS own_ps,
+  sum!(o.self_ps) AS own_ps,
   MIN(o.ts_ps - s.ts_ps) AS offset_ps
 FROM op_slice AS o
 INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
@@ -32,5 +32,4 @@ WHERE
   AND s.dur_ps > 0
   AND (s.averaged OR $whole = 1)
 GROUP BY o.place, o.op, o.op_type, o.class
-ORDER BY
-  own_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.op_type NULLS LAST, o.class NULLS LAST
+ORDER BY nulls_last!(own_ps DESC, o.place, o.op, o.op_type, o.class)

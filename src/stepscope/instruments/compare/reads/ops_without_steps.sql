@@ -20,10 +20,9 @@ SELECT
   o.op_type,
   o.class,
   COUNT(*) AS slice_count,
-  CAST(SUM(o.self_ps) AS BIGINT) AS own_ps,
+  sum!(o.self_ps) AS own_ps,
   MIN(o.ts_ps) AS offset_ps
 FROM op_slice AS o
 WHERE o.run_id = $run_id AND o.host_id IN $host_ids AND o.place IN ('device', 'host')
 GROUP BY o.place, o.op, o.op_type, o.class
-ORDER BY
-  own_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.op_type NULLS LAST, o.class NULLS LAST
+ORDER BY nulls_last!(own_ps DESC, o.place, o.op, o.op_type, o.class)

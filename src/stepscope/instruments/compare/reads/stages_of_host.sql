@@ -8,8 +8,8 @@
 -- columns:
 --   branch_name | text | name of the stage, with the branches that lead to it
 --   needed_ps | ps | time that all stages of this name need for a step
-SELECT i.branch_name, CAST(SUM(i.service_ps) AS BIGINT) AS needed_ps
+SELECT i.branch_name, sum!(i.service_ps) AS needed_ps
 FROM iterator AS i
 WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.service_ps IS NOT NULL
 GROUP BY i.branch_name
-ORDER BY needed_ps DESC NULLS LAST, i.branch_name NULLS LAST
+ORDER BY nulls_last!(needed_ps DESC, i.branch_name)

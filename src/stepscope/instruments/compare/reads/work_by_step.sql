@@ -18,12 +18,12 @@ SELECT
   COUNT(CASE WHEN o.class NOT IN ('input', 'wait') THEN 1 END) AS op_count,
   COUNT(CASE WHEN o.place = 'device' AND o.class NOT IN ('copy', 'input', 'wait') THEN 1 END) AS kernel_count,
   COUNT(CASE WHEN o.class = 'copy' THEN 1 END) AS copy_count,
-  CAST(FLOOR(SUM(
+  whole!(SUM(
     CASE WHEN o.class = 'copy' AND c.args_json IS NOT NULL THEN COALESCE(
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(c.args_json, '$.bytes'), '') AS DOUBLE),
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(c.args_json, '$.size'), '') AS DOUBLE)
+      TRY_CAST(arg!(c.args_json, bytes) AS DOUBLE),
+      TRY_CAST(arg!(c.args_json, size) AS DOUBLE)
     ) END
-  )) AS BIGINT) AS told_bytes
+  )) AS told_bytes
 FROM op_slice AS o
 INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
 INNER JOIN slice AS c ON c.id = o.slice_id

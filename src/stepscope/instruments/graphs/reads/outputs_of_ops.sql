@@ -14,7 +14,7 @@ WITH outputs AS (
   GROUP BY t.op_name, t.slot
 )
 
-SELECT p.op_name, CAST(SUM(p.largest) AS BIGINT) AS output_bytes
+SELECT p.op_name, sum!(p.largest) AS output_bytes
 FROM outputs AS p
 GROUP BY p.op_name
 ORDER BY p.op_name NULLS LAST

@@ -41,8 +41,8 @@ told AS (
     c.called,
     s.dur_ps,
     COALESCE(
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes'), '') AS DOUBLE),
-      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.size'), '') AS DOUBLE)
+      TRY_CAST(arg!(s.args_json, bytes) AS DOUBLE),
+      TRY_CAST(arg!(s.args_json, size) AS DOUBLE)
     ) AS moved
   FROM slice AS s
   INNER JOIN copies AS c ON c.id = s.rollup_id
@@ -58,10 +58,10 @@ SELECT
   t.about_json,
   t.goes AS way,
   t.called AS name,
-  CAST(SUM(CASE WHEN t.moved > 0 THEN 1 ELSE 0 END) AS BIGINT) AS copies,
+  CAST(sum_where!(t.moved > 0, 1) AS BIGINT) AS copies,
   SUM(CASE WHEN t.moved > 0 THEN t.moved END) AS bytes,
   CAST(SUM(CASE WHEN t.moved > 0 THEN t.dur_ps END) AS BIGINT) AS took_ps
 FROM told AS t
 GROUP BY t.source_id, t.run_id, t.host_id, t.of_device, t.about_json, t.goes, t.called
-HAVING SUM(CASE WHEN t.moved > 0 THEN 1 ELSE 0 END) > 0
-ORDER BY t.source_id NULLS LAST, t.of_device NULLS LAST, t.called NULLS LAST
+HAVING sum_where!(t.moved > 0, 1) > 0
+ORDER BY nulls_last!(t.source_id, t.of_device, t.called)

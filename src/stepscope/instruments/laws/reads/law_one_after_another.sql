@@ -28,9 +28,9 @@ ordered AS (
     s.ts_ps,
     s.dur_ps,
     COUNT(*) OVER (PARTITION BY s.source_id, s.correlation_id) AS of_call,
-    LEAD(s.ts_ps) OVER (PARTITION BY s.track_id ORDER BY s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST)
+    LEAD(s.ts_ps) OVER (PARTITION BY s.track_id ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id))
       AS next_ps,
-    LEAD(s.dur_ps) OVER (PARTITION BY s.track_id ORDER BY s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST)
+    LEAD(s.dur_ps) OVER (PARTITION BY s.track_id ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id))
       AS next_dur_ps
   FROM slice AS s
   INNER JOIN kernels AS k ON k.id = s.rollup_id
@@ -54,7 +54,7 @@ SELECT
   j.run_id,
   j.host_id,
   CAST(COUNT(*) AS BIGINT) AS kernels,
-  CAST(SUM(j.covers) AS BIGINT) AS too_long,
+  sum!(j.covers) AS too_long,
   MAX(CASE WHEN j.covers = 1 THEN j.called END) AS longest_name,
   CAST(MAX(CASE WHEN j.covers = 1 THEN j.dur_ps END) AS BIGINT) AS longest_ps
 FROM judged AS j

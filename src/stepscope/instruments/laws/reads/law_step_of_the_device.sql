@@ -28,8 +28,8 @@ SELECT
   s.source_id,
   s.run_id,
   s.host_id,
-  CAST(SUM(s.dur_ps) AS BIGINT) AS work_ps,
-  CAST(SUM(CASE WHEN s.ts_ps >= e.last_ps THEN s.dur_ps ELSE 0 END) AS BIGINT) AS after_ps
+  sum!(s.dur_ps) AS work_ps,
+  CAST(sum_where!(s.ts_ps >= e.last_ps, s.dur_ps) AS BIGINT) AS after_ps
 FROM slice AS s
 INNER JOIN executing AS e ON e.id = s.rollup_id
 WHERE s.ts_ps >= e.first_ps AND s.dur_ps > 0

@@ -13,7 +13,7 @@ WITH waits AS (
     s.source_id,
     s.run_id,
     s.host_id,
-    NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.wait_on_stream'), '') AS stream
+    arg!(s.args_json, wait_on_stream) AS stream
   FROM slice AS s
   WHERE s.category = 'cuda_sync' AND s.name LIKE '%Event%' AND s.args_json IS NOT NULL
 )
@@ -23,7 +23,7 @@ SELECT
   w.run_id,
   w.host_id,
   CAST(COUNT(*) AS BIGINT) AS waits,
-  CAST(SUM(CASE WHEN w.stream = '-1' THEN 1 ELSE 0 END) AS BIGINT) AS nameless
+  CAST(sum_where!(w.stream = '-1', 1) AS BIGINT) AS nameless
 FROM waits AS w
 WHERE w.stream IS NOT NULL
 GROUP BY w.source_id, w.run_id, w.host_id

@@ -22,18 +22,18 @@
 SELECT
   s.ts_ps,
   s.name,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.allocation_bytes'), '') AS allocation_bytes,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.addr'), '') AS addr,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.allocator_name'), '') AS allocator_name,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.tf_op'), '') AS tf_op,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.region_type'), '') AS region_type,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.data_type'), '') AS data_type,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.shape'), '') AS shape,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes_allocated'), '') AS bytes_allocated,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.requested_bytes'), '') AS requested_bytes,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.fragmentation'), '') AS fragmentation,
-  NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes_available'), '') AS bytes_available
+  arg!(s.args_json, allocation_bytes) AS allocation_bytes,
+  arg!(s.args_json, addr) AS addr,
+  arg!(s.args_json, allocator_name) AS allocator_name,
+  arg!(s.args_json, tf_op) AS tf_op,
+  arg!(s.args_json, region_type) AS region_type,
+  arg!(s.args_json, data_type) AS data_type,
+  arg!(s.args_json, shape) AS shape,
+  arg!(s.args_json, bytes_allocated) AS bytes_allocated,
+  arg!(s.args_json, requested_bytes) AS requested_bytes,
+  arg!(s.args_json, fragmentation) AS fragmentation,
+  arg!(s.args_json, bytes_available) AS bytes_available
 FROM slice AS s
 WHERE s.source_id = $source_id AND s.name IN ('MemoryAllocation', 'MemoryDeallocation')
-ORDER BY s.ts_ps NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.ts_ps, s.id)
 LIMIT $most

@@ -24,7 +24,7 @@ chosen AS (
   SELECT
     k.of_source,
     k.number,
-    ROW_NUMBER() OVER (PARTITION BY k.of_source ORDER BY k.size DESC NULLS LAST, k.number NULLS LAST) AS place
+    ROW_NUMBER() OVER (PARTITION BY k.of_source ORDER BY nulls_last!(k.size DESC, k.number)) AS place
   FROM looks AS k
 )
 
@@ -32,5 +32,5 @@ SELECT h.holder, h.array_kind, h.device, h.bytes, h.file, h.line, h.function
 FROM _held_array AS h
 INNER JOIN chosen AS c ON c.of_source = h.source_id AND c.number = h.look AND c.place = 1
 WHERE h.holder IS NOT NULL AND h.bytes IS NOT NULL
-ORDER BY h.bytes DESC NULLS LAST, h.instant_id NULLS LAST
+ORDER BY nulls_last!(h.bytes DESC, h.instant_id)
 LIMIT $most

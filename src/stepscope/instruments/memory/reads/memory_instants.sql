@@ -16,12 +16,12 @@
 SELECT
   i.ts_ps,
   i.track_id,
-  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Bytes'), '') AS bytes,
-  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Device Type"'), '') AS device_type,
-  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Device Id"'), '') AS device_id,
-  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.Addr'), '') AS address,
-  NULLIF(JSON_EXTRACT_STRING(i.args_json, '$."Total Allocated"'), '') AS total_bytes
+  arg!(i.args_json, Bytes) AS bytes,
+  arg!(i.args_json, "Device Type") AS device_type,
+  arg!(i.args_json, "Device Id") AS device_id,
+  arg!(i.args_json, Addr) AS address,
+  arg!(i.args_json, "Total Allocated") AS total_bytes
 FROM instant AS i
 WHERE i.source_id = $source_id AND i.name = '[memory]'
-ORDER BY i.ts_ps NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(i.ts_ps, i.id)
 LIMIT $most

@@ -19,5 +19,5 @@ FROM allocation AS a
 LEFT JOIN op_run AS r ON r.id = a.op_run_id
 LEFT JOIN device AS d ON d.id = r.device_id
 WHERE a.source_id = $source_id
-ORDER BY a.ts_ps NULLS LAST, CASE WHEN a.delta_bytes > 0 THEN 0 ELSE 1 END NULLS LAST, a.id NULLS LAST
+ORDER BY nulls_last!(a.ts_ps, CASE WHEN a.delta_bytes > 0 THEN 0 ELSE 1 END, a.id)
 LIMIT $most

@@ -13,5 +13,5 @@ SELECT c.ts_ps, c.series, c.value
 FROM counter AS c
 INNER JOIN source AS s ON s.source_id = c.source_id
 WHERE c.source_id = $source_id AND s.kind = 'memory' AND c.name = 'memory'
-ORDER BY c.ts_ps NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.ts_ps, c.id)
 LIMIT $most

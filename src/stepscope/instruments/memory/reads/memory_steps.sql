@@ -10,4 +10,4 @@
 SELECT s.source_id, s.step, s.ts_ps, s.dur_ps
 FROM step AS s
 WHERE s.recovered_from <> 'whole_capture'
-ORDER BY s.source_id NULLS LAST, s.ts_ps NULLS LAST, s.step NULLS LAST, s.dur_ps NULLS LAST
+ORDER BY nulls_last!(s.source_id, s.ts_ps, s.step, s.dur_ps)

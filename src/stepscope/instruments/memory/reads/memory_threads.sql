@@ -30,7 +30,7 @@ WITH
       m.track_id, m.ts_ps, m.end_ps, m.depth, m.name, m.id,
       min(m.memory_ps) OVER (
         PARTITION BY m.track_id
-        ORDER BY m.ts_ps DESC NULLS LAST, m.memory_ps NULLS LAST
+        ORDER BY nulls_last!(m.ts_ps DESC, m.memory_ps)
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
       ) AS next_ps
     FROM moment AS m
@@ -38,4 +38,4 @@ WITH
 SELECT a.track_id, a.ts_ps, a.end_ps, a.depth, a.name
 FROM ahead AS a
 WHERE a.next_ps <= a.end_ps
-ORDER BY a.track_id NULLS LAST, a.ts_ps NULLS LAST, a.depth NULLS LAST, a.id NULLS LAST
+ORDER BY nulls_last!(a.track_id, a.ts_ps, a.depth, a.id)

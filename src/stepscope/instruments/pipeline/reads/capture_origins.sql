@@ -11,4 +11,4 @@
 SELECT c.source_id, c.origin_unix_ns
 FROM capture AS c
 WHERE c.origin_unix_ns IS NOT NULL AND c.run_id = $run_id AND c.host_id = $host_id
-ORDER BY c.source_id NULLS LAST, c.origin_unix_ns NULLS LAST
+ORDER BY nulls_last!(c.source_id, c.origin_unix_ns)

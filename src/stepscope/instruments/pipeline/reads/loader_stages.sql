@@ -33,4 +33,4 @@ SELECT
   u.args_json
 FROM user_stage AS u
 INNER JOIN loaders AS l ON l.in_source = u.source_id AND l.loader_number = u.iterator
-ORDER BY u.run_id NULLS LAST, u.host_id NULLS LAST, u.iterator NULLS LAST, u.id NULLS LAST
+ORDER BY nulls_last!(u.run_id, u.host_id, u.iterator, u.id)

@@ -22,6 +22,4 @@ SELECT l.run_id, l.host_id, l.steps_ps, l.label_ps AS wait_ps, l.file, l.line, l
 FROM _label_line AS l
 INNER JOIN recorded AS k ON k.in_run = l.run_id AND k.in_host = l.host_id
 WHERE l.label = 'input'
-ORDER BY
-  l.run_id NULLS LAST, l.host_id NULLS LAST, l.line_ps DESC NULLS LAST, l.file NULLS LAST, l.line NULLS LAST,
-  l.function NULLS LAST
+ORDER BY nulls_last!(l.run_id, l.host_id, l.line_ps DESC, l.file, l.line, l.function)

@@ -12,5 +12,5 @@ SELECT n.slug, n.detail
 FROM source_note AS n
 WHERE n.effect IN ('lost', 'capped') AND n.source_id = COALESCE($source_id, n.source_id)
 GROUP BY n.slug, n.detail
-ORDER BY n.slug NULLS LAST, n.detail NULLS LAST
+ORDER BY nulls_last!(n.slug, n.detail)
 LIMIT $most

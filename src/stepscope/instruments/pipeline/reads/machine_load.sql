@@ -19,4 +19,4 @@ WHERE
   AND c.ts_ps >= $begin_ps
   AND c.ts_ps <= $end_ps
 GROUP BY c.name, c.series
-ORDER BY c.name NULLS LAST, c.series NULLS LAST
+ORDER BY nulls_last!(c.name, c.series)

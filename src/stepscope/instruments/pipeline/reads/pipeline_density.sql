@@ -10,7 +10,7 @@
 --   part | int | number of the part, from 0
 --   events | int | how many
 WITH placed AS (
-  SELECT CAST(FLOOR(CAST(s.ts_ps - $first_ps AS DOUBLE) / $width_ps) AS BIGINT) AS part
+  SELECT mean!(s.ts_ps - $first_ps, $width_ps) AS part
   FROM _pipeline_slice AS s
   WHERE s.source_id = $source_id
 )

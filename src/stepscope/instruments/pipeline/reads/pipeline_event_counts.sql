@@ -6,7 +6,7 @@
 -- columns:
 --   source_id | int | number of the source
 --   events | int | how many
-SELECT r.source_id, CAST(SUM(r.slices) AS BIGINT) AS events
+SELECT r.source_id, sum!(r.slices) AS events
 FROM rollup_op AS r
 INNER JOIN track AS t ON t.id = r.track_id
 WHERE

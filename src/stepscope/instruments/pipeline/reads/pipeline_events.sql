@@ -19,4 +19,4 @@ SELECT s.slice_id, s.track_id, k.name AS track, s.ts_ps, s.dur_ps, s.name, s.arg
 FROM _pipeline_slice AS s
 INNER JOIN track AS k ON k.id = s.track_id
 WHERE s.source_id = $source_id AND s.ts_ps + s.dur_ps <= $until_ps
-ORDER BY s.track_id NULLS LAST, s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.slice_id NULLS LAST
+ORDER BY nulls_last!(s.track_id, s.ts_ps, s.dur_ps DESC, s.slice_id)

@@ -13,4 +13,4 @@
 SELECT s.ts_ps, s.ts_ps + s.dur_ps AS end_ps, s.averaged, s.recovered_from
 FROM step AS s
 WHERE s.source_id = $source_id AND s.kind <> 'compile' AND s.ts_ps + s.dur_ps <= $until_ps
-ORDER BY s.ts_ps NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.ts_ps, s.id)

@@ -11,4 +11,4 @@
 SELECT c.series, c.ts_ps, c.value
 FROM counter AS c
 WHERE c.source_id = $source_id AND c.name = 'duration of a step'
-ORDER BY c.ts_ps NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.ts_ps, c.id)

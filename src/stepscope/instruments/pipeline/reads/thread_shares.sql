@@ -11,4 +11,4 @@
 SELECT c.series, c.value
 FROM counter AS c
 WHERE c.source_id = $source_id AND c.name = 'threads during recording' AND c.ts_ps <= $until_ps
-ORDER BY c.ts_ps NULLS LAST, c.id NULLS LAST
+ORDER BY nulls_last!(c.ts_ps, c.id)

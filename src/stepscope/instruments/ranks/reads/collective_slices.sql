@@ -67,7 +67,7 @@ within AS (
     s.args_json,
     MAX(s.ts_ps + s.dur_ps) OVER (
       PARTITION BY s.track_id
-      ORDER BY s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
+      ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id)
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS until_ps
   FROM slice AS s
@@ -103,4 +103,4 @@ FROM within AS w
 INNER JOIN track AS t ON t.id = w.track_id
 LEFT JOIN cut AS c ON c.source_id = w.source_id AND c.step = w.step
 WHERE w.until_ps IS NULL OR w.until_ps < w.ts_ps + w.dur_ps
-ORDER BY w.source_id NULLS LAST, w.ts_ps NULLS LAST, w.dur_ps DESC NULLS LAST, w.slice_id NULLS LAST
+ORDER BY nulls_last!(w.source_id, w.ts_ps, w.dur_ps DESC, w.slice_id)

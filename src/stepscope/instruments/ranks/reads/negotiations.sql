@@ -22,4 +22,4 @@ INNER JOIN rollup_op AS r ON r.id = n.rollup_id
 INNER JOIN source AS o ON o.source_id = n.source_id
 INNER JOIN slice AS m ON m.parent_id = n.id AND m.dur_ps = 0
 WHERE o.producer = 'horovod' AND r.name LIKE 'NEGOTIATE_%'
-ORDER BY n.source_id NULLS LAST, n.track_id NULLS LAST, n.ts_ps NULLS LAST, m.ts_ps NULLS LAST, m.id NULLS LAST
+ORDER BY nulls_last!(n.source_id, n.track_id, n.ts_ps, m.ts_ps, m.id)

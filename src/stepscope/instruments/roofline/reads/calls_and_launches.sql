@@ -28,4 +28,4 @@ told AS (
 
 SELECT t.track_id, t.ts_ps AS begin_ps, t.ts_ps + t.dur_ps AS end_ps, t.of_call AS rollup_id, t.of_op AS launched_from
 FROM told AS t
-ORDER BY t.track_id NULLS LAST, t.ts_ps NULLS LAST, t.dur_ps DESC NULLS LAST, t.id NULLS LAST
+ORDER BY nulls_last!(t.track_id, t.ts_ps, t.dur_ps DESC, t.id)

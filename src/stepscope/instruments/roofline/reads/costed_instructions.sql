@@ -45,10 +45,8 @@ SELECT
   p.op_name,
   p.name,
   COUNT(*) AS slices,
-  CAST(SUM(p.dur_ps) AS BIGINT) AS sum_dur_ps,
-  CAST(SUM(p.own_ps) AS BIGINT) AS sum_self_ps
+  sum!(p.dur_ps) AS sum_dur_ps,
+  sum!(p.own_ps) AS sum_self_ps
 FROM placed AS p
 GROUP BY p.source_id, p.place, p.device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name
-ORDER BY
-  p.source_id NULLS LAST, p.place NULLS LAST, p.device NULLS LAST, p.hlo_module NULLS LAST,
-  p.program_id NULLS LAST, p.numbered NULLS LAST, p.op_name NULLS LAST, p.name NULLS LAST
+ORDER BY nulls_last!(p.source_id, p.place, p.device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name)

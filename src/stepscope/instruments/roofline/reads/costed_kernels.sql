@@ -59,7 +59,7 @@ launched AS (
     t.kernel,
     MAX(t.is_tf32) AS any_tf32,
     COUNT(*) AS kernels,
-    CAST(SUM(t.own_ps) AS BIGINT) AS took_ps
+    sum!(t.own_ps) AS took_ps
   FROM told AS t
   GROUP BY t.run_id, t.host_id, t.source_id, t.device, t.launched_from, t.kernel
 )
@@ -78,4 +78,4 @@ SELECT
   u.took_ps
 FROM launched AS u
 LEFT JOIN slice AS s ON s.id = u.launched_from
-ORDER BY u.source_id NULLS LAST, u.device NULLS LAST, u.launched_from NULLS LAST, u.kernel NULLS LAST
+ORDER BY nulls_last!(u.source_id, u.device, u.launched_from, u.kernel)

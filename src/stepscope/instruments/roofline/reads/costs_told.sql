@@ -13,12 +13,12 @@ SELECT
   i.source_id,
   t.process,
   i.name,
-  MAX(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.flops'), '')) AS flops,
-  MAX(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.bytes_accessed'), '')) AS bytes,
-  MAX(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.memory_access_breakdown'), '')) AS breakdown
+  MAX(arg!(i.args_json, flops)) AS flops,
+  MAX(arg!(i.args_json, bytes_accessed)) AS bytes,
+  MAX(arg!(i.args_json, memory_access_breakdown)) AS breakdown
 FROM instant AS i
 INNER JOIN track AS t ON t.id = i.track_id
 WHERE
   i.category = 'event_metadata' AND i.args_json LIKE '%"hlo_category"%' AND i.args_json LIKE '%"bytes_accessed"%'
 GROUP BY i.source_id, t.process, i.name
-ORDER BY i.source_id NULLS LAST, t.process NULLS LAST, i.name NULLS LAST
+ORDER BY nulls_last!(i.source_id, t.process, i.name)

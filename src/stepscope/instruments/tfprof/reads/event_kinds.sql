@@ -11,4 +11,4 @@ SELECT i.source_id, t.process, i.name, i.args_json
 FROM instant AS i
 INNER JOIN track AS t ON t.id = i.track_id
 WHERE i.category = 'event_metadata' AND i.args_json IS NOT NULL
-ORDER BY i.source_id NULLS LAST, i.id NULLS LAST
+ORDER BY nulls_last!(i.source_id, i.id)

@@ -12,4 +12,4 @@
 SELECT h.source_id, h.program_id, h.name, h.op_name, h.stack_json
 FROM hlo_instruction AS h
 WHERE h.pass_id IS NULL
-ORDER BY h.source_id NULLS LAST, h.id NULLS LAST
+ORDER BY nulls_last!(h.source_id, h.id)

@@ -21,10 +21,8 @@ SELECT
   o.step,
   o.self_ps,
   s.ts_ps,
-  CASE
-    WHEN s.args_json LIKE '%"bytes"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes'), '')
-  END AS moved_bytes
+  CASE WHEN s.args_json LIKE '%"bytes"%' THEN arg!(s.args_json, bytes) END AS moved_bytes
 FROM op_slice AS o
 INNER JOIN slice AS s ON s.id = o.slice_id
 WHERE o.place = 'device' AND s.op_name IS NULL
-ORDER BY o.source_id NULLS LAST, s.ts_ps NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(o.source_id, s.ts_ps, s.id)

@@ -25,10 +25,10 @@ WITH named AS (
     a.name AS event,
     t.process,
     CASE
-      WHEN a.args_json LIKE '%"hlo_module"%' THEN NULLIF(JSON_EXTRACT_STRING(a.args_json, '$.hlo_module'), '')
+      WHEN a.args_json LIKE '%"hlo_module"%' THEN arg!(a.args_json, hlo_module)
     END AS hlo_module,
     CASE
-      WHEN a.args_json LIKE '%"program_id"%' THEN NULLIF(JSON_EXTRACT_STRING(a.args_json, '$.program_id'), '')
+      WHEN a.args_json LIKE '%"program_id"%' THEN arg!(a.args_json, program_id)
     END AS program_id
   FROM slice AS a
   INNER JOIN track AS t ON t.id = a.track_id
@@ -47,13 +47,13 @@ SELECT
   n.program_id,
   n.event,
   COUNT(*) AS runs,
-  CAST(SUM(o.self_ps) AS BIGINT) AS own_ps,
+  sum!(o.self_ps) AS own_ps,
   MIN(o.ts_ps) AS start_ps
 FROM op_slice AS o
 INNER JOIN named AS n ON n.id = o.slice_id
 WHERE o.track_id NOT IN $walked
 GROUP BY
   o.source_id, n.process, o.place, o.device, o.step, n.op_name, o.op_type, n.hlo_module, n.program_id, n.event
-ORDER BY
-  o.source_id NULLS LAST, n.process NULLS LAST, o.place NULLS LAST, o.device NULLS LAST, o.step NULLS LAST,
-  n.op_name NULLS LAST, o.op_type NULLS LAST, n.hlo_module NULLS LAST, n.program_id NULLS LAST, n.event NULLS LAST
+ORDER BY nulls_last!(
+  o.source_id, n.process, o.place, o.device, o.step, n.op_name, o.op_type, n.hlo_module, n.program_id, n.event
+)

@@ -26,7 +26,7 @@ SELECT
   COALESCE(s.op_self_ps, s.self_ps) AS own_ps,
   s.correlation_id,
   CASE
-    WHEN s.args_json LIKE '%"hlo_module"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.hlo_module'), '')
+    WHEN s.args_json LIKE '%"hlo_module"%' THEN arg!(s.args_json, hlo_module)
   END AS hlo_module,
   CASE
     WHEN s.args_json LIKE '%"Call stack":"%' AND s.args_json NOT LIKE '%"Call stack":""%' THEN s.args_json
@@ -36,5 +36,4 @@ INNER JOIN _nested_kind AS k ON k.rollup_id = s.rollup_id
 WHERE
   s.track_id IN $tracks
   AND (k.is_op OR k.is_frame OR k.category = 'user_annotation' OR s.correlation_id IS NOT NULL)
-ORDER BY
-  s.source_id NULLS LAST, s.track_id NULLS LAST, s.ts_ps NULLS LAST, s.depth NULLS LAST, s.id NULLS LAST
+ORDER BY nulls_last!(s.source_id, s.track_id, s.ts_ps, s.depth, s.id)

@@ -7,8 +7,8 @@
 WITH counted AS (
   SELECT
     k.track_id,
-    SUM(CASE WHEN k.is_op THEN 1 ELSE 0 END) AS ops,
-    SUM(CASE WHEN k.is_frame OR (k.is_op AND k.op_name IS NULL) THEN 1 ELSE 0 END) AS nested
+    sum_where!(k.is_op, 1) AS ops,
+    sum_where!(k.is_frame OR (k.is_op AND k.op_name IS NULL), 1) AS nested
   FROM _nested_kind AS k
   WHERE k.place IN ('host', 'launch')
   GROUP BY k.track_id

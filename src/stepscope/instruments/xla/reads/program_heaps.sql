@@ -19,4 +19,4 @@ SELECT
 FROM hlo_allocation AS a
 INNER JOIN hlo_module AS m ON m.id = a.module_id AND COALESCE(m.stage, '') = COALESCE(a.stage, '')
 WHERE a.needed_bytes IS NOT NULL AND a.module_id IN $modules
-ORDER BY a.module_id NULLS LAST, a.allocation NULLS LAST
+ORDER BY nulls_last!(a.module_id, a.allocation)

@@ -29,4 +29,4 @@ INNER JOIN hlo_module AS m ON m.id = b.module_id AND COALESCE(m.stage, '') = COA
 LEFT JOIN hlo_instruction AS i
   ON i.module_id = b.module_id AND COALESCE(i.pass_id, -1) = COALESCE(b.pass_id, -1) AND i.name = b.instruction
 WHERE b.at_peak AND b.module_id IN $modules
-ORDER BY b.module_id NULLS LAST, b.bytes DESC NULLS LAST, b.instruction NULLS LAST, b.id NULLS LAST
+ORDER BY nulls_last!(b.module_id, b.bytes DESC, b.instruction, b.id)

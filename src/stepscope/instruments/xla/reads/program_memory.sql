@@ -28,4 +28,4 @@ SELECT
   m.allocated_bytes
 FROM hlo_module AS m
 WHERE m.allocated_bytes IS NOT NULL
-ORDER BY m.allocated_bytes DESC NULLS LAST, m.id NULLS LAST
+ORDER BY nulls_last!(m.allocated_bytes DESC, m.id)

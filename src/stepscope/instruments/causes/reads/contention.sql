@@ -1,0 +1,64 @@
+-- Whether a program had the cores that it wanted
+--
+-- question: How many threads of each host's program ran while steps were recorded, and how many waited for a core?
+-- reads: counter, stack_part, stack_sample
+-- notes: As the kernel counts it, of captures by `stepscope record`. NULL where nobody says; a host of which nothing is known has no row.
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   running | float | threads that ran, on average
+--   waiting | float | threads that waited for a core, on average
+--   launching_ps | ps | time in which the thread that runs the steps was sampled while it launched ops
+--   launching_ran_ps | ps | for how much of it that thread ran
+--   launching_queued_ps | ps | for how much of it that thread could have run and had no core
+WITH threads AS (
+  SELECT c.run_id, c.host_id, c.source_id, c.series, AVG(c.value) AS number
+  FROM counter AS c
+  WHERE c.name = 'threads during recording' AND c.series <> 'process running'
+  GROUP BY c.run_id, c.host_id, c.source_id, c.series
+),
+
+launching AS (
+  SELECT
+    p.stack_id,
+    CAST(sum_where!(p.label = 'dispatch', p.dur_ps) AS DOUBLE) / SUM(p.dur_ps) AS share
+  FROM stack_part AS p
+  WHERE p.dur_ps > 0
+  GROUP BY p.stack_id
+),
+
+told AS (
+  SELECT
+    t.run_id,
+    t.host_id,
+    CASE WHEN t.series LIKE '% running' THEN t.number END AS running_one,
+    CASE WHEN t.series LIKE '% waiting' THEN t.number END AS waiting_one,
+    CAST(NULL AS DOUBLE) AS launching_one,
+    CAST(NULL AS DOUBLE) AS ran_one,
+    CAST(NULL AS DOUBLE) AS queued_one
+  FROM threads AS t
+  UNION ALL
+  SELECT
+    m.run_id,
+    m.host_id,
+    CAST(NULL AS DOUBLE) AS running_one,
+    CAST(NULL AS DOUBLE) AS waiting_one,
+    m.weight_ps * l.share AS launching_one,
+    m.cpu_ps * l.share AS ran_one,
+    m.queued_ps * l.share AS queued_one
+  FROM stack_sample AS m
+  INNER JOIN launching AS l ON l.stack_id = m.stack_id
+  WHERE m.is_main AND m.cpu_ps IS NOT NULL AND m.queued_ps IS NOT NULL
+)
+
+SELECT
+  o.run_id,
+  o.host_id,
+  SUM(o.running_one) AS running,
+  SUM(o.waiting_one) AS waiting,
+  sum!(o.launching_one) AS launching_ps,
+  sum!(o.ran_one) AS launching_ran_ps,
+  sum!(o.queued_one) AS launching_queued_ps
+FROM told AS o
+GROUP BY o.run_id, o.host_id
+ORDER BY nulls_last!(o.run_id, o.host_id)

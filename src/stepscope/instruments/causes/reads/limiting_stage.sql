@@ -1,0 +1,38 @@
+-- The stage that limits an input pipeline
+--
+-- question: Which stage of a host's input pipelines holds the program up most, and where is it written?
+-- reads: iterator, user_stage
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   branch_name | text | name of the stage, with the branches that lead to it
+--   user_stage | text | as the user wrote it; NULL when TensorFlow added it
+--   user_position | int | its place in the user's chain; of a stage that a function makes, the place of that function's
+--   spoken | text | the same as a person says it
+--   file | text | file in which the user wrote it, where the capture has it
+--   line | int | line in that file
+--   function | text | function that contains that line
+--   transformation | text | the transformation on that line
+--   args_json | text | its small arguments, as a JSON object
+--   step_without_ps | ps | how long a step would be without its work
+--   step_without_low_ps | ps | lower bound of that
+--   step_without_high_ps | ps | upper bound of that
+SELECT
+  i.branch_name,
+  i.user_stage,
+  i.user_position,
+  i.spoken,
+  i.file,
+  i.line,
+  u.function,
+  u.transformation,
+  u.args_json,
+  i.step_without_ps,
+  i.step_without_low_ps,
+  i.step_without_high_ps
+FROM iterator AS i
+LEFT JOIN user_stage AS u ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line
+WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.limits = 1
+ORDER BY nulls_last!(i.wait_share DESC, i.id, CASE WHEN u.position = i.user_position THEN 0 ELSE 1 END, u.id)
+LIMIT 1

@@ -1,0 +1,47 @@
+-- The line that made an op
+--
+-- question: Which line of the program made an op, where an op log or a compiled program says?
+-- reads: op_line, hlo_instruction
+-- parameters:
+--   run_id | text | run
+--   op | text | name of the op
+--   forward | text | of a gradient, the op that it belongs to; else the same name
+-- columns:
+--   file | text | file of the innermost call outside the frameworks
+--   line | int | line in that file
+--   function | text | function that contains that line
+--   caller_file | text | file of the call of that function; NULL where that is not known
+--   caller_line | int | line of that call
+--   caller_function | text | function that contains that line
+WITH lines AS (
+  SELECT
+    CASE WHEN o.op_name = $forward THEN 1 ELSE 2 END AS place,
+    o.id,
+    o.file,
+    o.line,
+    o.function,
+    o.caller_file,
+    o.caller_line,
+    o.caller_function
+  FROM op_line AS o
+  WHERE o.run_id = $run_id AND o.op_name IN ($op, $forward) AND o.file IS NOT NULL
+  UNION ALL
+  SELECT
+    3 AS place,
+    h.id,
+    h.file,
+    h.line,
+    h.function,
+    CAST(NULL AS VARCHAR) AS caller_file,
+    CAST(NULL AS INTEGER) AS caller_line,
+    CAST(NULL AS VARCHAR) AS caller_function
+  FROM hlo_instruction AS h
+  WHERE
+    h.run_id = $run_id AND h.name = $op AND h.file IS NOT NULL
+    AND (h.stage IS NULL OR h.stage LIKE '%after_optimizations%')
+)
+
+SELECT l.file, l.line, l.function, l.caller_file, l.caller_line, l.caller_function
+FROM lines AS l
+ORDER BY nulls_last!(l.place, l.id)
+LIMIT 1

@@ -1,0 +1,25 @@
+-- What compiled for longest within steps
+--
+-- question: Which function was compiled for longest within the steps of a host, and what was new about the calls?
+-- reads: compilation_sum
+-- notes: As the recorder saw it; the first time of each function does not count.
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   function | text | function that was traced or compiled
+--   call_file | text | file of the program's line that called it
+--   call_line | int | that line
+--   call_function | text | function that contains the line
+--   change | text | what was new, as in compilation_sum
+--   argument | text | argument that was new
+--   was | text | what it was before
+--   became | text | what it was in the last call
+--   times | int | calls that traced or compiled
+--   steps | int | steps in which they lie
+SELECT
+  c.function, c.call_file, c.call_line, c.call_function, c.change, c.argument, c.was, c.became, c.times, c.steps
+FROM compilation_sum AS c
+WHERE c.run_id = $run_id AND c.host_id = $host_id AND c.change <> 'first' AND c.steps > 0
+ORDER BY nulls_last!(c.total_ps DESC, c.function, c.call_file, c.call_line, c.change, c.argument)
+LIMIT 1

@@ -1,0 +1,16 @@
+-- The function that was traced for longest
+--
+-- question: Calls of which tf.function traced it, for the longest time together?
+-- reads: slice
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   name | text | name of the slices
+--   spent_ps | ps | their durations
+SELECT s.name, sum!(s.dur_ps) AS spent_ps
+FROM slice AS s
+WHERE s.run_id = $run_id AND s.host_id = $host_id AND s.args_json LIKE '%tf_function_call%traced%'
+GROUP BY s.name
+ORDER BY nulls_last!(spent_ps DESC, s.name)
+LIMIT 1

@@ -1,0 +1,16 @@
+-- Ops that a library runs for a program
+--
+-- question: Which op of the program is behind each instruction that XLA hands to a library?
+-- reads: rollup_op, hlo_instruction
+-- notes: Calls of libraries, and fusions that are made for one: their names say who runs them, not what the program
+--   asked for.
+-- columns:
+--   op_type | text | type of the instruction, as the recording has it
+--   op_name | text | scopes and op of the program that it was made for
+SELECT r.op_type, h.op_name
+FROM rollup_op AS r
+INNER JOIN hlo_instruction AS h ON h.run_id = r.run_id AND h.name = r.op_name
+WHERE r.is_op AND r.op_type IS NOT NULL AND h.op_name IS NOT NULL
+  AND (h.opcode = 'custom-call' OR (h.opcode = 'fusion' AND h.fusion_kind = 'kCustom'))
+GROUP BY r.op_type, h.op_name
+ORDER BY nulls_last!(r.op_type, h.op_name)

@@ -1,0 +1,17 @@
+-- Calls that allocate memory of a device
+--
+-- question: Which calls of a runtime allocate or free memory on a host, how many and how long?
+-- reads: rollup_op, _evidence_label
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   name | text | name of the call
+--   calls | int | how many, over the whole recording
+--   took_ps | ps | their durations, added up over threads
+SELECT r.name, sum!(r.slices) AS calls, sum!(r.total_ps) AS took_ps
+FROM rollup_op AS r
+INNER JOIN _evidence_label AS l ON l.rollup_id = r.id AND l.layer = 'setups'
+WHERE r.run_id = $run_id AND r.host_id = $host_id
+GROUP BY r.name
+ORDER BY nulls_last!(took_ps DESC, r.name)

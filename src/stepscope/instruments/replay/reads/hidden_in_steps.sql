@@ -1,0 +1,21 @@
+-- What goes on behind what steps count
+--
+-- question: How much work goes on in the steps of each host while the time counts to something else?
+-- reads: step_part, step
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   label | text | label as in step_part
+--   steps | int | steps that averages include
+--   work_ps | ps | work of all of them under that label which something else hides
+SELECT
+  s.run_id,
+  s.host_id,
+  p.label,
+  COUNT(DISTINCT s.id) AS steps,
+  sum!(p.hidden_ps) AS work_ps
+FROM step_part AS p
+INNER JOIN step AS s ON s.id = p.step_id
+WHERE s.averaged
+GROUP BY s.run_id, s.host_id, p.label
+ORDER BY nulls_last!(s.run_id, s.host_id, p.label)

@@ -1,0 +1,67 @@
+-- When ops and waits held threads, where the input captures functions
+--
+-- question: The same as step_evidence, with the ops of captured functions as work of the input?
+-- reads: slice, _evidence_label
+-- notes: An executor runs a function; its ops are its children.
+-- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
+-- parameters:
+--   sources | ints | sources to look at
+--   place | text | where ops count: device or host
+--   begin_ps | ps | begin of the stretch
+--   end_ps | ps | its end
+-- columns:
+--   source_id | int | source of the slice
+--   layer | text | as in _evidence_label
+--   begin_ps | ps | begin of the op or wait
+--   end_ps | ps | its end
+WITH named AS (
+  SELECT
+    s.id,
+    s.source_id,
+    CASE WHEN s.name LIKE 'ExecutorState::%' THEN 1 ELSE 0 END AS runs,
+    CASE WHEN s.args_json LIKE '%"id"%' THEN arg!(s.args_json, id) END AS function_id
+  FROM slice AS s
+  WHERE
+    s.source_id IN $sources
+    AND (s.name LIKE 'InstantiatedCapturedFunction::%' OR s.name LIKE 'ExecutorState::%')
+),
+
+captured AS (
+  SELECT n.source_id, n.function_id
+  FROM named AS n
+  WHERE n.runs = 0
+  GROUP BY n.source_id, n.function_id
+),
+
+ran AS (
+  SELECT n.id
+  FROM named AS n
+  INNER JOIN captured AS c ON c.source_id = n.source_id AND c.function_id = n.function_id
+  WHERE n.runs = 1
+),
+
+layers AS (
+  SELECT l.rollup_id, l.source_id, l.because, l.layer
+  FROM _evidence_label AS l
+  WHERE l.source_id IN $sources AND (l.place = $place OR l.because = 'other')
+),
+
+placed AS (
+  SELECT
+    l.source_id,
+    CASE
+      WHEN l.because = 'other' OR r.id IS NULL THEN l.layer
+      WHEN l.because = 'python' THEN 'input python'
+      ELSE 'input work'
+    END AS counts_to,
+    s.ts_ps,
+    s.dur_ps
+  FROM slice AS s
+  INNER JOIN layers AS l ON l.rollup_id = s.rollup_id
+  LEFT JOIN ran AS r ON r.id = s.parent_id
+  WHERE s.dur_ps > 0 AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
+)
+
+SELECT p.source_id, p.counts_to AS layer, p.ts_ps AS begin_ps, p.ts_ps + p.dur_ps AS end_ps
+FROM placed AS p
+WHERE p.counts_to IS NOT NULL

@@ -1,0 +1,56 @@
+-- When ops and waits held threads, where threads run ops while they wait for input
+--
+-- question: The same as step_evidence, with the ops that a thread runs within its wait for input as work of the input?
+-- reads: slice, _evidence_label
+-- notes: A DataLoader without workers makes its batch in the thread that asks for it. A slice lies within a wait of its
+--   track that began before it and has not ended: slices of a track nest.
+-- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
+-- parameters:
+--   sources | ints | sources to look at
+--   place | text | where ops count: device or host
+--   begin_ps | ps | begin of the stretch
+--   end_ps | ps | its end
+-- columns:
+--   source_id | int | source of the slice
+--   layer | text | as in _evidence_label
+--   begin_ps | ps | begin of the op or wait
+--   end_ps | ps | its end
+WITH layers AS (
+  SELECT l.rollup_id, l.source_id, l.because, l.layer, l.least_ps
+  FROM _evidence_label AS l
+  WHERE l.source_id IN $sources AND (l.place = $place OR l.because = 'other')
+),
+
+timed AS (
+  SELECT
+    l.source_id,
+    l.because,
+    l.layer,
+    s.ts_ps AS from_ps,
+    s.ts_ps + s.dur_ps AS to_ps,
+    MAX(CASE WHEN l.layer = 'input waits' THEN s.ts_ps + s.dur_ps END) OVER (
+      PARTITION BY s.track_id
+      ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id)
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS waits_until_ps
+  FROM slice AS s
+  INNER JOIN layers AS l ON l.rollup_id = s.rollup_id
+  WHERE s.dur_ps > l.least_ps AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
+),
+
+placed AS (
+  SELECT
+    t.source_id,
+    CASE
+      WHEN t.because = 'other' OR t.waits_until_ps IS NULL OR t.waits_until_ps <= t.from_ps THEN t.layer
+      WHEN t.because = 'python' THEN 'input python'
+      ELSE 'input work'
+    END AS counts_to,
+    t.from_ps,
+    t.to_ps
+  FROM timed AS t
+)
+
+SELECT p.source_id, p.counts_to AS layer, p.from_ps AS begin_ps, p.to_ps AS end_ps
+FROM placed AS p
+WHERE p.counts_to IS NOT NULL

@@ -1,0 +1,20 @@
+-- Captures with samples
+--
+-- question: When did each source begin, and which have samples of stacks?
+-- reads: capture, stack_sample
+-- columns:
+--   source_id | int | number of the source
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   origin_unix_ns | unix_ns | Unix time of ts_ps = 0; NULL when the file does not say
+--   has_samples | bool | true for those with samples
+WITH sampled AS (
+  SELECT m.source_id AS sampled_id
+  FROM stack_sample AS m
+  GROUP BY m.source_id
+)
+
+SELECT c.source_id, c.run_id, c.host_id, c.origin_unix_ns, m.sampled_id IS NOT NULL AS has_samples
+FROM capture AS c
+LEFT JOIN sampled AS m ON m.sampled_id = c.source_id
+ORDER BY nulls_last!(c.source_id, c.capture_id)

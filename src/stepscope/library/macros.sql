@@ -1,0 +1,47 @@
+-- What `name!(…)` in a file of the library stands for: its expansion has the arguments in place of {parameters}.
+-- The last parameter may be `name…`, which takes all that are left; `{name…: text}` is the text for each of them,
+-- with {name} in it. Columns are never NULL where nothing is said about it.
+
+-- share!(part, whole): a part of a whole; NULL where the whole is 0
+CAST({part} AS DOUBLE) / NULLIF({whole}, 0)
+
+-- mean!(total, number): what each of a number has of a total, cut to whole numbers
+CAST(FLOOR(CAST({total} AS DOUBLE) / {number}) AS BIGINT)
+
+-- whole!(value): a double, cut to whole numbers
+CAST(FLOOR({value}) AS BIGINT)
+
+-- sum!(value): a sum of whole numbers as one; by itself, SUM is of a wider type
+CAST(SUM({value}) AS BIGINT)
+
+-- sum_where!(condition, value): the sum of the rows for which a condition is true, 0 where there are none
+SUM(CASE WHEN {condition} THEN {value} ELSE 0 END)
+
+-- least!(one, other): the smaller of two
+CASE WHEN {one} < {other} THEN {one} ELSE {other} END
+
+-- greatest!(one, other): the larger of two
+CASE WHEN {one} > {other} THEN {one} ELSE {other} END
+
+-- median!(value, place, number): of rows that are numbered by their value, the value that half of them do not exceed
+MIN(CASE WHEN {place} * 2 >= {number} THEN {value} END)
+
+-- covered!(end, start, id, keys…): of slices of the same keys, the end of all that start earlier; NULL for the first
+MAX({end}) OVER (
+  PARTITION BY {keys…: {keys}}
+  ORDER BY {start} NULLS LAST, {id} NULLS LAST
+  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+)
+
+-- uncovered!(covered, start, end): the part of a slice that no earlier one covers
+CASE
+  WHEN {covered} IS NULL OR {covered} <= {start} THEN {end} - {start}
+  WHEN {covered} >= {end} THEN 0
+  ELSE {end} - {covered}
+END
+
+-- arg!(json, name): a named value of JSON, as text; NULL where there is none
+NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
+
+-- nulls_last!(columns…): an order that is the same on all engines
+{columns…: {columns} NULLS LAST}

@@ -1,0 +1,49 @@
+-- Slices of instructions that XLA compiled, added up
+--
+-- question: How often and how long did each instruction of XLA run, by place and by the name of its slices?
+-- reads: _instruction_slice, op_slice
+-- notes: The self time is that of op_slice, so that all views agree. Executions without a number of
+--   their own have run_id -1 in TensorFlow.
+-- columns:
+--   source_id | int | source it was read from
+--   place | text | device, host or launch, as in op_slice; none for rows that repeat others
+--   device | text | device it ran on, or was launched from
+--   hlo_module | text | module that the slices name
+--   program_id | text | program that the slices name
+--   numbered | bool | true when each execution of the program has a number of its own
+--   op_name | text | instruction that the slices name
+--   name | text | name of the slices, on a GPU that of the kernel
+--   slices | int | how many
+--   sum_dur_ps | ps | their durations with children, added up
+--   sum_self_ps | ps | their self times, added up
+WITH placed AS (
+  SELECT
+    n.source_id,
+    COALESCE(o.place, 'none') AS stands,
+    COALESCE(o.device, n.process) AS ran_on,
+    n.hlo_module,
+    n.program_id,
+    COALESCE(n.execution, '-1') <> '-1' AS numbered,
+    n.op_name,
+    n.name,
+    n.dur_ps,
+    COALESCE(o.self_ps, n.self_ps) AS own_ps
+  FROM _instruction_slice AS n
+  LEFT JOIN op_slice AS o ON o.slice_id = n.slice_id
+)
+
+SELECT
+  p.source_id,
+  p.stands AS place,
+  p.ran_on AS device,
+  p.hlo_module,
+  p.program_id,
+  p.numbered,
+  p.op_name,
+  p.name,
+  COUNT(*) AS slices,
+  sum!(p.dur_ps) AS sum_dur_ps,
+  sum!(p.own_ps) AS sum_self_ps
+FROM placed AS p
+GROUP BY p.source_id, p.stands, p.ran_on, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name
+ORDER BY nulls_last!(p.source_id, place, device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name)

@@ -1,0 +1,18 @@
+-- The peak by lines of the program
+--
+-- question: Which lines of the program held the peak of an allocator?
+-- reads: buffer
+-- parameters:
+--   source_id | int | source to look at
+--   allocator | text | name of the allocator
+-- columns:
+--   file | text | file that made the op
+--   line | int | line in that file
+--   function | text | function that contains it
+--   held_bytes | bytes | held at the peak
+--   blocks | int | blocks of it
+SELECT b.file, b.line, b.function, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks
+FROM buffer AS b
+WHERE b.at_peak AND b.source_id = $source_id AND b.allocator = $allocator
+GROUP BY b.file, b.line, b.function
+ORDER BY nulls_last!(held_bytes DESC, b.file, b.line, b.function)

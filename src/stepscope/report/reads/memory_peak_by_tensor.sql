@@ -1,0 +1,19 @@
+-- The peak by tensors
+--
+-- question: Which tensors held the peak of an allocator?
+-- reads: buffer
+-- parameters:
+--   source_id | int | source to look at
+--   allocator | text | name of the allocator
+-- columns:
+--   op_name | text | op that asked for it
+--   slot | int | which output of the op
+--   dtype | text | element type
+--   shape | text | shape as JSON
+--   held_bytes | bytes | held at the peak
+--   blocks | int | blocks of it
+SELECT b.op_name, b.slot, b.dtype, b.shape, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks
+FROM buffer AS b
+WHERE b.at_peak AND b.source_id = $source_id AND b.allocator = $allocator
+GROUP BY b.op_name, b.slot, b.dtype, b.shape
+ORDER BY nulls_last!(held_bytes DESC, b.op_name, b.slot, b.dtype, b.shape)
