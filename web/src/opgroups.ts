@@ -11,6 +11,8 @@ export interface OpRow {
   op: string | null;
   op_type: string | null;
   class: string | null;
+  /** It works for the input pipeline. */
+  feeds: boolean;
   slices: number;
   total_ps: number;
   self_ps: number;
@@ -20,6 +22,7 @@ export interface OpRow {
 export interface Group {
   key: string;
   class: string | null;
+  part: Part;
   ops: number;
   slices: number;
   total_ps: number;
@@ -29,6 +32,9 @@ export interface Group {
   max_ps: number | null;
   share: number;
 }
+/** What the op is part of. */
+export type Part = "model" | "input pipeline";
+export const partOf = (row: OpRow): Part => (row.feeds ? "input pipeline" : "model");
 export type Dimension = "op_type" | "op" | "scope" | "device";
 
 /** Where an op is in the hierarchy of names: a/b of a/b/MatMul; "" when it is in none. */
@@ -56,17 +62,20 @@ const least = (a: number | null, b: number | null): number | null =>
 const most = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.max(a, b);
 
-/** Groups with the largest self times first. A group has the class in which most of its self time is. */
+/** Groups with the largest self times first, those of the input pipeline apart from the model's. A group has the
+ * class in which most of its self time is. */
 export function grouped(rows: OpRow[], by: Dimension): Group[] {
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0) || 1;
   const apart = new Map<string, OpRow[]>();
   for (const row of rows) {
-    const own = apart.get(keyOf(row, by));
+    const key = `${partOf(row)} ${keyOf(row, by)}`;
+    const own = apart.get(key);
     if (own) own.push(row);
-    else apart.set(keyOf(row, by), [row]);
+    else apart.set(key, [row]);
   }
-  return [...apart]
-    .map(([key, own]) => {
+  return [...apart.values()]
+    .map((own) => {
+      const key = keyOf(own[0]!, by);
       const sum = (name: "slices" | "total_ps" | "self_ps") => own.reduce((all, row) => all + row[name], 0);
       const classes = new Map<string | null, number>();
       for (const row of own) classes.set(row.class, (classes.get(row.class) ?? 0) + row.self_ps);
@@ -75,6 +84,7 @@ export function grouped(rows: OpRow[], by: Dimension): Group[] {
       return {
         key,
         class: largest?.[0] ?? null,
+        part: partOf(own[0]!),
         ops: new Set(own.map((row) => row.op)).size,
         slices,
         total_ps,

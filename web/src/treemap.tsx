@@ -35,11 +35,11 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
             show(item.share, "ratio"),
             `${item.slices.toLocaleString("en")}×`,
           ];
-          const title = `${plain(item.key, 200)}\n${told.join(", ")}`;
+          const title = `${plain(item.key, 200)}\n${[...told, ...(item.part === "model" ? [] : ["for the input"])].join(", ")}`;
           return (
             <svg
-              class="box"
-              key={item.key}
+              class={item.part === "input pipeline" ? "box feeds" : "box"}
+              key={`${item.part} ${item.key}`}
               x={percent(x, WIDE)}
               y={y}
               width={percent(w, WIDE)}
@@ -64,6 +64,11 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
                   style: { "--turn": `${turnOf(item.key)}deg` },
                 })}
               />
+              {item.part === "input pipeline" && (
+                <foreignObject width="100%" height="100%">
+                  <div class="feeds" />
+                </foreignObject>
+              )}
               {h > LABEL.high && w > LABEL.wide && (
                 <foreignObject width="100%" height="100%">
                   <p>
