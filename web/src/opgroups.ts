@@ -22,7 +22,7 @@ export interface OpRow {
 export interface Group {
   key: string;
   class: string | null;
-  part: Part;
+  part: Part | "both";
   ops: number;
   slices: number;
   total_ps: number;
@@ -62,20 +62,18 @@ const least = (a: number | null, b: number | null): number | null =>
 const most = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.max(a, b);
 
-/** Groups with the largest self times first, those of the input pipeline apart from the model's. A group has the
- * class in which most of its self time is. */
+/** Groups with the largest self times first. A group has the class in which most of its self time is. */
 export function grouped(rows: OpRow[], by: Dimension): Group[] {
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0) || 1;
   const apart = new Map<string, OpRow[]>();
   for (const row of rows) {
-    const key = `${partOf(row)} ${keyOf(row, by)}`;
-    const own = apart.get(key);
+    const own = apart.get(keyOf(row, by));
     if (own) own.push(row);
-    else apart.set(key, [row]);
+    else apart.set(keyOf(row, by), [row]);
   }
-  return [...apart.values()]
-    .map((own) => {
-      const key = keyOf(own[0]!, by);
+  return [...apart]
+    .map(([key, own]): Group => {
+      const parts = new Set(own.map(partOf));
       const sum = (name: "slices" | "total_ps" | "self_ps") => own.reduce((all, row) => all + row[name], 0);
       const classes = new Map<string | null, number>();
       for (const row of own) classes.set(row.class, (classes.get(row.class) ?? 0) + row.self_ps);
@@ -84,7 +82,7 @@ export function grouped(rows: OpRow[], by: Dimension): Group[] {
       return {
         key,
         class: largest?.[0] ?? null,
-        part: partOf(own[0]!),
+        part: parts.size > 1 ? "both" : partOf(own[0]!),
         ops: new Set(own.map((row) => row.op)).size,
         slices,
         total_ps,

@@ -255,9 +255,14 @@ test("groups of ops hold every slice and all self time once, whatever they are g
           rows.reduce((sum, row) => sum + row[name], 0),
         );
       }
-      expect(groups.filter((g) => g.part === "input pipeline").reduce((sum, g) => sum + g.self_ps, 0)).toBe(
-        rows.filter((row) => row.feeds).reduce((sum, row) => sum + row.self_ps, 0),
+      const feeding = grouped(
+        rows.filter((row) => row.feeds),
+        by as "op",
       );
+      for (const g of groups) {
+        const [fed] = feeding.filter((one) => one.key === g.key).map((one) => one.slices);
+        expect(g.part).toBe(fed === undefined ? "model" : fed === g.slices ? "input pipeline" : "both");
+      }
       expect(Math.max(0, ...groups.map((g) => g.max_ps ?? 0))).toBe(
         Math.max(0, ...rows.map((row) => row.max_ps ?? 0)),
       );

@@ -35,11 +35,11 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
             show(item.share, "ratio"),
             `${item.slices.toLocaleString("en")}×`,
           ];
-          const title = `${plain(item.key, 200)}\n${[...told, ...(item.part === "model" ? [] : ["for the input"])].join(", ")}`;
+          const title = `${plain(item.key, 200)}\n${[...told, ...(item.part === "input pipeline" ? ["for the input"] : [])].join(", ")}`;
           return (
             <svg
               class={item.part === "input pipeline" ? "box feeds" : "box"}
-              key={`${item.part} ${item.key}`}
+              key={item.key}
               x={percent(x, WIDE)}
               y={y}
               width={percent(w, WIDE)}

@@ -50,7 +50,6 @@ function tableOf(groups: Group[], by: Dimension, apart: boolean): Table {
   const columns = [
     column("key", "text", COLUMNS[by]),
     column("class", "text", "Class", "class of most of its self time"),
-    ...(apart ? [column("part", "text", "Part of", "the model, or the input pipeline")] : []),
     column("self_ps", "ps", "Self", "self times, added up"),
     column("share", "ratio", "Share", "part of all self time that is shown"),
     column("total_ps", "ps", "Total", "durations with children, added up"),
@@ -59,6 +58,7 @@ function tableOf(groups: Group[], by: Dimension, apart: boolean): Table {
     column("min_ps", "ps", "Shortest", "shortest duration"),
     column("max_ps", "ps", "Longest", "longest duration"),
     ...(by === "op" ? [] : [column("ops", "int", "Ops", "different ops")]),
+    ...(apart ? [column("part", "text", "Part of", "the model, the input pipeline, or both")] : []),
   ];
   return { columns, rows: groups as unknown as Row[], total: groups.length };
 }
