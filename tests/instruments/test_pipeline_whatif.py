@@ -79,7 +79,8 @@ def test_the_same_change_has_the_same_prediction() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz", "tf_guide/list_files.xplane.pb.gz"]
+    "name",
+    ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz", "tf_guide/list_files.xplane.pb.gz"],
 )
 def test_a_stage_without_work_leaves_what_the_summary_says(name: str) -> None:
     """The slider at its end, the headline and `whatif --without input` ask one thing."""

@@ -235,7 +235,7 @@ def test_parts_of_a_range_are_those_of_its_whole_steps(served: Served, opened: O
     assert found > 10
 
 
-def test_a_range_has_its_longest_ops_and_waits(served: Served, opened: Trace) -> None:
+def test_a_range_has_its_longest_ops_and_waits(served: Served, opened: OpenTrace) -> None:
     steps = opened.query(
         "SELECT s.ts_ps + f.shift_ps, s.ts_ps + f.shift_ps + s.dur_ps FROM step AS s"
         " JOIN _source_shift AS f ON f.source_id = s.source_id"

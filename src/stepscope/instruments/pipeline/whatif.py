@@ -83,11 +83,11 @@ def ask(
 
 
 def _takes_the_limit(diagnosis: Diagnosis, settings: Iterable[Setting]) -> bool:
-    """Whether the stages that limit are gone and all else is as it was: what the summary says is left then."""
+    """Whether the stages that limit are gone and all else stays: the summary says what is left then."""
     limiting = {load.stage.number for load in (diagnosis.bottleneck, diagnosis.beside) if load is not None}
     widths = {load.stage.number: load.width for load in diagnosis.loads}
-    changed = [setting for setting in settings if (setting.width, setting.work) != (widths[setting.number], 1)]
-    return {setting.number for setting in changed} == limiting and not any(one.work for one in changed)
+    changed = [one for one in settings if (one.width, one.work) != (widths[one.number], 1)]
+    return {one.number for one in changed} == limiting and not any(one.work for one in changed)
 
 
 def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]) -> bool:
