@@ -20,7 +20,7 @@ WITH ops AS (
     o.op,
     o.place,
     o.self_ps AS took_ps,
-    ROW_NUMBER() OVER (PARTITION BY o.place ORDER BY o.self_ps DESC NULLS LAST, o.slice_id NULLS LAST) AS turn
+    ROW_NUMBER() OVER (PARTITION BY o.place ORDER BY o.self_ps DESC NULLS LAST, o.slice_id NULLS LAST) AS nth
   FROM op_slice AS o
   INNER JOIN _source_shift AS f ON f.source_id = o.source_id
   WHERE o.works AND o.ts_ps + f.shift_ps >= $first_ps AND o.ts_ps + f.shift_ps < $until_ps
@@ -35,7 +35,7 @@ waits AS (
     w.dur_ps AS took_ps,
     ROW_NUMBER() OVER (
       PARTITION BY w.track_id, w.wait ORDER BY w.dur_ps DESC NULLS LAST, w.slice_id NULLS LAST
-    ) AS turn
+    ) AS nth
   FROM wait_slice AS w
   INNER JOIN _source_shift AS f ON f.source_id = w.source_id
   WHERE w.ts_ps + f.shift_ps >= $first_ps AND w.ts_ps + f.shift_ps < $until_ps
@@ -48,19 +48,19 @@ longest AS (
     w.place,
     w.awaited,
     w.took_ps,
-    ROW_NUMBER() OVER (ORDER BY w.took_ps DESC NULLS LAST, w.slice_id NULLS LAST) AS turn
+    ROW_NUMBER() OVER (ORDER BY w.took_ps DESC NULLS LAST, w.slice_id NULLS LAST) AS place_in_all
   FROM waits AS w
-  WHERE w.turn = 1
+  WHERE w.nth = 1
 ),
 
 found AS (
   SELECT o.slice_id, o.op AS title, o.place, NULL AS awaited, o.took_ps
   FROM ops AS o
-  WHERE o.turn <= $most
+  WHERE o.nth <= $most
   UNION ALL
   SELECT w.slice_id, w.title, w.place, w.awaited, w.took_ps
   FROM longest AS w
-  WHERE w.turn <= $most
+  WHERE w.place_in_all <= $most
 )
 
 SELECT f.slice_id AS id, f.title AS name, f.place, f.awaited AS wait, f.took_ps AS own_ps

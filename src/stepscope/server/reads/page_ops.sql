@@ -54,7 +54,7 @@ sums AS (
     CAST(SUM(o.slices) AS BIGINT) AS number,
     CAST(SUM(o.sum_dur_ps) AS BIGINT) AS total_ps,
     CAST(SUM(o.sum_self_ps) AS BIGINT) AS self_ps,
-    SUM(o.input_self_ps) * 2 > SUM(o.sum_self_ps) AS feeds,
+    SUM(o.input_self_ps) * 2 > SUM(o.sum_self_ps) AS mostly_input,
     MIN(o.min_dur_ps) AS min_ps,
     MAX(o.max_dur_ps) AS max_ps
   FROM shown AS o
@@ -69,7 +69,7 @@ SELECT
   s.op,
   s.op_type,
   s.page_class AS class,
-  COALESCE(s.feeds, FALSE) AS feeds,
+  COALESCE(s.mostly_input, FALSE) AS feeds,
   s.number AS slices,
   s.total_ps,
   s.self_ps,
