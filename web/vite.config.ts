@@ -11,7 +11,7 @@ function colours(): string {
   const all = [...Object.entries(looks), ["other", looks.unknown] as const];
   const rules = all.map(([label, look]) => {
     const on = "on" in look ? ON[look.on as keyof typeof ON] : null;
-    const text = on ? `.treemap .class-${label} ~ * { color: ${on}; }\n` : "";
+    const text = on ? `:is(.treemap, .flame) .class-${label} ~ * { color: ${on}; }\n` : "";
     const paint = ["background", "fill", "stroke"].map((what) => `${what}: var(--${label});`);
     return `.class-${label} { ${paint.join(" ")}${on ? ` --on: ${on};` : ""} }\n${text}`;
   });

@@ -13,6 +13,8 @@ from stepscope.instruments.pipeline.diagnoses import find
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, diagnose
 from stepscope.instruments.pipeline.whatif import Setting
+from stepscope.report import whatif_request
+from stepscope.report.whatif_request import WhatIfRequest
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.instruments.pipelines import sequential
@@ -74,6 +76,28 @@ def test_the_same_change_has_the_same_prediction() -> None:
         "halve_work",
         "more_cores",
     }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz", "tf_guide/list_files.xplane.pb.gz"],
+)
+def test_a_stage_without_work_leaves_what_the_summary_says(name: str) -> None:
+    """The slider at its end, the headline and `whatif --without input` ask one thing."""
+    with trace.open(SAMPLES / name, cache=False) as opened:
+        found = find(opened.query)[0].diagnosis
+        said = whatif_request.answer(opened, WhatIfRequest("input"), name).document
+    gone = [load.stage.number for load in (found.bottleneck, found.beside) if load is not None]
+    outcome = whatif.ask(found, [Setting(number, 3, 0.0) for number in gone])
+    assert outcome is not None
+    predicted = outcome.prediction
+    assert (predicted.step_ps, predicted.low_ps, predicted.high_ps) == pytest.approx(
+        (said["then_ps"], said["low"], said["high"]), rel=0.01
+    )
+    others = [load.stage.number for load in found.loads if load.stage.number not in gone]
+    more = whatif.ask(found, [Setting(number, 1, 0.0) for number in (*gone, *others)])
+    assert more is not None
+    assert more.prediction.step_ps <= predicted.step_ps * 1.01
 
 
 @given(st.sampled_from(RECORDINGS), st.lists(st.floats(0, 1), min_size=30, max_size=30))

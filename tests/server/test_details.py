@@ -235,6 +235,35 @@ def test_parts_of_a_range_are_those_of_its_whole_steps(served: Served, opened: O
     assert found > 10
 
 
+def test_a_range_has_its_longest_ops_and_waits(served: Served, opened: OpenTrace) -> None:
+    steps = opened.query(
+        "SELECT s.ts_ps + f.shift_ps, s.ts_ps + f.shift_ps + s.dur_ps FROM step AS s"
+        " JOIN _source_shift AS f ON f.source_id = s.source_id"
+    ).rows()
+    ops = opened.query(
+        "SELECT o.op, o.self_ps, o.ts_ps + f.shift_ps, o.place FROM op_slice AS o"
+        " JOIN _source_shift AS f ON f.source_id = o.source_id WHERE o.works"
+    ).rows()
+    waits = opened.query(
+        "SELECT w.dur_ps, w.ts_ps + f.shift_ps FROM wait_slice AS w"
+        " JOIN _source_shift AS f ON f.source_id = w.source_id"
+    ).rows()
+    for first, until in steps[:6]:
+        told = served.get(f"/api/range/longest?from={first}&to={until}").json
+        inside = [row for row in ops if first <= row[2] < until]
+        longest: dict[str, int] = defaultdict(int)
+        for _, self_ps, _, place in inside:
+            longest[place] = max(longest[place], self_ps)
+        assert {one["dur_ps"] for one in told["ops"]} >= set(longest.values())
+        assert len(told["ops"]) == sum(
+            min(details.MOST_LONGEST, sum(row[3] == place for row in inside)) for place in longest
+        )
+        durations = [dur_ps for dur_ps, ts_ps in waits if first <= ts_ps < until]
+        assert [one["dur_ps"] for one in told["waits"][:1]] == sorted(durations, reverse=True)[:1]
+        for one in told["ops"]:
+            assert served.get(f"/api/slice/{one['id']}").json["slice"]["ts_ps"] >= first
+
+
 def test_a_range_does_not_wait_for_where_its_steps_go(monkeypatch: pytest.MonkeyPatch) -> None:
     other = Served(RECORDINGS[1])
     held = threading.Event()

@@ -11,6 +11,8 @@ export interface OpRow {
   op: string | null;
   op_type: string | null;
   class: string | null;
+  /** It works for the input pipeline. */
+  feeds: boolean;
   slices: number;
   total_ps: number;
   self_ps: number;
@@ -20,6 +22,7 @@ export interface OpRow {
 export interface Group {
   key: string;
   class: string | null;
+  part: Part | "both";
   ops: number;
   slices: number;
   total_ps: number;
@@ -29,6 +32,9 @@ export interface Group {
   max_ps: number | null;
   share: number;
 }
+/** What the op is part of. */
+export type Part = "model" | "input pipeline";
+export const partOf = (row: OpRow): Part => (row.feeds ? "input pipeline" : "model");
 export type Dimension = "op_type" | "op" | "scope" | "device";
 
 /** Where an op is in the hierarchy of names: a/b of a/b/MatMul; "" when it is in none. */
@@ -66,7 +72,8 @@ export function grouped(rows: OpRow[], by: Dimension): Group[] {
     else apart.set(keyOf(row, by), [row]);
   }
   return [...apart]
-    .map(([key, own]) => {
+    .map(([key, own]): Group => {
+      const parts = new Set(own.map(partOf));
       const sum = (name: "slices" | "total_ps" | "self_ps") => own.reduce((all, row) => all + row[name], 0);
       const classes = new Map<string | null, number>();
       for (const row of own) classes.set(row.class, (classes.get(row.class) ?? 0) + row.self_ps);
@@ -75,6 +82,7 @@ export function grouped(rows: OpRow[], by: Dimension): Group[] {
       return {
         key,
         class: largest?.[0] ?? null,
+        part: parts.size > 1 ? "both" : partOf(own[0]!),
         ops: new Set(own.map((row) => row.op)).size,
         slices,
         total_ps,

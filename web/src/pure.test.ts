@@ -214,7 +214,7 @@ test("the bar of brushed steps is their mean, and unknown where a step has no pa
 
 test("a link to the timeline has whole picoseconds without an exponent", () => {
   expect(timelineLink([step(1, 1e9, 5e21), step(2, 2e9, 1)])).toBe(
-    "#timeline?from=1000000000&to=5000000001000000000000".replace(
+    "#timeline?from=1000000000&to=5000000001000000000000&sum=1".replace(
       "5000000001000000000000",
       BigInt(1e9 + 5e21).toString(),
     ),
@@ -235,6 +235,7 @@ const opRows = fc
       op: fc.constantFrom("a/b/MatMul", "a/b/Add", "a/Relu", "Sum", null),
       op_type: fc.constantFrom("MatMul", "Add", null),
       class: fc.constantFrom("compute", "wait", null),
+      feeds: fc.boolean(),
       device: fc.constantFrom("GPU 0", "GPU 1", null),
       slices: fc.integer({ min: 1, max: 9 }),
       total_ps: fc.nat(),
@@ -253,6 +254,14 @@ test("groups of ops hold every slice and all self time once, whatever they are g
         expect(groups.reduce((sum, g) => sum + g[name], 0)).toBe(
           rows.reduce((sum, row) => sum + row[name], 0),
         );
+      }
+      const feeding = grouped(
+        rows.filter((row) => row.feeds),
+        by as "op",
+      );
+      for (const g of groups) {
+        const [fed] = feeding.filter((one) => one.key === g.key).map((one) => one.slices);
+        expect(g.part).toBe(fed === undefined ? "model" : fed === g.slices ? "input pipeline" : "both");
       }
       expect(Math.max(0, ...groups.map((g) => g.max_ps ?? 0))).toBe(
         Math.max(0, ...rows.map((row) => row.max_ps ?? 0)),

@@ -64,11 +64,11 @@ export function partsByStep(section: Section | undefined): Map<string, Row> {
 export const partsOf = (parts: Map<string, Row>, step: Step): Row | undefined =>
   parts.get(keyOf(placeOf(step), step.step));
 
-/** The window of some steps, as the timeline takes it: whole picoseconds, without an exponent. */
+/** The window of some steps, added up, as the timeline takes it: whole picoseconds, without an exponent. */
 export function timelineLink(steps: Step[]): string {
   const begin = steps.reduce((least, s) => Math.min(least, Number(s.ts_ps)), Infinity);
   const end = steps.reduce((most, s) => Math.max(most, Number(s.ts_ps) + Number(s.dur_ps)), -Infinity);
-  return `#timeline?from=${BigInt(Math.floor(begin))}&to=${BigInt(Math.ceil(end))}`;
+  return `#timeline?from=${BigInt(Math.floor(begin))}&to=${BigInt(Math.ceil(end))}&sum=1`;
 }
 
 interface Options {
@@ -114,7 +114,10 @@ function Host({
   const [anchor, setAnchor] = useState<number | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
   const svg = useRef<SVGSVGElement>(null);
-  const most = Math.max(...columns.map((c) => Number(c.longest.dur_ps)), 1);
+  const slowest = columns.reduce((a, b) =>
+    Number(b.longest.dur_ps) > Number(a.longest.dur_ps) ? b : a,
+  ).longest;
+  const told = `${slowest.kind ?? "step"} ${slowest.step}`;
   // One that compiles is a thousand times as long as the others: it is cut, and says so.
   const top = ceiling(columns.map((c) => Number(c.longest.dur_ps))) || 1;
   const cut = columns.filter((c) => Number(c.longest.dur_ps) > top);
@@ -162,7 +165,15 @@ function Host({
     <figure>
       <figcaption>
         {place && `${plain(place, 120)}: `}
-        {counted(own.length, "step")}, the longest {duration(most)}.{" "}
+        {counted(own.length, "step")}, the longest{" "}
+        {linked ? (
+          <a href={timelineLink([slowest])} title="What it holds, in the timeline">
+            {told}
+          </a>
+        ) : (
+          told
+        )}{" "}
+        with {duration(Number(slowest.dur_ps))}.{" "}
         {chosen.length ? (
           <>
             Selected:{" "}

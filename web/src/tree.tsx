@@ -154,7 +154,7 @@ export function Flame({ tree, look }: { tree: Tree; look?: (node: Node) => strin
         </ul>
       )}
       <svg
-        class="flame"
+        class={look ? "flame of-classes" : "flame"}
         height={high}
         role="group"
         aria-label={`flame graph of ${counted(all.length, "box", "boxes")}`}
@@ -188,9 +188,9 @@ export function Flame({ tree, look }: { tree: Tree; look?: (node: Node) => strin
             >
               <title>{title}</title>
               <rect class={look ? look(box.node) : `f-${kindOf(box.node)}`} width="100%" height={ROW - 1} />
-              <text x="4" y="13">
-                {plain(`${box.node.name} ${place(box.node).split("/").pop() ?? ""}`.trim(), 180)}
-              </text>
+              <foreignObject width="100%" height={ROW}>
+                <p>{plain(`${box.node.name} ${place(box.node).split("/").pop() ?? ""}`.trim(), 180)}</p>
+              </foreignObject>
             </svg>
           );
         })}

@@ -35,10 +35,10 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
             show(item.share, "ratio"),
             `${item.slices.toLocaleString("en")}×`,
           ];
-          const title = `${plain(item.key, 200)}\n${told.join(", ")}`;
+          const title = `${plain(item.key, 200)}\n${[...told, ...(item.part === "input pipeline" ? ["for the input"] : [])].join(", ")}`;
           return (
             <svg
-              class="box"
+              class={item.part === "input pipeline" ? "box feeds" : "box"}
               key={item.key}
               x={percent(x, WIDE)}
               y={y}
@@ -64,6 +64,11 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
                   style: { "--turn": `${turnOf(item.key)}deg` },
                 })}
               />
+              {item.part === "input pipeline" && (
+                <foreignObject width="100%" height="100%">
+                  <div class="feeds" />
+                </foreignObject>
+              )}
               {h > LABEL.high && w > LABEL.wide && (
                 <foreignObject width="100%" height="100%">
                   <p>

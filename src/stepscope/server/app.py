@@ -51,6 +51,7 @@ from stepscope.server.sql_routes import download, schema_, sql
 from stepscope.server.timeline_routes import (
     counters,
     in_range,
+    longest,
     names,
     search,
     slice_,
@@ -96,6 +97,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/search", search),
     ("GET", "/api/range", in_range),
     ("GET", "/api/range/parts", step_parts),
+    ("GET", "/api/range/longest", longest),
     ("GET", "/api/counters", counters),
     ("GET", "/api/schema", schema_),
     ("POST", "/api/sql", sql),

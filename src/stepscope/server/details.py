@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_CHILDREN = 100
 MOST_ARROWS = 200
 MOST_NAMES = 200
+MOST_LONGEST = 2
 MOST_CHILD_NAMES = 40
 _IDS = ("id", "source_id", "parent_id", "correlation_id")
 
@@ -211,6 +212,20 @@ class Parts:
             )
         ]
         return {"steps": len(steps), "step_parts": parts}
+
+
+def longest(trace: OpenTrace, first_ps: int, until_ps: int) -> dict[str, Any]:
+    """The ops and the waits that took longest of those that begin in a range."""
+    asked = statement("page_longest", first_ps=first_ps, until_ps=until_ps, most=MOST_LONGEST)
+    rows = dicts(trace.query(asked))
+
+    def told(row: dict[str, Any]) -> dict[str, Any]:
+        return {"id": str(row["id"]), "name": row["name"], "dur_ps": row["own_ps"], "wait": row["wait"]}
+
+    return {
+        "ops": [told(row) for row in rows if row["wait"] is None],
+        "waits": [told(row) for row in rows if row["wait"] is not None],
+    }
 
 
 def counters(trace: OpenTrace, catalog: Catalog, first_ps: int, until_ps: int, px: int) -> dict[str, Any]:

@@ -91,6 +91,12 @@ async def step_parts(page: OpenPage, request: Request) -> Response:
     return Json(await asyncio.to_thread(lambda: encode(parts.within(first, until))))
 
 
+async def longest(page: OpenPage, request: Request) -> Response:
+    """The longest ops and waits of a range."""
+    first, until = requests.span(request)
+    return Json(await page.recording.desk.ask(lambda trace: encode(details.longest(trace, first, until))))
+
+
 async def counters(page: OpenPage, request: Request) -> Response:
     """Counters of a window."""
     first, until = requests.span(request)

@@ -3,15 +3,24 @@ import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/si
 import { here, note, place } from "../address";
 import { get, getBytes } from "../api";
 import { keep, recall } from "../theme";
-import type { Catalog } from "../types";
+import type { Catalog, Track } from "../types";
 import { Lay } from "./axis";
 import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, type Hit } from "./hit";
-import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible } from "./lanes";
+import {
+  type Arrangement,
+  heightOf,
+  LANE,
+  type Lane,
+  lanes,
+  shortTitles,
+  UNARRANGED,
+  visible,
+} from "./lanes";
 import { read, write } from "./link";
 import { type Arrow, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
-import type { Detail, Found, Parts, Ranged, Stack } from "./panel";
+import type { Detail, Found, Longest, Parts, Ranged, Stack } from "./panel";
 import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
 import { Store } from "./store";
 
@@ -83,6 +92,7 @@ export class Board {
       this.arrived.value++;
       this.error.value = this.store.error;
     });
+    this.titles = shortTitles(catalog.tracks);
     this.rows = computed(() =>
       lanes(
         catalog.tracks,
@@ -107,6 +117,12 @@ export class Board {
     const room = 0.02 * (to - from);
     this.window.value = within({ from: from - room, to: to + room }, this.whole);
   }
+
+  /** What a track is called beside its row. */
+  nameOf(track: Track | null): string {
+    return track ? (this.titles.get(track.track) ?? "") : "";
+  }
+  private readonly titles: Map<number, string>;
 
   /** How long the axis is. */
   get whole(): number {
@@ -476,6 +492,7 @@ export class Board {
     const abort = this.asked.signal,
       span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`;
     const later = this.ask<Parts>(`/api/range/parts?${span}`, abort);
+    const most = this.ask<Longest>(`/api/range/longest?${span}`, abort);
     void this.countRange(range, `${span}&px=1&tracks=${every.join(",")}`, abort);
     const ranged = await this.ask<Ranged>(`/api/range?${span}&tracks=${every.join(",")}`, abort);
     if (!ranged || this.range.value !== range) return;
@@ -483,9 +500,14 @@ export class Board {
       this.ranged.value = ranged;
       this.rangedTracks.value = every.length;
     });
-    const parts = await later;
-    if (this.range.value === range)
-      this.ranged.value = { ...ranged, parts: parts ?? { steps: 0, step_parts: [] } };
+    const add = (more: Partial<Ranged>) => {
+      if (this.range.value === range && this.ranged.value)
+        this.ranged.value = { ...this.ranged.value, ...more };
+    };
+    await Promise.all([
+      later.then((parts) => add({ parts: parts ?? { steps: 0, step_parts: [] } })),
+      most.then((longest) => longest && add({ longest })),
+    ]);
   }
   readonly rangedTracks = signal(0);
   /** Slices of the range, which are known before they are added up. */

@@ -18,17 +18,18 @@ const span = (text: string | null): Window | null => {
 };
 
 /** Reads the part of an address after #timeline; what makes no sense is left out. `from` and `to` are
- * moments of the axis, as the server counts; everything else is ps after the first moment, the origin. */
+ * moments of the axis, as the server counts, and `sum` adds up what lies between them; everything else is ps after the first moment, the origin. */
 export function read(hash: string, origin: bigint): Place {
   const query = new URLSearchParams(hash.slice(1).split("?")[1] ?? "");
   const slice = query.get("slice");
   const [from, to] = ["from", "to"]
     .map((key) => /^-?\d{1,19}$/.exec(query.get(key) ?? "")?.[0])
     .map((text) => text && Number(BigInt(text) - origin));
+  const asked = span(`${from}~${to}`);
   return {
-    window: span(query.get("window")) ?? span(`${from}~${to}`),
+    window: span(query.get("window")) ?? asked,
     slice: slice !== null && /^-?\d{1,19}$/.test(slice) ? slice : null,
-    range: span(query.get("range")),
+    range: span(query.get("range")) ?? (query.get("sum") === "1" ? asked : null),
     search: query.get("search") ?? "",
     together: query.get("aligned") === "1",
   };

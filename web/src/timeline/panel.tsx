@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { counted, duration } from "../format";
+import { kernelName } from "../opgroups";
 import { plain } from "../plain";
 import { Grid } from "../table";
 import type { Cell, Row, Table, Track } from "../types";
-import { titleOf } from "./lanes";
 
 export interface Detail {
   slice: Record<string, Cell> & { id: string; name: string; ts_ps: number | string; dur_ps: number | string };
@@ -42,6 +42,19 @@ export interface Ranged {
   work_ps: number;
   /** Where the steps of the range go; what is not there yet is still being worked out. */
   parts?: Parts;
+  longest?: Longest;
+}
+interface Long {
+  id: string;
+  name: string;
+  dur_ps: number;
+  /** What is waited for; null for an op. */
+  wait: string | null;
+}
+/** Of a range, the ops and the waits that took longest. */
+export interface Longest {
+  ops: Long[];
+  waits: Long[];
 }
 /** The calls of a sampled stack, the innermost first, and the time of all samples that begin with them. */
 export interface Stack {
@@ -213,7 +226,18 @@ function Children({ detail, go }: { detail: Detail; go: Go }): JSX.Element | nul
 }
 
 /** What is known of the selected slice, with everything it is connected to a click away. */
-export function SlicePanel({ detail, moment, go }: { detail: Detail; moment: string; go: Go }): JSX.Element {
+export function SlicePanel({
+  detail,
+  moment,
+  name,
+  go,
+}: {
+  detail: Detail;
+  moment: string;
+  /** What its track is called beside the rows. */
+  name: string;
+  go: Go;
+}): JSX.Element {
   const { slice, args, children_total: total, flows, track, around, launched_by: launched } = detail;
   const more = Object.entries(slice).filter(
     ([key, value]) => !KNOWN.has(key) && value !== null && value !== "unknown",
@@ -247,9 +271,7 @@ export function SlicePanel({ detail, moment, go }: { detail: Detail; moment: str
                 ? [["Self", duration(Number(slice.self_ps))] as [string, string]]
                 : []),
               ["Begins at", moment],
-              ...(track
-                ? [["Track", plain(`${track.group} / ${titleOf(track)}`, 300)] as [string, string]]
-                : []),
+              ...(track ? [["Track", plain(`${track.group} / ${name}`, 300)] as [string, string]] : []),
               ...more.map(
                 ([key, value]) =>
                   [titled(key), key.endsWith("_ps") ? duration(Number(value)) : text(value)] as [
@@ -340,12 +362,31 @@ export function RangePanel({
   ranged,
   length,
   tracks,
+  go,
 }: {
   ranged: Ranged;
   length: number;
   tracks: number;
+  go: Go;
 }): JSX.Element {
-  const { rows, names, slices, busy_ps: busy, work_ps: work, parts } = ranged;
+  const { rows, names, slices, busy_ps: busy, work_ps: work, parts, longest } = ranged;
+  const listed = (title: string, those: Long[] | undefined) =>
+    those?.length ? (
+      <>
+        <h3>{title}</h3>
+        <ul class="plain">
+          {those.map((one) => (
+            <li>
+              <Link id={one.id} name={kernelName(one.name)} go={go} />{" "}
+              <span class="quiet">
+                {one.wait && `for ${one.wait}, `}
+                {duration(one.dur_ps)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </>
+    ) : null;
   return (
     <div class="panel-columns">
       <div>
@@ -376,6 +417,12 @@ export function RangePanel({
           </ul>
         )}
       </div>
+      {(longest?.ops.length || longest?.waits.length) && (
+        <div class="tl-longest">
+          {listed("Longest ops", longest.ops)}
+          {listed("Longest waits", longest.waits)}
+        </div>
+      )}
       <div class="wide">
         <Grid table={{ columns: COLUMNS, rows: rows as unknown as Row[], total: names }} />
         {names > rows.length && (

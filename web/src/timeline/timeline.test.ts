@@ -524,6 +524,8 @@ describe("the address", () => {
     expect(
       read("#timeline?from=1000000000000000007&to=1000000000000000107", 1_000_000_000_000_000_000n).window,
     ).toEqual({ from: 7, to: 107 });
+    expect(read("#timeline?from=7&to=107&sum=1", 7n).range).toEqual({ from: 0, to: 100 });
+    expect(read("#timeline?from=7&to=107", 7n).range).toBeNull();
   });
 });
 

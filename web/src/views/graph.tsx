@@ -48,7 +48,7 @@ const Nothing = (): JSX.Element => (
   <Empty title="No graph" commands={["stepscope record -- python train.py"]}>
     <p>
       This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition
-      graphs, in dump folders of XLA, and in the folders of
+      graphs, in dump folders of XLA, and in what this records:
     </p>
   </Empty>
 );

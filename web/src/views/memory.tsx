@@ -125,7 +125,7 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
             <Prose text={sentence} />
           </p>
         ))}
-        <Sections of={report} />
+        <Sections of={saidOnce(report)} />
       </>
     );
   if (!allocators.length)
@@ -163,6 +163,15 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
     </>
   );
 }
+
+/** A report whose sections do not say again what its headline says. */
+const saidOnce = (report: MemoryReport): MemoryReport => ({
+  ...report,
+  sections: report.sections.map((section) => ({
+    ...section,
+    answer: section.answer.filter((sentence) => !report.headline.includes(sentence)),
+  })),
+});
 
 const Memory = (): JSX.Element => (
   <Loaded<MemoryReport> from="/api/report/memory">{(report) => <Shown report={report} />}</Loaded>

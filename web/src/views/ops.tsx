@@ -4,7 +4,16 @@ import { ofRow } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration } from "../format";
 import { Loaded } from "../loading";
-import { type Dimension, type Group, grouped, type OpRow, scopeOf, scopeTree } from "../opgroups";
+import {
+  type Dimension,
+  type Group,
+  grouped,
+  type OpRow,
+  type Part,
+  partOf,
+  scopeOf,
+  scopeTree,
+} from "../opgroups";
 import { plain } from "../plain";
 import { Prose, sqlLink } from "../prose";
 import { Open } from "../sections";
@@ -37,7 +46,7 @@ const column = (name: string, unit: string, title: string, about = ""): Column =
   about,
 });
 
-function tableOf(groups: Group[], by: Dimension): Table {
+function tableOf(groups: Group[], by: Dimension, apart: boolean): Table {
   const columns = [
     column("key", "text", COLUMNS[by]),
     column("class", "text", "Class", "class of most of its self time"),
@@ -49,6 +58,7 @@ function tableOf(groups: Group[], by: Dimension): Table {
     column("min_ps", "ps", "Shortest", "shortest duration"),
     column("max_ps", "ps", "Longest", "longest duration"),
     ...(by === "op" ? [] : [column("ops", "int", "Ops", "different ops")]),
+    ...(apart ? [column("part", "text", "Part of", "the model, the input pipeline, or both")] : []),
   ];
   return { columns, rows: groups as unknown as Row[], total: groups.length };
 }
@@ -76,43 +86,50 @@ export function slicesOf(key: string, by: Dimension, place: string): string {
 const flames = (sections: Section[]): Section[] =>
   sections.flatMap((s) => [...(s.tree?.size ? [s] : []), ...flames(s.parts)]);
 
-function Python(): JSX.Element {
-  return (
-    <>
-      <Loaded<Report> from="/api/report/summary">
-        {(report) => {
-          const found = flames(report.sections);
-          return found.length ? (
-            found.map((section) => <Open section={section} />)
-          ) : (
-            <section class="empty">
-              <h2>No stacks of Python</h2>
-              <p class="quiet">
-                <Prose text="The recording holds none: `stepscope record` samples them, and PyTorch's profiler has them with `with_stack=True`." />
+const Python = (): JSX.Element => (
+  <Loaded<Report> from="/api/report/summary">
+    {(report) => {
+      const found = flames(report.sections);
+      return (
+        <>
+          {found.map((section) => (
+            <Open section={section} />
+          ))}
+          <Lines alone={!found.length} />
+        </>
+      );
+    }}
+  </Loaded>
+);
+
+/** Time by line of the program. alone: nothing else is known of its Python. */
+const Lines = ({ alone }: { alone: boolean }): JSX.Element => (
+  <Loaded<Section> from="/api/analysis/python_lines">
+    {(section) => {
+      if (section.table?.rows.length)
+        return (
+          <section aria-label={section.title}>
+            <h2>{section.title}</h2>
+            <p class="quiet">{section.question}</p>
+            <Grid table={section.table} first={50} />
+            {section.sql && (
+              <p>
+                <a href={sqlLink(section.sql)}>Open in the SQL view</a>
               </p>
-            </section>
-          );
-        }}
-      </Loaded>
-      <Loaded<Section> from="/api/analysis/python_lines">
-        {(section) =>
-          section.table?.rows.length ? (
-            <section aria-label={section.title}>
-              <h2>{section.title}</h2>
-              <p class="quiet">{section.question}</p>
-              <Grid table={section.table} first={50} />
-              {section.sql && (
-                <p>
-                  <a href={sqlLink(section.sql)}>Open in the SQL view</a>
-                </p>
-              )}
-            </section>
-          ) : null
-        }
-      </Loaded>
-    </>
-  );
-}
+            )}
+          </section>
+        );
+      return (
+        <section class="empty" hidden={!alone}>
+          <h2>No stacks of Python</h2>
+          <p class="quiet">
+            <Prose text="The recording holds none: `stepscope record` samples them, and PyTorch's profiler has them with `with_stack=True`." />
+          </p>
+        </section>
+      );
+    }}
+  </Loaded>
+);
 
 function Shown({ ops }: { ops: Ops }): JSX.Element {
   const places = PLACES.filter((place) => ops.rows.some((row) => row.place === place));
@@ -121,6 +138,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   const [place, setPlace] = useState(places[0] ?? "device");
   const [device, setDevice] = useState("");
   const [kind, setKind] = useState("");
+  const [part, setPart] = useState<Part | "">("");
   const [within, setWithin] = useState<{ by: Dimension; key: string } | null>(null);
   const dimension = by === "python" ? "op_type" : by;
   const rows = useMemo(
@@ -130,18 +148,21 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
           row.place === place &&
           (!device || row.device === device) &&
           (!kind || row.class === kind) &&
+          (!part || partOf(row) === part) &&
           (!within ||
             (within.by === "scope"
               ? scopeOf(row.op) === within.key || (scopeOf(row.op) === "" && within.key === "(no scope)")
               : (row[within.by as "op"] ?? "(unknown)") === within.key)),
       ),
-    [ops, place, device, kind, within],
+    [ops, place, device, kind, part, within],
   );
   const groups = useMemo(() => grouped(rows, dimension), [rows, dimension]);
   const tree = useMemo(() => (by === "scope" ? scopeTree(rows) : null), [rows, by]);
   const classes = [...new Set(ops.rows.filter((row) => row.place === place).map((row) => row.class ?? ""))]
     .filter(Boolean)
     .sort();
+  const fed = ops.rows.filter((row) => row.place === place && row.feeds).length;
+  const apart = fed > 0 && fed < ops.rows.filter((row) => row.place === place).length;
   const pick = (key: string) => {
     if (dimension !== "op" && dimension !== "device") {
       setWithin({ by: dimension, key });
@@ -179,6 +200,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
                   onInput={(e) => {
                     setPlace(e.currentTarget.value);
                     setKind("");
+                    setPart("");
                   }}
                 >
                   {places.map((one) => (
@@ -209,6 +231,16 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
                 </select>
               </label>
             )}
+            {apart && (
+              <label>
+                Part of{" "}
+                <select name="part" value={part} onInput={(e) => setPart(e.currentTarget.value as Part | "")}>
+                  <option value="">all</option>
+                  <option>model</option>
+                  <option>input pipeline</option>
+                </select>
+              </label>
+            )}
             {within && (
               <button type="button" onClick={() => setWithin(null)}>
                 {COLUMNS[within.by]}: {plain(within.key, 60)} ×
@@ -235,6 +267,12 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
                       {one}
                     </li>
                   ))}
+                {apart && !tree && rows.some((row) => row.feeds) && (
+                  <li>
+                    <i class="swatch feeds" />
+                    input pipeline
+                  </li>
+                )}
                 {!tree && <li class="quiet">shades of one colour: scopes, or types of op</li>}
               </ul>
               {tree ? (
@@ -246,8 +284,8 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
           )}
           <section class="ops-table" aria-label="Table">
             <Grid
-              key={`${by}${place}`}
-              table={tableOf(groups, dimension)}
+              key={`${by}${place}${part}`}
+              table={tableOf(groups, dimension, apart)}
               all
               apart
               first={50}

@@ -235,7 +235,9 @@ function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): J
                   </svg>
                   <span class="quiet">
                     {duration(stage.service_ps)}
-                    {next !== undefined && next !== stage.service_ps ? ` → ${duration(next)}` : ""}
+                    {next !== undefined && next !== stage.service_ps
+                      ? ` → ${now.work ? duration(next) : "gone"}`
+                      : ""}
                   </span>
                 </td>
                 <td class="number">{duration(stage.work_ps)}</td>
@@ -268,7 +270,7 @@ function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): J
                       disabled={pipeline.step_ps === null}
                       onInput={(e) => onWant(stage, { work: Number(e.currentTarget.value) / 100 })}
                     />{" "}
-                    <output>{Math.round(100 * now.work)} %</output>
+                    <output>{now.work ? `${Math.round(100 * now.work)} %` : "gone"}</output>
                   </label>
                 </td>
               </tr>

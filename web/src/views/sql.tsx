@@ -106,7 +106,9 @@ function Aside({
   const tables = schema.tables.filter((table) =>
     fits(table.name, table.comment, ...table.columns.flatMap((c) => [c.name, c.comment])),
   );
-  const analyses = schema.analyses.filter((one) => fits(one.name, one.title, one.question));
+  const analyses = schema.analyses
+    .filter((one) => fits(one.name, one.title, one.question))
+    .sort((a, b) => a.title.localeCompare(b.title));
   return (
     <aside aria-label="Tables and statements">
       <input

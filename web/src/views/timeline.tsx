@@ -462,6 +462,7 @@ function Panel({ board }: { board: Board }): JSX.Element {
       {detail.value && (
         <SlicePanel
           detail={detail.value}
+          name={board.nameOf(detail.value.track)}
           moment={at(detail.value.slice.ts_ps, detail.value.track?.track ?? null)}
           go={(id) => void board.select(id, true)}
         />
@@ -479,7 +480,12 @@ function Panel({ board }: { board: Board }): JSX.Element {
         </p>
       )}
       {range.value && ranged.value && (
-        <RangePanel ranged={ranged.value} length={spanOf(range.value)} tracks={board.rangedTracks.value} />
+        <RangePanel
+          ranged={ranged.value}
+          length={spanOf(range.value)}
+          tracks={board.rangedTracks.value}
+          go={(id) => void board.select(id, true)}
+        />
       )}
       {!detail.value &&
         !stack.value &&
@@ -538,7 +544,13 @@ function Panel({ board }: { board: Board }): JSX.Element {
         </p>
       )}
       {!detail.value && !stack.value && !range.value && !found.value && error.value === null && (
-        <p class="quiet">{board.rows.value.length === 0 ? "The recording has no slices to draw." : HINT}</p>
+        <p class="quiet">
+          {board.rows.value.length === 0
+            ? "The recording has no slices to draw."
+            : board.selected.value !== null
+              ? "Reading …"
+              : HINT}
+        </p>
       )}
     </div>
   );

@@ -1,12 +1,13 @@
 """What a step would take with other threads, work or cores: the rate model with somebody's own numbers.
 
 Proposals (see trials) try what is usual. Here the user says how many threads a stage has, and how much of its
-work is left; the model, the prediction and its interval are the same.
+work is left; the model, the prediction and its interval are the same. A stage without any work is gone, as in
+what is said of the steps: nobody hands its elements over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,7 +28,7 @@ class Setting:
     width: int
     """Threads that share its work."""
     work: float = 1.0
-    """Part of its work that is left: 0.5 when its function is twice as fast."""
+    """Part of its work that is left: 0.5 when its function is twice as fast, 0 when the stage is gone."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ def ask(
         return None
     loads = {load.stage.number: load for load in diagnosis.loads}
     wanted = {setting.number: setting for setting in settings if setting.number in loads}
+    needs = tuple(_need(load, wanted.get(number)) for number, load in loads.items())
+    if cores in (None, now.cores) and not prefetch and _takes_the_limit(diagnosis, wanted.values()):
+        limit = diagnosis.without_limit
+        if limit is not None:
+            return PredictedStep(limit, needs)
     then = now if cores is None or cores == now.cores else _with_cores(now, cores)
     if prefetch:
         then = replace(then, parts=tuple(from_program(part) for part in then.parts))
@@ -73,8 +79,15 @@ def ask(
     prediction = predict(now, then, measured_ps)
     if not _surely_wider(diagnosis, [(loads[setting.number], setting) for setting in wanted.values()]):
         prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
-    needs = (_need(load, wanted.get(number)) for number, load in loads.items())
-    return PredictedStep(prediction, tuple(needs))
+    return PredictedStep(prediction, needs)
+
+
+def _takes_the_limit(diagnosis: Diagnosis, settings: Iterable[Setting]) -> bool:
+    """Whether the stages that limit are gone and all else stays: the summary says what is left then."""
+    limiting = {load.stage.number for load in (diagnosis.bottleneck, diagnosis.beside) if load is not None}
+    widths = {load.stage.number: load.width for load in diagnosis.loads}
+    changed = [one for one in settings if (one.width, one.work) != (widths[one.number], 1)]
+    return {one.number for one in changed} == limiting and not any(one.work for one in changed)
 
 
 def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]) -> bool:
@@ -87,6 +100,8 @@ def _with(
     then: PipelineModel, loads: Sequence[Load], load: Load, setting: Setting, measured_ps: int
 ) -> PipelineModel:
     """The model with a stage changed."""
+    if not setting.work:
+        return then.changed([setting.number], lambda part: None)
     if setting.width != load.width:
         part = next((part for part in then.parts if part.number == setting.number), None)
         if part is not None and (load.stage.ahead or (part.lane != PROGRAM and part.width > 1)):

@@ -15,6 +15,7 @@
 --   slices | int | Slices | how many
 --   sum_dur_ps | ps | Total | their durations with children, added up
 --   sum_self_ps | ps | Self | their self times, as in op_slice, added up
+--   input_self_ps | ps | For the input | the part of them that is work of the input pipeline
 --   min_dur_ps | ps | Shortest | shortest duration
 --   max_dur_ps | ps | Longest | longest duration
 WITH named AS (
@@ -26,6 +27,7 @@ WITH named AS (
     r.slices AS number,
     r.total_ps,
     r.op_self_ps AS own_ps,
+    CASE WHEN r.layer = 'input work' THEN r.op_self_ps ELSE 0 END AS feeding_ps,
     r.min_ps,
     r.max_ps
   FROM rollup_op AS r
@@ -45,6 +47,7 @@ SELECT
   sum!(n.number) AS slices,
   sum!(n.total_ps) AS sum_dur_ps,
   sum!(n.own_ps) AS sum_self_ps,
+  sum!(n.feeding_ps) AS input_self_ps,
   MIN(n.min_ps) AS min_dur_ps,
   MAX(n.max_ps) AS max_dur_ps
 FROM named AS n

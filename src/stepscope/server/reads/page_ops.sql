@@ -13,6 +13,7 @@
 --   op | text | name of the op
 --   op_type | text | type of the op
 --   class | text | as in page_names: compute, copy, communication, compile, python, input, wait or dispatch
+--   feeds | bool | whether most of its self time is work of the input pipeline
 --   slices | int | how many
 --   total_ps | ps | durations with children, added up
 --   self_ps | ps | self times, added up
@@ -35,6 +36,7 @@ WITH shown AS (
     o.slices,
     o.sum_dur_ps,
     o.sum_self_ps,
+    o.input_self_ps,
     o.min_dur_ps,
     o.max_dur_ps
   FROM op_sum AS o
@@ -52,6 +54,7 @@ sums AS (
     sum!(o.slices) AS number,
     sum!(o.sum_dur_ps) AS total_ps,
     sum!(o.sum_self_ps) AS self_ps,
+    SUM(o.input_self_ps) * 2 > SUM(o.sum_self_ps) AS mostly_input,
     MIN(o.min_dur_ps) AS min_ps,
     MAX(o.max_dur_ps) AS max_ps
   FROM shown AS o
@@ -66,6 +69,7 @@ SELECT
   s.op,
   s.op_type,
   s.page_class AS class,
+  COALESCE(s.mostly_input, FALSE) AS feeds,
   s.number AS slices,
   s.total_ps,
   s.self_ps,
