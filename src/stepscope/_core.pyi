@@ -466,7 +466,8 @@ def sweep_steps(
     such an instant, and the bits of what goes on besides. What it raises is raised here."""
 
 class Replay:
-    """The steps of a source, to be replayed with other times: see crates/core/src/replay."""
+    """The steps of a source, to be replayed with other times: see crates/core/src/replay. Its work ends with
+    Ctrl-C, and with Stopped (stepscope.background) when nobody wants it any more."""
 
     def __init__(
         self,
@@ -530,4 +531,5 @@ def layered_layout(
     widths: Sequence[float], edges: Sequence[tuple[int, int]]
 ) -> tuple[list[int], list[float]]:
     """Layer (from 0 at the top) and left edge of each box, none over another. Edges lead from box to box and
-    point down but where they close a cycle; others than between two boxes that are there say nothing."""
+    point down but where they close a cycle; others than between two boxes that are there say nothing. Ends
+    with Ctrl-C, and with Stopped (stepscope.background) when nobody wants it any more."""

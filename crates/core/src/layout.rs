@@ -4,6 +4,9 @@
 //! them, and one pass each way moves boxes towards their neighbours without letting any overlap. Edges that
 //! close a cycle are turned around for the layers only. Nothing is dropped: every box has a place.
 
+use crate::error::Result;
+use crate::wanted::Wanted;
+
 /// Free room between two boxes of a layer.
 const GAP: f32 = 16.0;
 const SWEEPS: usize = 4;
@@ -20,25 +23,24 @@ pub struct Place {
 
 /// Places boxes of these widths. Edges are pairs of boxes, from and to; those of a box with itself and those of
 /// boxes that are not there say nothing.
-#[must_use]
-pub fn layered(widths: &[f32], edges: &[(u32, u32)]) -> Vec<Place> {
+///
+/// # Errors
+/// They are not wanted any more.
+pub fn layered(widths: &[f32], edges: &[(u32, u32)], wanted: &Wanted<'_>) -> Result<Vec<Place>> {
     let count = widths.len();
     let known =
         |&&(from, to): &&(u32, u32)| from != to && (from as usize) < count && (to as usize) < count;
     let edges: Vec<(u32, u32)> = edges.iter().filter(known).copied().collect();
     let out = Neighbours::new(count, edges.iter().copied());
-    let forward = without_cycles(count, &out);
+    let forward = without_cycles(count, &out, wanted)?;
     let below = Neighbours::new(count, forward.iter().copied());
     let above = Neighbours::new(count, forward.iter().map(|&(from, to)| (to, from)));
-    let layer = longest_paths(count, &below, &above);
+    let layer = longest_paths(count, &below, &above, wanted)?;
     let mut layers = by_layer(&layer);
-    order(&mut layers, count, &below, &above);
-    let x = spread(&layers, widths, &below, &above);
-    layer
-        .into_iter()
-        .zip(x)
-        .map(|(layer, x)| Place { layer, x })
-        .collect()
+    order(&mut layers, count, &below, &above, wanted)?;
+    let x = spread(&layers, widths, &below, &above, wanted)?;
+    let places = layer.into_iter().zip(x);
+    Ok(places.map(|(layer, x)| Place { layer, x }).collect())
 }
 
 /// Edges by the box that they leave, in one array.
@@ -71,7 +73,7 @@ impl Neighbours {
 }
 
 /// The edges, those that lead back to a box on the way from a root turned around.
-fn without_cycles(count: usize, out: &Neighbours) -> Vec<(u32, u32)> {
+fn without_cycles(count: usize, out: &Neighbours, wanted: &Wanted<'_>) -> Result<Vec<(u32, u32)>> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
         Not,
@@ -89,6 +91,7 @@ fn without_cycles(count: usize, out: &Neighbours) -> Vec<(u32, u32)> {
         seen[root] = Seen::Open;
         path.push((root as u32, 0));
         while let Some((one, next)) = path.last_mut() {
+            wanted.step()?;
             let from = *one;
             let Some(&to) = out.of(from as usize).get(*next) else {
                 seen[from as usize] = Seen::Done;
@@ -107,15 +110,21 @@ fn without_cycles(count: usize, out: &Neighbours) -> Vec<(u32, u32)> {
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// For each box the longest way to it from a box that nothing leads to.
-fn longest_paths(count: usize, below: &Neighbours, above: &Neighbours) -> Vec<u32> {
+fn longest_paths(
+    count: usize,
+    below: &Neighbours,
+    above: &Neighbours,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<u32>> {
     let mut left: Vec<usize> = (0..count).map(|one| above.of(one).len()).collect();
     let mut ready: Vec<usize> = (0..count).filter(|&one| left[one] == 0).collect();
     let mut layer = vec![0; count];
     while let Some(one) = ready.pop() {
+        wanted.step()?;
         for &next in below.of(one) {
             let next = next as usize;
             layer[next] = layer[next].max(layer[one] + 1);
@@ -125,7 +134,7 @@ fn longest_paths(count: usize, below: &Neighbours, above: &Neighbours) -> Vec<u3
             }
         }
     }
-    layer
+    Ok(layer)
 }
 
 fn by_layer(layer: &[u32]) -> Vec<Vec<u32>> {
@@ -138,7 +147,13 @@ fn by_layer(layer: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// Orders each layer by where the neighbours of its boxes are, downwards and upwards in turn.
-fn order(layers: &mut [Vec<u32>], count: usize, below: &Neighbours, above: &Neighbours) {
+fn order(
+    layers: &mut [Vec<u32>],
+    count: usize,
+    below: &Neighbours,
+    above: &Neighbours,
+    wanted: &Wanted<'_>,
+) -> Result<()> {
     let mut at = vec![0.0_f32; count];
     for layer in layers.iter() {
         number(layer, &mut at);
@@ -152,6 +167,7 @@ fn order(layers: &mut [Vec<u32>], count: usize, below: &Neighbours, above: &Neig
         for step in 0..layers.len() {
             let place = if down { step } else { layers.len() - 1 - step };
             let layer = &mut layers[place];
+            wanted.steps(layer.len())?;
             let mut keyed: Vec<(f32, u32)> = layer
                 .iter()
                 .map(|&one| {
@@ -167,6 +183,7 @@ fn order(layers: &mut [Vec<u32>], count: usize, below: &Neighbours, above: &Neig
             number(layer, &mut at);
         }
     }
+    Ok(())
 }
 
 /// Places within a layer as parts of it, so that layers of different lengths compare.
@@ -182,7 +199,13 @@ fn mean(boxes: &[u32], at: &[f32]) -> Option<f32> {
 }
 
 /// Left edges: layers centred at first, then each box near the middle of its neighbours, none over another.
-fn spread(layers: &[Vec<u32>], widths: &[f32], below: &Neighbours, above: &Neighbours) -> Vec<f32> {
+fn spread(
+    layers: &[Vec<u32>],
+    widths: &[f32],
+    below: &Neighbours,
+    above: &Neighbours,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<f32>> {
     let mut centre = vec![0.0_f32; widths.len()];
     for layer in layers {
         let whole: f32 = layer.iter().map(|&one| widths[one as usize] + GAP).sum();
@@ -201,6 +224,7 @@ fn spread(layers: &[Vec<u32>], widths: &[f32], below: &Neighbours, above: &Neigh
                 layers.len() - 1 - step
             };
             let neighbours = if pass % 2 == 0 { above } else { below };
+            wanted.steps(layers[place].len())?;
             settle(&layers[place], widths, neighbours, &mut centre);
         }
     }
@@ -209,11 +233,8 @@ fn spread(layers: &[Vec<u32>], widths: &[f32], below: &Neighbours, above: &Neigh
         .zip(widths)
         .map(|(centre, width)| centre - width / 2.0)
         .fold(f32::INFINITY, f32::min);
-    centre
-        .iter()
-        .zip(widths)
-        .map(|(centre, width)| centre - width / 2.0 - least)
-        .collect()
+    let left = |(centre, width): (&f32, &f32)| centre - width / 2.0 - least;
+    Ok(centre.iter().zip(widths).map(left).collect())
 }
 
 /// Moves the boxes of a layer to where they want to be, as far as their order allows: once with each box pushed
@@ -243,6 +264,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn placed(widths: &[f32], edges: &[(u32, u32)]) -> Vec<Place> {
+        layered(widths, edges, &Wanted::always()).unwrap()
+    }
+
     fn graphs() -> impl Strategy<Value = (Vec<f32>, Vec<(u32, u32)>)> {
         (1_usize..60).prop_flat_map(|count| {
             let widths = proptest::collection::vec(1.0_f32..300.0, count);
@@ -257,7 +282,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_box_lies_over_another((widths, edges) in graphs()) {
-            let places = layered(&widths, &edges);
+            let places = placed(&widths, &edges);
             prop_assert_eq!(places.len(), widths.len());
             for a in 0..widths.len() {
                 prop_assert!(places[a].x >= 0.0);
@@ -272,7 +297,7 @@ mod tests {
         #[test]
         fn edges_point_down_where_there_is_no_cycle((widths, edges) in graphs()) {
             let rising: Vec<_> = edges.iter().copied().filter(|(from, to)| from < to).collect();
-            let places = layered(&widths, &rising);
+            let places = placed(&widths, &rising);
             for (from, to) in rising {
                 if (to as usize) < widths.len() {
                     prop_assert!(places[from as usize].layer < places[to as usize].layer);
@@ -282,15 +307,15 @@ mod tests {
 
         #[test]
         fn the_same_graph_is_placed_the_same((widths, edges) in graphs()) {
-            prop_assert_eq!(layered(&widths, &edges), layered(&widths, &edges));
+            prop_assert_eq!(placed(&widths, &edges), placed(&widths, &edges));
         }
     }
 
     #[test]
     fn nothing_and_one_have_a_place() {
-        assert!(layered(&[], &[]).is_empty());
+        assert!(placed(&[], &[]).is_empty());
         assert_eq!(
-            layered(&[5.0], &[(0, 0), (0, 9)]),
+            placed(&[5.0], &[(0, 0), (0, 9)]),
             [Place { layer: 0, x: 0.0 }]
         );
     }
@@ -302,7 +327,22 @@ mod tests {
             .map(|to| (to - 1, to))
             .chain([(count - 1, 0)])
             .collect();
-        let places = layered(&vec![10.0; count as usize], &edges);
+        let places = placed(&vec![10.0; count as usize], &edges);
         assert_eq!(places[count as usize - 1].layer, count - 1);
+    }
+
+    #[test]
+    fn what_nobody_wants_any_more_ends() {
+        let edges: Vec<_> = (1..400_000).map(|to| (to / 2, to)).collect();
+        for most in [1, 5, 20] {
+            let asked = std::cell::Cell::new(0);
+            let ask = || {
+                asked.set(asked.get() + 1);
+                asked.get() < most
+            };
+            let widths = vec![10.0; 400_000];
+            assert!(layered(&widths, &edges, &Wanted::while_(&ask)).is_err());
+            assert_eq!(asked.get(), most);
+        }
     }
 }

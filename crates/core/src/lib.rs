@@ -32,6 +32,7 @@ pub mod rollup;
 pub mod spans;
 pub mod steps;
 pub mod store;
+pub mod wanted;
 
 pub use formats::{decode, open};
 

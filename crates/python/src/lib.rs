@@ -29,6 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::input::{Codec, Input as CoreInput};
 use stepscope_core::store::{Needs, Options, Progress, Store as CoreStore};
+use stepscope_core::wanted::Wanted;
 use store::{Store, Stream};
 
 pyo3::create_exception!(
@@ -67,6 +68,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Runs without the GIL; the error becomes Python's.
 fn free<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     py.detach(work).map_err(|error| raise(py, error))
+}
+
+/// The same for work that may take long: it ends with what Ctrl-C raises, or with `Stopped` when nobody wants it any
+/// more (see `stepscope.background`).
+fn while_wanted<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Wanted<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let go_on = |py: Python<'_>| {
+        py.check_signals()?;
+        let background = py.import("stepscope.background")?;
+        background.call_method0("go_on").map(drop)
+    };
+    let ask = || {
+        let told = Python::attach(go_on);
+        told.map_err(|error| *lock(&raised) = Some(error)).is_ok()
+    };
+    let found = py.detach(|| work(&Wanted::while_(&ask)));
+    let raised = lock(&raised).take();
+    raised.map_or_else(|| found.map_err(|error| raise(py, error)), Err)
 }
 
 fn needs(names: Option<Vec<String>>) -> PyResult<Needs> {

@@ -3,6 +3,7 @@
 use crate::batch::wide;
 use crate::free;
 use crate::streams::batches;
+use crate::while_wanted;
 use arrow_array::RecordBatch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -67,14 +68,14 @@ impl Replay {
             free(py, || reading.arrows(&mut found, &batch))?;
             py.check_signals()?;
         }
-        let graph = py.detach(|| {
+        let graph = while_wanted(py, |wanted| {
             for track in &mut found.tracks {
                 track
                     .slices
                     .sort_by_key(|slice| (slice.from, std::cmp::Reverse(slice.to)));
             }
-            Graph::of(&found)
-        });
+            Graph::of(&found, wanted)
+        })?;
         Ok(Replay {
             graph,
             kinds: reading.kinds,
@@ -92,7 +93,7 @@ impl Replay {
         link: f64,
     ) -> PyResult<Vec<i64>> {
         let change = self.change(kinds, labels, unbound, event_ps, link)?;
-        Ok(py.detach(|| self.graph.replay(&change)))
+        while_wanted(py, |wanted| self.graph.replay(&change, wanted))
     }
 
     #[pyo3(signature = (kinds=None, labels=None, *, unbound=0, event_ps=0, link=1.0))]
@@ -107,7 +108,7 @@ impl Replay {
     ) -> PyResult<Vec<Stretch>> {
         let change = self.change(kinds, labels, unbound, event_ps, link)?;
         let ids: HashMap<usize, i64> = self.kinds.iter().map(|(id, n)| (*n, *id)).collect();
-        let way = py.detach(|| self.graph.longest_way(&change));
+        let way = while_wanted(py, |wanted| self.graph.longest_way(&change, wanted))?;
         let named = |(way, ps): (Way, i64)| match way {
             Way::Track(kind, label) => {
                 let label = Some(label).filter(|label| *label != UNLABELLED);

@@ -4,6 +4,8 @@ use super::frames::Frames;
 use super::points::Points;
 use super::waits;
 use super::{Label, NOTHING, Recording, What};
+use crate::error::Result;
+use crate::wanted::Wanted;
 
 /// A point comes no earlier than so long after another.
 #[derive(Debug, Clone, Copy)]
@@ -59,8 +61,11 @@ pub struct Graph {
 
 impl Graph {
     /// The graph of a recording.
-    pub fn of(recording: &Recording) -> Graph {
-        let points = Points::of(recording);
+    ///
+    /// # Errors
+    /// It is not wanted any more.
+    pub fn of(recording: &Recording, wanted: &Wanted<'_>) -> Result<Graph> {
+        let points = Points::of(recording, wanted)?;
         let all = points.ps.len();
         let mut counts = Counts {
             points: all,
@@ -68,6 +73,7 @@ impl Graph {
         };
         let mut found: Vec<(u32, Edge)> = Vec::with_capacity(recording.arrows.len());
         for arrow in &recording.arrows {
+            wanted.step()?;
             let from = points.at(arrow.from.track, arrow.from.ps);
             let to = points.at(arrow.to.track, arrow.to.ps);
             if points.ps[from] > points.ps[to] || arrow.from.track == arrow.to.track {
@@ -83,7 +89,7 @@ impl Graph {
         for (_, edge) in &found {
             hands[edge.from as usize] = true;
         }
-        let waits = waits::find(recording, &points, &reached, &hands);
+        let waits = waits::find(recording, &points, &reached, &hands, wanted)?;
         counts.inferred = waits.arrows.len();
         counts.held_ps = waits.held_ps;
         for (from, part, to) in waits.arrows {
@@ -123,8 +129,8 @@ impl Graph {
             counts,
         };
         graph.connect(found);
-        graph.sort();
-        graph
+        graph.sort(wanted)?;
+        Ok(graph)
     }
 
     /// The edges that end at a point.
@@ -147,7 +153,7 @@ impl Graph {
 
     /// Finds the order. Points at one moment may come after each other in a circle: then the recording's order breaks
     /// it.
-    fn sort(&mut self) {
+    fn sort(&mut self, wanted: &Wanted<'_>) -> Result<()> {
         let all = self.ps.len();
         let mut open: Vec<u32> = (0..all)
             .map(|point| self.edges_of(point).len() as u32 + u32::from(!self.begins[point]))
@@ -174,6 +180,7 @@ impl Graph {
         self.order = Vec::with_capacity(all);
         loop {
             while let Some(point) = ready.pop() {
+                wanted.step()?;
                 let here = point as usize;
                 if std::mem::replace(&mut placed[here], true) {
                     continue;
@@ -192,7 +199,7 @@ impl Graph {
                 }
             }
             if self.order.len() == all {
-                return;
+                return Ok(());
             }
             let by_time = stuck.get_or_insert_with(|| {
                 let mut left: Vec<u32> = (0..all as u32).filter(|p| !placed[*p as usize]).collect();

@@ -2,6 +2,8 @@
 
 use super::frames::Frames;
 use super::{Doing, Kind, Label, NOTHING, Place, REGION, Recording, Slice, UNLABELLED, What};
+use crate::error::Result;
+use crate::wanted::Wanted;
 
 /// The points of all tracks, track by track and in order of time. What is said of a point holds for the stretch that
 /// ends there; the first point of a track has none.
@@ -29,7 +31,7 @@ pub(super) struct Points {
 
 impl Points {
     /// Those of a recording.
-    pub fn of(recording: &Recording) -> Points {
+    pub fn of(recording: &Recording, wanted: &Wanted<'_>) -> Result<Points> {
         let mut moments: Vec<Vec<i64>> = vec![Vec::new(); recording.tracks.len()];
         for arrow in &recording.arrows {
             for at in [arrow.from, arrow.to] {
@@ -47,16 +49,16 @@ impl Points {
             } else {
                 &[]
             };
-            found.cut(&track.slices, moments, doing, &recording.kinds);
+            found.cut(&track.slices, moments, doing, &recording.kinds, wanted)?;
         }
         found.first.push(found.ps.len());
-        found.come_from(recording);
-        found
+        found.come_from(recording, wanted)?;
+        Ok(found)
     }
 
     /// A thread that works outside of slices does what the slices do from which its work was handed over, and what
     /// runs on a device is part of what launched it.
-    fn come_from(&mut self, recording: &Recording) {
+    fn come_from(&mut self, recording: &Recording, wanted: &Wanted<'_>) -> Result<()> {
         let mut handed: Vec<_> = recording
             .arrows
             .iter()
@@ -72,6 +74,7 @@ impl Points {
             same
         });
         for arrow in handed {
+            wanted.step()?;
             let to = self.at(arrow.to.track, arrow.to.ps) + 1;
             let end = self.first[arrow.to.track + 1];
             let from = self.at(arrow.from.track, arrow.from.ps) + 1;
@@ -99,6 +102,7 @@ impl Points {
                 }
             }
         }
+        Ok(())
     }
 
     /// The points of a track.
@@ -114,7 +118,14 @@ impl Points {
         range.start + after.saturating_sub(1)
     }
 
-    fn cut(&mut self, slices: &[Slice], mut moments: Vec<i64>, doing: &[Doing], kinds: &[Kind]) {
+    fn cut(
+        &mut self,
+        slices: &[Slice],
+        mut moments: Vec<i64>,
+        doing: &[Doing],
+        kinds: &[Kind],
+        wanted: &Wanted<'_>,
+    ) -> Result<()> {
         moments.reserve(2 * slices.len());
         moments.extend(slices.iter().flat_map(|slice| [slice.from, slice.to]));
         moments.sort_unstable();
@@ -126,6 +137,7 @@ impl Points {
             (NOTHING, Frames::NOTHING, UNLABELLED, 0);
         let mut works = false;
         for ps in moments {
+            wanted.step()?;
             self.ps.push(ps);
             self.kind.push(kind);
             self.frame.push(frame);
@@ -160,5 +172,6 @@ impl Points {
                 _ => UNLABELLED,
             };
         }
+        Ok(())
     }
 }

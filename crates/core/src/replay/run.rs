@@ -2,6 +2,8 @@
 
 use super::graph::{Edge, Graph};
 use super::{Label, UNLABELLED, What};
+use crate::error::Result;
+use crate::wanted::Wanted;
 use std::collections::BTreeMap;
 
 /// What takes another time than it did.
@@ -60,29 +62,34 @@ struct Applied<'a> {
 impl Graph {
     /// When the marks come after the change, in the order in which they were given. What nothing comes before comes
     /// when it was recorded.
-    pub fn replay(&self, change: &Change) -> Vec<i64> {
-        let comes = self.moments(&self.applied(change));
-        self.marks
-            .iter()
-            .map(|mark| comes[*mark as usize])
-            .collect()
+    ///
+    /// # Errors
+    /// It is not wanted any more.
+    pub fn replay(&self, change: &Change, wanted: &Wanted<'_>) -> Result<Vec<i64>> {
+        let comes = self.moments(&self.applied(change), wanted)?;
+        let marks = self.marks.iter();
+        Ok(marks.map(|mark| comes[*mark as usize]).collect())
     }
 
     /// What the longest way from the first mark to the last consists of after the change, added up: what has to take
     /// less time before the steps do.
-    pub fn longest_way(&self, change: &Change) -> BTreeMap<Way, i64> {
+    ///
+    /// # Errors
+    /// It is not wanted any more.
+    pub fn longest_way(&self, change: &Change, wanted: &Wanted<'_>) -> Result<BTreeMap<Way, i64>> {
         let mut found = BTreeMap::new();
         let (Some(first), Some(last)) = (self.marks.first(), self.marks.last()) else {
-            return found;
+            return Ok(found);
         };
         let change = &self.applied(change);
-        let comes = self.moments(change);
+        let comes = self.moments(change, wanted)?;
         let mut place = vec![0_u32; self.ps.len()];
         for (number, point) in self.order.iter().enumerate() {
             place[*point as usize] = number as u32;
         }
         let (until, mut point) = (comes[*first as usize], *last as usize);
         while comes[point] > until {
+            wanted.step()?;
             let own = self.along(point, &comes, change);
             let first = point > 0 && place[point - 1] < place[point];
             let (at, way) = if first && own == Some(comes[point]) {
@@ -102,7 +109,7 @@ impl Graph {
             *found.entry(way).or_insert(0) += comes[point] - comes[at].max(until);
             point = at;
         }
-        found
+        Ok(found)
     }
 
     fn applied<'a>(&self, change: &'a Change) -> Applied<'a> {
@@ -113,9 +120,10 @@ impl Graph {
     }
 
     /// When each point comes.
-    fn moments(&self, change: &Applied<'_>) -> Vec<i64> {
+    fn moments(&self, change: &Applied<'_>, wanted: &Wanted<'_>) -> Result<Vec<i64>> {
         let mut comes = vec![i64::MIN; self.ps.len()];
         for point in self.order.iter().map(|point| *point as usize) {
+            wanted.step()?;
             let mut at = self.along(point, &comes, change).unwrap_or(i64::MIN);
             for edge in self.edges_that_hold(point, change) {
                 // One that would come later was left out to break a circle.
@@ -125,7 +133,7 @@ impl Graph {
             }
             comes[point] = if at == i64::MIN { self.ps[point] } else { at };
         }
-        comes
+        Ok(comes)
     }
 
     /// When a point comes after the one before it on its track. None where that has not come, or is not there.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::wanted::Wanted;
 use proptest::prelude::*;
 
 const US: i64 = 1_000_000;
@@ -45,9 +46,17 @@ fn doing(found: &[(i64, i64, Label)]) -> Vec<Doing> {
     found.iter().map(one).collect()
 }
 
+fn graph_of(recording: &Recording) -> Graph {
+    Graph::of(recording, &Wanted::always()).unwrap()
+}
+
+fn replayed(graph: &Graph, change: &Change) -> Vec<i64> {
+    graph.replay(change, &Wanted::always()).unwrap()
+}
+
 /// From the first mark to the last, in microseconds.
 fn takes(graph: &Graph, change: &Change) -> i64 {
-    let marks = graph.replay(change);
+    let marks = replayed(graph, change);
     (marks[marks.len() - 1] - marks[0]) / US
 }
 
@@ -88,7 +97,7 @@ fn launched() -> Recording {
 
 #[test]
 fn what_is_hidden_behind_a_device_gains_nothing_and_comes_out_when_that_goes() {
-    let graph = Graph::of(&launched());
+    let graph = graph_of(&launched());
     assert_eq!(takes(&graph, &Change::default()), 410);
     assert_eq!(takes(&graph, &without(2)), 410, "hidden behind the device");
     assert_eq!(takes(&graph, &without(0)), 310);
@@ -108,7 +117,7 @@ fn a_wait_for_what_nobody_recorded_stays_as_it_is() {
         &[0, 400],
     );
     one.kinds[3].waits = true;
-    let graph = Graph::of(&one);
+    let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 400);
     assert_eq!(takes(&graph, &without(0)), 300);
     assert_eq!(graph.counts.held_ps, 300 * US);
@@ -126,7 +135,7 @@ fn a_stream_that_was_busy_is_bound_by_itself_and_an_idle_one_by_its_launch() {
     let arrows = arrows.map(|(from, to)| arrow(at(0, from), at(1, to), What::Launch));
     let mut one = recording(vec![host, device], arrows.to_vec(), &[0, 97]);
     one.kinds[3].waits = true;
-    let graph = Graph::of(&one);
+    let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 97);
     let mut faster = Change {
         kinds: vec![1.0, 0.1],
@@ -147,7 +156,7 @@ fn the_driving_thread_waits_only_where_its_label_lets_it() {
     ];
     let mut one = recording(tracks, vec![], &[0, 200]);
     one.doing = doing(&[(0, 100, 2), (100, 200, 1)]);
-    let bound = Graph::of(&one);
+    let bound = graph_of(&one);
     assert_eq!(takes(&bound, &Change::default()), 200);
     assert_eq!(
         takes(&bound, &without(1)),
@@ -155,7 +164,7 @@ fn the_driving_thread_waits_only_where_its_label_lets_it() {
         "nothing says that it waits"
     );
     one.may_wait = 1 << 1;
-    let free = Graph::of(&one);
+    let free = graph_of(&one);
     assert_eq!(takes(&free, &Change::default()), 200);
     // The other thread is begun by what is done until 20; its end is noticed after 5, and 80 are left.
     assert_eq!(takes(&free, &without(1)), 100);
@@ -182,9 +191,9 @@ fn a_call_joins_what_it_handed_over_and_nothing_else() {
     let mut one = recording(tracks, vec![], &[0, 230]);
     one.doing = doing(&[(0, 230, 1)]);
     one.may_join = 1 << 1;
-    assert_eq!(takes(&Graph::of(&one), &without(2)), 230);
+    assert_eq!(takes(&graph_of(&one), &without(2)), 230);
     one.arrows = vec![arrow(at(0, 20), at(1, 25), What::Hand)];
-    let graph = Graph::of(&one);
+    let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 230);
     assert_eq!(takes(&graph, &without(2)), 30);
 }
@@ -202,7 +211,7 @@ fn participants_of_a_collective_come_when_the_last_one_does() {
     let mut one = recording(vec![first, second], arrows, &[0, 250]);
     one.kinds[3].waits = true;
     one.may_wait = 0;
-    let graph = Graph::of(&one);
+    let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 250);
     let mut change = without(1);
     change.kinds[1] = 0.5;
@@ -230,7 +239,7 @@ fn work_outside_of_slices_is_that_of_the_slice_it_was_handed_over_from() {
     one.kinds[3].waits = true;
     one.kinds[5].opens = true;
     one.kinds[6].closes = true;
-    let graph = Graph::of(&one);
+    let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 300);
     assert_eq!(takes(&graph, &without(2)), 270);
     // Handed over at once, 10 to begin, 30 of its own slice, 10 to notice.
@@ -253,7 +262,7 @@ fn all_that_an_op_calls_and_launches_goes_with_it() {
     let launch = arrow(at(0, 55), at(1, 60), What::Launch);
     let mut one = recording(tracks, vec![launch], &[0, 310]);
     one.kinds[4].waits = true;
-    let graph = Graph::of(&one);
+    let graph = graph_of(&one);
     assert_eq!(takes(&graph, &Change::default()), 310);
     // The launch at once, 5 until the kernel begins, 10 to notice that it is over.
     assert_eq!(takes(&graph, &without(0)), 15);
@@ -274,7 +283,7 @@ fn many_launches_within_one_slice_of_a_stream() {
     device.insert(0, (1, 10 * many + 20, 2));
     let arrows = (0..many).map(|n| arrow(at(0, 10 * n + 1), at(1, 10 * n + 6), What::Launch));
     let tracks = vec![track(Place::Host, &host), track(Place::Device, &device)];
-    let graph = Graph::of(&recording(tracks, arrows.collect(), &[0, 10 * many]));
+    let graph = graph_of(&recording(tracks, arrows.collect(), &[0, 10 * many]));
     assert!(graph.frames.left(&[1.0]).len() < 100);
     assert_eq!(takes(&graph, &Change::default()), 10 * many);
 }
@@ -291,7 +300,7 @@ fn events_that_the_recorder_made_longer_are_taken_out_of_what_they_lie_in() {
         ..Change::default()
     };
     // Three events; the last one lasts no longer than 1 us.
-    assert_eq!(takes(&Graph::of(&one), &change), 100 - 2 - 2 - 1);
+    assert_eq!(takes(&graph_of(&one), &change), 100 - 2 - 2 - 1);
 }
 
 #[test]
@@ -307,7 +316,7 @@ fn arrows_back_in_time_are_counted_and_those_in_a_circle_break_it() {
         arrow(at(1, 10), at(0, 10), What::Hand),
         arrow(at(1, 20), at(0, 10), What::Hand),
     ];
-    let graph = Graph::of(&recording(tracks(), arrows, &[0, 20]));
+    let graph = graph_of(&recording(tracks(), arrows, &[0, 20]));
     assert_eq!(graph.counts.backward, 1);
     assert_eq!(graph.counts.arrows, 2);
     assert_eq!(takes(&graph, &Change::default()), 20);
@@ -316,7 +325,34 @@ fn arrows_back_in_time_are_counted_and_those_in_a_circle_break_it() {
 #[test]
 fn nothing_recorded_gives_nothing() {
     let empty = recording(vec![track(Place::Host, &[])], vec![], &[]);
-    assert!(Graph::of(&empty).replay(&Change::default()).is_empty());
+    assert!(replayed(&graph_of(&empty), &Change::default()).is_empty());
+}
+
+/// Asked so many times, somebody says no: each part of the work ends there, and does nothing more.
+#[test]
+fn what_nobody_wants_any_more_ends() {
+    let many: Vec<(i64, i64, u32)> = (0..300_000).map(|n| (2 * n, 2 * n + 1, 0)).collect();
+    let one = recording(vec![track(Place::Host, &many)], vec![], &[0, 500_000]);
+    let graph = graph_of(&one);
+    let asked = std::cell::Cell::new(0);
+    let stops_at = |most: usize, work: &dyn Fn(&Wanted<'_>) -> bool| {
+        asked.set(0);
+        let ask = || {
+            asked.set(asked.get() + 1);
+            asked.get() < most
+        };
+        let ended = work(&Wanted::while_(&ask));
+        (ended, asked.get())
+    };
+    let change = Change::default();
+    let make = |wanted: &Wanted<'_>| Graph::of(&one, wanted).is_err();
+    let run = |wanted: &Wanted<'_>| graph.replay(&change, wanted).is_err();
+    let way = |wanted: &Wanted<'_>| graph.longest_way(&change, wanted).is_err();
+    for work in [&make as &dyn Fn(&Wanted<'_>) -> bool, &run, &way] {
+        assert_eq!(stops_at(1, work), (true, 1));
+        assert_eq!(stops_at(4, work), (true, 4));
+        assert!(!stops_at(usize::MAX, work).0);
+    }
 }
 
 /// The same by asking each point for the latest of what it comes after, again and again. What would come after itself
@@ -409,17 +445,17 @@ proptest! {
         kinds in prop::collection::vec(0.0_f64..2.0, 4),
         labels in prop::collection::vec(0.0_f64..2.0, 3),
     ) {
-        let graph = Graph::of(&one);
+        let graph = graph_of(&one);
         let change = Change { kinds, labels, ..Change::default() };
-        prop_assert_eq!(graph.replay(&change), by_force(&graph, &change));
+        prop_assert_eq!(replayed(&graph, &change), by_force(&graph, &change));
     }
 
     /// With the times that were recorded nothing comes later than it did.
     #[test]
     fn nothing_comes_later_than_recorded(one in any_recording()) {
-        let graph = Graph::of(&one);
+        let graph = graph_of(&one);
         let marks: Vec<i64> = graph.marks.iter().map(|mark| graph.ps[*mark as usize]).collect();
-        for (mark, was) in graph.replay(&Change::default()).into_iter().zip(marks) {
+        for (mark, was) in replayed(&graph, &Change::default()).into_iter().zip(marks) {
             prop_assert!(mark <= was, "{} after {}", mark, was);
         }
     }
@@ -427,11 +463,11 @@ proptest! {
     /// What takes less time makes nothing later.
     #[test]
     fn less_time_makes_nothing_later(one in any_recording(), kind in 0_usize..4, left in 0.0_f64..1.0) {
-        let graph = Graph::of(&one);
+        let graph = graph_of(&one);
         let mut change = without(kind);
         change.kinds[kind] = left;
-        let before = graph.replay(&Change::default());
-        for (after, before) in graph.replay(&change).into_iter().zip(before) {
+        let before = replayed(&graph, &Change::default());
+        for (after, before) in replayed(&graph, &change).into_iter().zip(before) {
             prop_assert!(after <= before);
         }
     }

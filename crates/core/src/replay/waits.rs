@@ -2,6 +2,8 @@
 
 use super::points::Points;
 use super::{NOTHING, Place, Recording, UNLABELLED};
+use crate::error::Result;
+use crate::wanted::Wanted;
 
 /// Shorter waits are not explained.
 pub(super) const LEAST_PS: i64 = 20_000_000;
@@ -49,7 +51,8 @@ pub(super) fn find(
     points: &Points,
     reached: &[bool],
     hands: &[bool],
-) -> Found {
+    wanted: &Wanted<'_>,
+) -> Result<Found> {
     let (mut works, mut done) = (Vec::new(), Vec::new());
     for (number, track) in recording.tracks.iter().enumerate() {
         if number == recording.driver {
@@ -76,8 +79,9 @@ pub(super) fn find(
         elastic: vec![false; points.ps.len()],
         ..Found::default()
     };
-    all.driver(&mut found);
+    all.driver(&mut found, wanted)?;
     for (number, track) in recording.tracks.iter().enumerate() {
+        wanted.steps(points.of_track(number).len())?;
         if number != recording.driver {
             match track.place {
                 Place::Host => all.thread(number, &mut found),
@@ -85,7 +89,7 @@ pub(super) fn find(
             }
         }
     }
-    found
+    Ok(found)
 }
 
 struct Finding<'a> {
@@ -99,7 +103,7 @@ struct Finding<'a> {
 
 impl Finding<'_> {
     /// The thread that drives the steps waits where its label lets it.
-    fn driver(&self, found: &mut Found) {
+    fn driver(&self, found: &mut Found, wanted: &Wanted<'_>) -> Result<()> {
         let range = self.points.of_track(self.recording.driver);
         let said = |point: usize, labels: u32| {
             let label = self.points.label[point];
@@ -108,6 +112,7 @@ impl Finding<'_> {
         // Whether something was handed over within the outermost slice.
         let mut handed = false;
         for point in range.clone() {
+            wanted.step()?;
             if point > range.start {
                 let took = self.points.ps[point] - self.points.ps[point - 1];
                 handed &= self.points.kind[point] != NOTHING || took < LEAST_PS;
@@ -130,6 +135,7 @@ impl Finding<'_> {
             }
             handed |= self.hands[point];
         }
+        Ok(())
     }
 
     /// Any other thread waits between its slices, and in those that may.
