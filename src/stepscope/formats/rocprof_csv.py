@@ -134,7 +134,9 @@ def _on_gpu(table: _Columns, row: Mapping[str, str], events: Events) -> tuple[st
     return f"GPU {gpu}", queue, category, {"device": gpu}
 
 
-def _on_thread(table: _Columns, row: Mapping[str, str], events: Events) -> tuple[Any, Any, str, dict[str, Any]]:
+def _on_thread(
+    table: _Columns, row: Mapping[str, str], events: Events
+) -> tuple[Any, Any, str, dict[str, Any]]:
     pid, thread = (_number(row.get(column)) or 0 for column in (table.process, table.row))
     events.thread(pid, thread, f"process {pid}", f"thread {thread}")
     domain = row.get("Domain", "").lower()

@@ -64,6 +64,17 @@ class LabelShare:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """What takes about as much of a mean step as the cause."""
+
+    label: Label
+    share: float
+    place: CodeLine | None = None
+    what: str | None = None
+    """The type of op, or the stage."""
+
+
+@dataclass(frozen=True)
 class Weighed:
     """What labels take of the steps that are judged, and so what limits them."""
 
@@ -168,6 +179,7 @@ class Judgement(Explanation, Weighed):
     """Whether what executes does so on a device."""
     of_ops: bool = True
     """Whether the recorder knows ops. Where it does not, whatever it drew stands for one."""
+    rival: Rival | None = None
     broken: tuple[Broken, ...] = ()
     """Laws that do not hold of what it was decided by."""
 

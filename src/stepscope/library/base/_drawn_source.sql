@@ -5,8 +5,14 @@
 -- notes: What the rows of an accelerator show are its ops, whoever drew them.
 -- columns:
 --   source_id | int | Source | number of the source
+WITH devices AS (
+  SELECT t.source_id
+  FROM track AS t
+  WHERE t.kind = 'device_stream'
+  GROUP BY t.source_id
+)
+
 SELECT s.source_id
 FROM source AS s
-LEFT JOIN (SELECT DISTINCT t.source_id FROM track AS t WHERE t.kind = 'device_stream') AS d
-  ON d.source_id = s.source_id
+LEFT JOIN devices AS d ON d.source_id = s.source_id
 WHERE s.producer IN ('viztracer', 'unknown') AND d.source_id IS NULL
