@@ -318,7 +318,8 @@ def test_recordings_that_have_nothing_in_common_get_a_table():
     ]
     many = [*runs, *(one("input", run_id=f"r{number}") for number in (4, 5, 6))]
     assert judgement_text.sentences(many, True) == [
-        "7 runs, each judged by itself: waiting for input limits 5, Python limits 1, nothing stands out in 1.",
+        "7 runs, each judged by itself: waiting for input limits 5, Python limits 1, nothing stands out in "
+        "1.",
         *said,
         f"r4: {waits}",
         "2 more: the table has all of them.",

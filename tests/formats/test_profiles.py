@@ -120,8 +120,9 @@ def test_rocprofv3():
 def test_kernels_of_rocprofv3_as_a_table():
     us = 10**6
     asked = (
-        "SELECT s.name, s.category, s.dur_ps, s.correlation_id, t.kind, t.name, d.name, d.kind FROM slice AS s "
-        "INNER JOIN track AS t ON t.id = s.track_id INNER JOIN device AS d ON d.id = t.device_id ORDER BY s.ts_ps"
+        "SELECT s.name, s.category, s.dur_ps, s.correlation_id, t.kind, t.name, d.name, d.kind "
+        "FROM slice AS s INNER JOIN track AS t ON t.id = s.track_id "
+        "INNER JOIN device AS d ON d.id = t.device_id ORDER BY s.ts_ps"
     )
     add, of_gpu = "add(float*, int)", ("GPU 1", "gpu")
     assert slices(SAMPLES / "kernels.rocprofv3.csv", asked) == [
@@ -132,7 +133,10 @@ def test_kernels_of_rocprofv3_as_a_table():
 
 
 V1 = '"Index","KernelName","gpu-id","queue-id","BeginNs","EndNs","DurationNs"'
-COPIES = '"Kind","Direction","Source_Agent_Id","Destination_Agent_Id","Correlation_Id","Start_Timestamp","End_Timestamp"'
+COPIES = (
+    '"Kind","Direction","Source_Agent_Id","Destination_Agent_Id","Correlation_Id","Start_Timestamp",'
+    '"End_Timestamp"'
+)
 CALLS = '"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"'
 
 

@@ -1,7 +1,7 @@
 """Tables of AMD's rocprof and rocprofv3 as CSV: kernels and copies of GPUs, and calls that asked for them.
 
-Format: <https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-rocprofv3.html>; rocprof's own
-results.csv has BeginNs and EndNs.
+Format: <https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-rocprofv3.html>; the
+results.csv of rocprof itself has BeginNs and EndNs.
 """
 
 from __future__ import annotations
