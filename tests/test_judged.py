@@ -195,6 +195,11 @@ def one(cause: str, **more) -> Judgement:
             "holds it up, called by .map in clips.py:39.",
         ),
         (
+            one("input", stage="Shuffle (ShuffleDatasetV3:1)", spoken=".shuffle", remade=(9, 9)),
+            "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms); .shuffle holds it up. "
+            "9 new iterators in 9 steps: each begins anew.",
+        ),
+        (
             one("python", place=CodeLine("train.py", 31, "Tokens.f1")),
             "No op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does, in "
             "train.py:31 `f1`.",

@@ -364,7 +364,7 @@ def _more(judgement: Judgement) -> str:
         op_type = shortened(judgement.written_op or judgement.op_type)
         return f", {op_type} for {units.show(judgement.op_share, 'ratio')} of that time{place}"
     if judgement.cause == "input" and judgement.stage is not None:
-        return f"; {_holding_up(judgement)}"
+        return f"; {_holding_up(judgement)}{_remade(judgement)}"
     if judgement.cause == "compile":
         return _compiles(judgement)
     if judgement.cause == "dispatch":
@@ -436,6 +436,14 @@ def _holding_up(judgement: Judgement) -> str:
         )
     called = "" if by is None else f", called by {stage} in {_line(by)}"
     return f"`{_plain(function.function)}` in {_line(function)} holds it up{called}"
+
+
+def _remade(judgement: Judgement) -> str:
+    """That the pipeline begins anew all the time, which is what its stages do then."""
+    if judgement.remade is None:
+        return ""
+    made, steps = judgement.remade
+    return f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
 
 
 def _line(place: CodeLine) -> str:

@@ -18,9 +18,11 @@ from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
+from stepscope.instruments.pipeline.diagnoses import made_in_steps
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import branch, words, written_as
 from stepscope.instruments.thresholds import tuned
+from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +78,12 @@ class InputCause(LineCause):
             found = Explanation(place=stage.place)
         else:
             found = super().explain(host, share, ps_per_step)
-        return replace(found, stage=stage.name, spoken=stage.spoken, given=stage.function)
+        ((made,),) = host.query(statement("iterators_made", sources=host.sources)).rows()
+        steps = len(host.all_steps)
+        return replace(
+            found, stage=stage.name, spoken=stage.spoken, given=stage.function,
+            remade=(made, steps) if made_in_steps(made, steps) else None,
+        )  # fmt: skip
 
     def calls_python(self, host: HostSteps) -> bool:
         """Whether most of what ops of the pipeline do is to call Python. That is where their time goes then,

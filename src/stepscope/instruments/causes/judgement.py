@@ -129,6 +129,8 @@ class Explanation:
     stage: str | None = None
     spoken: str | None = None
     """The stage as the user wrote it."""
+    remade: tuple[int, int] | None = None
+    """Iterators that the program made, in so many steps, where it makes one in most of them."""
     given: CodeLine | None = None
     """The function of the program's that the stage was given."""
     calls: int | None = None

@@ -27,6 +27,8 @@ from stepscope.library.statements import Query, statement
 MOST_EVENTS = 250_000
 """Events of one source that are read; the first ones in time. They take a quarter of a GB."""
 LAST_PS = 2**63 - 1
+_STEPS = 4
+"""Fewer steps do not tell what each of them does."""
 _PARTS = 4096
 """Parts of the recording's time, of which as many are read as hold so many events."""
 
@@ -67,12 +69,13 @@ def find(query: Query) -> list[SourcePipelines]:
         window = read.window
         held = beside(query, source_id, group.run_id, group.host_id, window)
         odd = [*held.missing, *(oddity for other in group.sources[1:] for oddity in missing(query, other))]
+        ((made,),) = query(statement("iterators_made", sources=group.sources)).rows()
         diagnosis = diagnose(
             read.calls,
             read.steps,
             device=bool(device[0][0]),
             share_seen=read.seen,
-            beside=replace(held, missing=odd),
+            beside=replace(held, missing=odd, remade=made_in_steps(made, len(read.steps))),
             judged=judged.get(source_id),
         )
         found.append(
@@ -82,6 +85,11 @@ def find(query: Query) -> list[SourcePipelines]:
             )
         )  # fmt: skip
     return found
+
+
+def made_in_steps(made: int, steps: int) -> bool:
+    """Whether so many iterators in so many steps are one for most of them, and no beginning of an epoch."""
+    return steps >= _STEPS and 2 * made >= steps
 
 
 class _SourceReader(NamedTuple):
