@@ -18,9 +18,8 @@ from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
-from stepscope.instruments.pipeline.diagnoses import made_in_steps
 from stepscope.instruments.pipeline.places import function_in
-from stepscope.instruments.pipeline.stages import branch, words, written_as
+from stepscope.instruments.pipeline.stages import branch, made_in_steps, words, written_as
 from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import statement
 

@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.captures import beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.spans import length
-from stepscope.instruments.pipeline.stages import is_taken
+from stepscope.instruments.pipeline.stages import is_taken, made_in_steps
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.lake.source_ids import first_id
@@ -27,8 +27,6 @@ from stepscope.library.statements import Query, statement
 MOST_EVENTS = 250_000
 """Events of one source that are read; the first ones in time. They take a quarter of a GB."""
 LAST_PS = 2**63 - 1
-_STEPS = 4
-"""Fewer steps do not tell what each of them does."""
 _PARTS = 4096
 """Parts of the recording's time, of which as many are read as hold so many events."""
 
@@ -85,11 +83,6 @@ def find(query: Query) -> list[SourcePipelines]:
             )
         )  # fmt: skip
     return found
-
-
-def made_in_steps(made: int, steps: int) -> bool:
-    """Whether so many iterators in so many steps are one for most of them, and no beginning of an epoch."""
-    return steps >= _STEPS and 2 * made >= steps
 
 
 class _SourceReader(NamedTuple):
