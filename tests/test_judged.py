@@ -267,6 +267,18 @@ def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():
     assert nothing == ["Without these ops, hardly anything of a step would be left."]
 
 
+def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
+    where = {"spent_in": CodeLine("loss.py", 8, "penalty"), "op_type": "aten::select", "op_share": 0.37}
+    part = "Ops run for 60.0 % of a step (60.0 ms of 100 ms), most of it in loss.py:8 `penalty`"
+    small = one("none", small_ops=(8663, 17 * US), **where)
+    assert judgement_text.sentences([small], False) == [
+        f"{part}: 8,663 ops a step of 17.0 µs each, aten::select for 37.0 % of that time."
+    ]
+    assert judgement_text.sentences([one("compute", **where)], False)[0] == (
+        f"{part}, aten::select for 37.0 % of that time."
+    )
+
+
 def test_what_takes_as_much_as_the_cause_is_said_with_its_place():
     reads = Rival("input", 0.55, CodeLine("data.py", 12, "load"))
     both = one("python", place=MAIN, rival=reads)

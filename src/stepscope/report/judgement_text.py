@@ -323,6 +323,8 @@ def _limiting(judgement: Judgement, run: bool = False, host: bool = False) -> st
         said = _CALLED_BACK
     elif judgement.cause in ("compute", "none") and not judgement.of_ops:
         said = _DRAWN
+    elif judgement.cause == "none" and judgement.small_ops is not None:
+        said = _TAKES["compute"]
     elif judgement.cause == "communication" and not judgement.share_of("compute"):
         said = _ALONE
     elif judgement.cause == "copy" and judgement.awaits_copies is not None:
@@ -354,15 +356,19 @@ def _bounded(judgement: Judgement) -> str:
 
 def _more(judgement: Judgement) -> str:
     if judgement.cause in ("compute", "none"):
+        where = "" if judgement.spent_in is None else f", most of it in {_at(judgement.spent_in)}"
+        if judgement.small_ops is not None:
+            number, each_ps = judgement.small_ops
+            where += f": {units.count(number, 'op')} a {_unit(judgement)} of {units.show(each_ps, 'ps')} each"
         if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
-            return ""
+            return where
         place = (
             f", made in {_at(judgement.place)}"
             if judgement.place is not None and judgement.cause == "compute"
             else ""
         )
         op_type = shortened(judgement.written_op or judgement.op_type)
-        return f", {op_type} for {units.show(judgement.op_share, 'ratio')} of that time{place}"
+        return f"{where}, {op_type} for {units.show(judgement.op_share, 'ratio')} of that time{place}"
     if judgement.cause == "input" and judgement.stage is not None:
         return f"; {_holding_up(judgement)}{_remade(judgement)}"
     if judgement.cause == "compile":

@@ -135,6 +135,8 @@ class Explanation:
     """The function of the program's that the stage was given."""
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
+    small_ops: tuple[int, int] | None = None
+    """Ops in a mean step and their mean time, in picoseconds, where these are many and small."""
     allocating: Allocating | None = None
     """Calls that make room on the device, where that is the cause."""
     of_session: bool = False
