@@ -22,7 +22,7 @@ _NS = 1000
 _MOST_NS = 2**63
 
 
-class _Columns(NamedTuple):
+class _TableColumns(NamedTuple):
     """How a table calls what it tells."""
 
     producer: str
@@ -39,19 +39,19 @@ class _Columns(NamedTuple):
 
 
 _TABLES = (
-    _Columns("rocprof", "BeginNs", "EndNs", "KernelName", "gpu-id", "queue-id"),
-    _Columns("rocprofv3", "Start_Timestamp", "End_Timestamp", "Kernel_Name", "Agent_Id", "Queue_Id"),
-    _Columns(
+    _TableColumns("rocprof", "BeginNs", "EndNs", "KernelName", "gpu-id", "queue-id"),
+    _TableColumns("rocprofv3", "Start_Timestamp", "End_Timestamp", "Kernel_Name", "Agent_Id", "Queue_Id"),
+    _TableColumns(
         "rocprofv3", "Start_Timestamp", "End_Timestamp", "Direction", "Destination_Agent_Id",
         source="Source_Agent_Id",
     ),
-    _Columns(
+    _TableColumns(
         "rocprofv3", "Start_Timestamp", "End_Timestamp", "Function", row="Thread_Id", process="Process_Id"
     ),
 )  # fmt: skip
 
 
-def _table(line: str) -> tuple[_Columns, list[str]] | None:
+def _table(line: str) -> tuple[_TableColumns, list[str]] | None:
     """Which table has such a first line, and the names of its columns."""
     try:
         names = next(csv.reader([line], strict=True), [])
@@ -93,7 +93,7 @@ def build(pieces: Pieces) -> Store:
 _Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
 
 
-def _spans(table: _Columns, names: list[str], text: str, events: Events) -> Iterator[_Span]:
+def _spans(table: _TableColumns, names: list[str], text: str, events: Events) -> Iterator[_Span]:
     rows = csv.reader(io.StringIO(text, newline=""))
     while True:
         try:
@@ -118,7 +118,9 @@ def _spans(table: _Columns, names: list[str], text: str, events: Events) -> Iter
         yield begin * _NS, end * _NS, _named(table, row), pid, tid, category, args
 
 
-def _on_gpu(table: _Columns, row: Mapping[str, str], events: Events) -> tuple[str, Any, str, dict[str, Any]]:
+def _on_gpu(
+    table: _TableColumns, row: Mapping[str, str], events: Events
+) -> tuple[str, Any, str, dict[str, Any]]:
     """Where a kernel or a copy ran. Of a copy with one end on the host, the other is the GPU."""
     told = row.get(table.gpu or "") or ""
     if table.source is not None:
@@ -135,7 +137,7 @@ def _on_gpu(table: _Columns, row: Mapping[str, str], events: Events) -> tuple[st
 
 
 def _on_thread(
-    table: _Columns, row: Mapping[str, str], events: Events
+    table: _TableColumns, row: Mapping[str, str], events: Events
 ) -> tuple[Any, Any, str, dict[str, Any]]:
     pid, thread = (_number(row.get(column)) or 0 for column in (table.process, table.row))
     events.thread(pid, thread, f"process {pid}", f"thread {thread}")
@@ -143,7 +145,7 @@ def _on_thread(
     return pid, thread, "user_annotation" if "marker" in domain else "hip_runtime", {}
 
 
-def _named(table: _Columns, row: Mapping[str, str]) -> str:
+def _named(table: _TableColumns, row: Mapping[str, str]) -> str:
     name = row.get(table.name) or "kernel"
     if table.source is None:
         return name.removesuffix(" [clone .kd]").removesuffix(".kd")
