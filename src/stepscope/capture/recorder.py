@@ -266,7 +266,6 @@ class Recorder:
             self._runs += 1
         if key != self.pace.anchor:
             return
-        runs, self._runs = self._runs, 0
         number = caller.count - 1 if call.number is None else call.number
         span = (begin_ns, call_ns, call.end_ns)
         if self._live is not None:
@@ -275,6 +274,7 @@ class Recorder:
 
     def _stepped(self, number: int, caller: Caller, call: WatchedCall, span: Tuple[int, int, int]) -> None:
         """Writes a step that ended, and moves the recording on."""
+        runs, self._runs = self._runs, 0
         if self.state == WAITING:
             if self._session:
                 self._write_step(number, caller, span, False)
