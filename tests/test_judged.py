@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from stepscope import library
 from stepscope.code_lines import CodeLine
+from stepscope.instruments import laws
 from stepscope.instruments.causes import confidence, gain, ranking, traced_calls
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.contention import Contention
-from stepscope.instruments.causes.judgement import Judgement, LabelShare, Weighed, parts_of
+from stepscope.instruments.causes.judgement import Judgement, LabelShare, Rival, Weighed, parts_of
 from stepscope.instruments.causes.layers import layer_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.step_breakdown.labels import LABELS
@@ -51,6 +52,15 @@ def parts(**shares: float) -> list[LabelShare]:
 )
 def test_the_cause(shares, one_op, cause):
     assert ranking.cause_of(parts(**shares), one_op)[0] == cause
+
+
+def test_what_has_most_of_a_step_limits_it_on_a_busy_machine_too():
+    """Launching that waited for cores is told by what it would take without; but nothing else is named
+    instead that has less."""
+    starved = Contention(running=0.1, waiting=1.6, ran=0.02, queued=0.9)
+    launching = parts(dispatch=0.85, copy=0.13, unknown=0.02)
+    assert ranking.cause_of(launching, None, None, starved)[:2] == ("dispatch", 0.85)
+    assert ranking.cause_of(parts(dispatch=0.4, compute=0.6), None, None, starved)[0] == "none"
 
 
 def test_a_layer_that_takes_most_stands_out():
@@ -185,9 +195,19 @@ def one(cause: str, **more) -> Judgement:
             "holds it up, called by .map in clips.py:39.",
         ),
         (
+            one("input", stage="Shuffle (ShuffleDatasetV3:1)", spoken=".shuffle", remade=(9, 9)),
+            "Waiting for input takes 60.0 % of a step (60.0 ms of 100 ms); .shuffle holds it up. "
+            "9 new iterators in 9 steps: each begins anew.",
+        ),
+        (
             one("python", place=CodeLine("train.py", 31, "Tokens.f1")),
             "No op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does, in "
             "train.py:31 `f1`.",
+        ),
+        (
+            one("python", place=MAIN, spent_in=CodeLine("order.py", 8, "order_of")),
+            "No op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does, in "
+            "order.py:8 `order_of`, called in train.py:69 `main`.",
         ),
         (
             one("compile", function="train_step", compiling=9, place=MAIN),
@@ -247,6 +267,32 @@ def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():
     assert nothing == ["Without these ops, hardly anything of a step would be left."]
 
 
+def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
+    where = {"spent_in": CodeLine("loss.py", 8, "penalty"), "op_type": "aten::select", "op_share": 0.37}
+    part = "Ops run for 60.0 % of a step (60.0 ms of 100 ms), most of it in loss.py:8 `penalty`"
+    small = one("none", small_ops=(8663, 17 * US), **where)
+    assert judgement_text.sentences([small], False) == [
+        f"{part}: 8,663 ops a step of 17.0 µs each, aten::select for 37.0 % of that time."
+    ]
+    assert judgement_text.sentences([one("compute", **where)], False)[0] == (
+        f"{part}, aten::select for 37.0 % of that time."
+    )
+
+
+def test_what_takes_as_much_as_the_cause_is_said_with_its_place():
+    reads = Rival("input", 0.55, CodeLine("data.py", 12, "load"))
+    both = one("python", place=MAIN, rival=reads)
+    assert judgement_text.sentences([both], False)[1] == (
+        "Nearly as much goes to waiting for input: 55.0 %; in data.py:12 `load`."
+    )
+    more = one("dispatch", rival=Rival("compute", 0.65, None, "MatMul"))
+    assert judgement_text.sentences([more], False)[1] == "Slightly more goes to ops: 65.0 %; MatMul."
+    # Of several programs, each has both in its own sentence.
+    assert judgement_text.sentences([both, one("none", run_id="s")], True)[1].endswith(
+        "does, in train.py:69 `main`. Nearly as much goes to waiting for input: 55.0 %; in data.py:12 `load`."
+    )
+
+
 def test_hosts_of_a_run_are_told_apart():
     """The first sentence names the host of which it speaks, the second what holds for the others."""
     hosts = [one("input", host_id=f"w{number}") for number in range(3)]
@@ -272,12 +318,28 @@ def test_hosts_of_a_run_are_told_apart():
 
 
 def test_recordings_that_have_nothing_in_common_get_a_table():
-    """No sentence speaks for all of them, and no answer."""
+    """No sentence speaks for all of them, and no answer; each has its own."""
     runs = [
         one(cause, run_id=f"r{number}") for number, cause in enumerate(("input", "python", "input", "none"))
     ]
+    waits = "waiting for input takes 60.0 % of a step (60.0 ms of 100 ms)."
+    said = [
+        f"r0: {waits}",
+        "r1: no op runs for 60.0 % of a step (60.0 ms of 100 ms): the program's own Python does.",
+        f"r2: {waits}",
+        "r3: nothing stands out: ops run for 60.0 % of a step (60.0 ms of 100 ms).",
+    ]
     assert judgement_text.sentences(runs, True) == [
-        "4 runs, each judged by itself: waiting for input limits 2, Python limits 1, nothing stands out in 1."
+        "4 runs, each judged by itself, the longest first:",
+        *said,
+    ]
+    many = [*runs, *(one("input", run_id=f"r{number}") for number in (4, 5, 6))]
+    assert judgement_text.sentences(many, True) == [
+        "7 runs, each judged by itself: waiting for input limits 5, Python limits 1, nothing stands out in "
+        "1.",
+        *said,
+        f"r4: {waits}",
+        "2 more: the table has all of them.",
     ]
     told = judgement_text.document(runs, ())
     assert (told["answer"], told["causes"]) == (None, [])
@@ -288,10 +350,19 @@ def test_recordings_that_have_nothing_in_common_get_a_table():
     assert [row[:3] for row in table.table.rows] == [
         ("r0", "h", "input"), ("r1", "h", "python"), ("r2", "h", "input"), ("r3", "h", "none"),
     ]  # fmt: skip
+    assert [row[-1] for row in table.table.rows] == [line.partition(": ")[2] for line in said]
+    assert [answer["said"] for answer in told["answers"]] == [row[-1] for row in table.table.rows]
     assert judgement_text.answers(runs[:1]) is None
-    few = judgement_text.sentences(runs[:2], True)
-    assert few[1] == "Waiting for input takes 60.0 % of a step of r0 (60.0 ms of 100 ms)."
-    assert len(few) == 3
+
+
+def test_one_of_several_programs_that_breaks_a_law_says_so_alone():
+    """Nothing stands before what is known of it."""
+    ahead = laws.Broken("r1", "h", 0, "step_of_the_device", 1, 1, "the host runs ahead of its device")
+    runs = [one("input", run_id="r0"), one("input", run_id="r1", broken=(ahead,))]
+    assert judgement_text.sentences(runs, True)[1:] == [
+        "r0: waiting for input takes 60.0 % of a step (60.0 ms of 100 ms).",
+        "r1: the host runs ahead of its device.",
+    ]
 
 
 def test_a_finding_weighs_no_more_than_its_part_of_a_step():

@@ -200,8 +200,9 @@ ERRORS: dict[str, Message] = {
         "No recording was found",
         "No file under the given paths is a recording that stepscope knows: Chrome-trace JSON, XPlane "
         "(.xplane.pb), RunMetadata, event files with run metadata or graphs, graphs, checkpoints, dump "
-        "folders of XLA, folders of `stepscope record`, speedscope, .cpuprofile, rocprofv3, exports of "
-        "Nsight Systems (.sqlite), collapsed stacks, pprof, and PyTorch's memory timelines and snapshots. "
+        "folders of XLA, folders of `stepscope record`, speedscope, .cpuprofile, JSON and CSV of rocprof, "
+        "exports of Nsight Systems (.sqlite), collapsed stacks, pprof, and PyTorch's memory timelines and "
+        "snapshots. "
         "stepscope recognises files by their content, not by their name.",
         "Look at the list of what was seen. A TensorBoard log directory has its recordings under "
         "plugins/profile/; a run that was never profiled has none. "

@@ -70,6 +70,20 @@ def test_the_call_that_marks_a_step_is_timed_apart(tmp_path: Path) -> None:
     assert found[1][1] - found[0][1] == second * 1000
 
 
+def test_runs_of_a_session_in_a_step_are_counted(tmp_path: Path) -> None:
+    """Only of steps that were recorded, and where a step has several."""
+    second = 10**9
+    counted = ({"recorded": False, "runs": 3}, {"recorded": True, "runs": 61}, {"recorded": True})
+    timed = b"".join(
+        line(step=i, begin_unix_ns=STARTED_NS + i * second, call_unix_ns=STARTED_NS + i * second,
+             end_unix_ns=STARTED_NS + (i + 1) * second, how="session_run", **more)
+        for i, more in enumerate(counted)
+    )  # fmt: skip
+    folder = write(tmp_path / "c", **{"steps.ndjson": timed})
+    asked = "SELECT series, value FROM counter WHERE name = 'runs of a session in a step'"
+    assert ask(folder, asked) == [("runs", 61)]
+
+
 def test_chain_machine_and_notes(tmp_path: Path) -> None:
     folder = write(tmp_path / "c")
     assert ask(folder, "SELECT position, transformation, file, line, args_json FROM user_stage")[1] == (

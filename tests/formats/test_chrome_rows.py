@@ -33,6 +33,41 @@ def test_rows_of_kineto() -> None:
     assert not any("GPU 0" in str(one) for one in found.values()), "a GPU without events is no device in use"
 
 
+def test_rows_of_rocprof_and_rpd() -> None:
+    """Neither says what kind of row it writes but by the names of processes; rocprof numbers them."""
+    names = {"1": "1 COPY", "2": "0 CPU HIP API", "6": "2 GPU0", "9": "worker", "11": "GPU usage"}
+    events: list[dict[str, Any]] = [{}]
+    for pid, name in names.items():
+        events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}})
+        events.append({"ph": "X", "name": "work", "pid": pid, "tid": "0", "ts": "1", "dur": "1"})
+    expected = {
+        "1 COPY": ("device_stream", "execution", "GPU 0 gpu"),
+        "0 CPU HIP API": ("thread", "dispatch", "CPU cpu"),
+        "2 GPU0": ("device_stream", "execution", "GPU 0 gpu"),
+        "worker": ("unknown", "unknown", None),
+        "GPU usage": ("unknown", "unknown", None),
+    }
+    assert _kinds_of(events) == expected
+    # Of two accelerators, nothing tells whose copies these are.
+    events += [
+        {"ph": "M", "name": "process_name", "pid": "7", "args": {"name": "GPU1"}},
+        {"ph": "X", "name": "work", "pid": "7", "tid": "0", "ts": "1", "dur": "1"},
+    ]
+    expected["1 COPY"] = ("unknown", "unknown", None)
+    expected["GPU1"] = ("device_stream", "execution", "GPU 1 gpu")
+    assert _kinds_of(events) == expected
+
+
+def _kinds_of(events: list[dict[str, Any]]) -> dict[str, tuple[str, str, str | None]]:
+    store = decode(json.dumps({"traceEvents": events}).encode())
+    chrome_trace.finish(store)
+    devices = {row["id"]: f"{row['name']} {row['kind']}" for row in rows(store, "device")}
+    return {
+        row["process"]: (row["kind"], row["records"], devices.get(row["device_id"]))
+        for row in rows(store, "track")
+    }
+
+
 def test_rows_of_tf_timeline() -> None:
     found = kinds("profiler_hook/timeline-5.json")
     compute = [one for row, one in found.items() if "Compute: tid" in row]

@@ -117,6 +117,82 @@ def test_rocprofv3():
     assert row["window_ps"] == 70 * us
 
 
+def test_kernels_of_rocprofv3_as_a_table():
+    us = 10**6
+    asked = (
+        "SELECT s.name, s.category, s.dur_ps, s.correlation_id, t.kind, t.name, d.name, d.kind "
+        "FROM slice AS s INNER JOIN track AS t ON t.id = s.track_id "
+        "INNER JOIN device AS d ON d.id = t.device_id ORDER BY s.ts_ps"
+    )
+    add, of_gpu = "add(float*, int)", ("GPU 1", "gpu")
+    assert slices(SAMPLES / "kernels.rocprofv3.csv", asked) == [
+        (add, "kernel", 20 * us, 1, "device_stream", "stream 2", *of_gpu),
+        (add, "kernel", 30 * us, 2, "device_stream", "stream 2", *of_gpu),
+        ("Cijk_Ailk_Bljk_SB_MT64x64", "kernel", 20 * us, 3, "device_stream", "stream 3", *of_gpu),
+    ]
+
+
+V1 = '"Index","KernelName","gpu-id","queue-id","BeginNs","EndNs","DurationNs"'
+COPIES = (
+    '"Kind","Direction","Source_Agent_Id","Destination_Agent_Id","Correlation_Id","Start_Timestamp",'
+    '"End_Timestamp"'
+)
+CALLS = '"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"'
+
+
+@pytest.mark.parametrize(
+    ("header", "lines", "expected"),
+    [
+        (
+            V1,
+            ['0,"add(float*, int) [clone .kd]",0,1,1000,3000,2000', "1,broken,0,1,later,3000,0"],
+            [("add(float*, int)", "kernel", 2 * 10**6, "GPU 0 stream 1")],
+        ),
+        (
+            COPIES,
+            [
+                '"MEMORY_COPY","MEMORY_COPY_DEVICE_TO_HOST","Agent 4","Agent 0",1,1000,3000',
+                '"MEMORY_COPY","MEMORY_COPY_HOST_TO_DEVICE","Agent 0","Agent 4",2,4000,5000',
+            ],
+            [
+                ("Memcpy DEVICE_TO_HOST", "gpu_memcpy", 2 * 10**6, "GPU 4 stream of copies"),
+                ("Memcpy HOST_TO_DEVICE", "gpu_memcpy", 10**6, "GPU 4 stream of copies"),
+            ],
+        ),
+        (
+            CALLS,
+            ['"HIP_RUNTIME_API","hipLaunchKernel",7,8,1,1000,3000'],
+            [("hipLaunchKernel", "hip_runtime", 2 * 10**6, "process 7 thread 8")],
+        ),
+    ],
+)
+def test_tables_of_rocprof(tmp_path, header, lines, expected):
+    path = tmp_path / "results.csv"
+    path.write_text("\n".join([header, *lines, ""]))
+    asked = (
+        "SELECT s.name, s.category, s.dur_ps, t.process || ' ' || t.name FROM slice AS s "
+        "INNER JOIN track AS t ON t.id = s.track_id ORDER BY s.ts_ps"
+    )
+    assert slices(path, asked) == expected
+    lost = len(lines) - len(expected)
+    assert slices(path, "SELECT events_seen, events_lost FROM source") == [(len(lines), lost)]
+
+
+def test_other_tables_are_no_recordings(tmp_path):
+    path = tmp_path / "losses.csv"
+    path.write_text('step,loss\n1,0.5\n"2,0.25\n')
+    with pytest.raises(stepscope.errors.NothingFound):
+        slices(path)
+
+
+@pytest.mark.parametrize("rows", ["", "1,add,0,0,soon,later,0\n"])
+def test_a_table_without_times_is_damaged(tmp_path, rows):
+    path = tmp_path / "results.csv"
+    path.write_text(f"{V1}\n{rows}")
+    with pytest.raises(stepscope.errors.StepscopeError, match="no kernels, copies or calls"):
+        slices(path)
+
+
 MEMORY = "SELECT ts_ps, series, value FROM counter WHERE value <> 0 ORDER BY ts_ps, id"
 
 
@@ -214,6 +290,7 @@ def test_each_profile_has_one_owner():
         "node.cpuprofile": ["cpuprofile"],
         "stacks.collapsed": ["collapsed"],
         "kernels.rocprofv3.json": ["rocprofv3"],
+        "kernels.rocprofv3.csv": ["rocprof_csv"],
         "memory.json": ["memory_timeline"],
         "memory.raw.json": ["memory_timeline"],
     }

@@ -9,7 +9,9 @@ from stepscope import _core
 from stepscope.capture import c_functions
 from stepscope.instruments.step_breakdown import driver, labels, part_tables
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER
-from stepscope.instruments.step_breakdown.sweep import Segment
+from stepscope.instruments.step_breakdown.stack_samples import SampleSpan
+from stepscope.instruments.step_breakdown.stack_sums import StackSums
+from stepscope.instruments.step_breakdown.sweep import Segment, StepPiece, kept
 from stepscope.library.statements import statement
 from tests.draw import args, draw
 from tests.each import each
@@ -368,3 +370,22 @@ def test_several_devices_count_by_their_mean():
     assert (mean[NUMBER["compute"]], mean[NUMBER["idle"]]) == (4, 6)
     odd = part_tables.means_of_devices([[own(6), own(3)], [own(6), own(2)]])
     assert [sum(step[:number]) for step in odd] == [10, 10]
+
+
+def test_stacks_have_of_several_devices_what_their_mean_has():
+    """As the parts of the steps: what the first device leaves idle is not hidden by what the second does."""
+    spans = [(0, 10)]
+    look = SampleSpan(0, 10, 7, None)
+    sums, stacks = [], []
+    for busy in (6, 2, 0):
+        pieces = [StepPiece(0, busy, "compute", ()), StepPiece(busy, 10, "idle", ())]
+        whole, by_stack = _core.StepSums(spans, len(LABELS)), StackSums(spans)
+        whole.add(kept(pieces))
+        by_stack.add(pieces, [look])
+        sums.append(whole.finish())
+        stacks.append(by_stack)
+    (mean,) = part_tables.means_of_devices(sums)
+    found = dict(part_tables.means_of_stacks(stacks, sums))
+    assert found == {(0, 7, "compute"): 4, (0, 7, "idle"): 6}
+    assert all(mean[NUMBER[label]] == ps for (_, _, label), ps in found.items())
+    assert dict(part_tables.means_of_stacks(stacks[:1], sums[:1])) == dict(stacks[0].sums())

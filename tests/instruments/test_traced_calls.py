@@ -110,6 +110,29 @@ def test_calls_of_an_op_count_to_the_function_around_them() -> None:
     }
 
 
+def test_gradients_are_not_calls_of_the_program() -> None:
+    """Most calls of an op may be theirs; what makes it is the innermost function of the others."""
+    loop, step, inner = (
+        (f"train.py({line}): {name}", PYTHON, False)
+        for line, name in ((90, "<module>"), (3, "step"), (40, "gram"))
+    )
+    op = ("aten::bmm", "cpu_op", True)
+    gradient = ("autograd::engine::evaluate_function: BmmBackward0", "cpu_op", True)
+    slices = [
+        (0, 90, loop), (5, 30, step), (6, 20, inner), (7, 10, op),
+        (40, 80, gradient), (41, 50, op), (51, 60, op),
+    ]  # fmt: skip
+    found: Counter[CallPath] = Counter()
+    traced_calls.add_calls(found, "aten::bmm", slices)
+    around = (CodeLine("train.py", 90, "<module>"), CodeLine("train.py", 3, "step"))
+    gram = CodeLine("train.py", 40, "gram")
+    assert found == {(*around, gram): 1, (): 2}
+    assert traced_calls.line_of_calls(found) == gram
+    assert traced_calls.line_of_calls(Counter({(gram,): 1, (): 9})) is None, "the framework makes nearly all"
+    others = Counter({(*around[:1], CodeLine("m.py", line, f"layer{line}")): 1 for line in range(5)})
+    assert traced_calls.line_of_calls(others) is None, "no function makes most"
+
+
 SAVES, TRAINS = CodeLine("train.py", 9, "save"), CodeLine("train.py", 3, "step")
 
 

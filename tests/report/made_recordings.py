@@ -234,6 +234,14 @@ def many_launches() -> Tables:
     return draw(f"step train : [train{'.' * 92}]\ncpu/python thread : " + "[EagerExecute]" * 24)
 
 
+def launching_beside_computing() -> Tables:
+    """A step that computes for slightly longer than it launches."""
+    return draw(
+        f"step train : [train{'.' * 92}]\ncpu/python thread : {'[EagerExecute]' * 3}\n"
+        f"cpu/pool thread : {' ' * 42}[a:MatMul{'.' * 36}]"
+    )
+
+
 def one_type_of_op(types: int = 1) -> Tables:
     return draw(STEPS + "cpu/pool thread : [a:MatMul.................]" + "[b:MatMul]" * (types - 1))
 
@@ -356,6 +364,15 @@ def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, host
                 }
             whose = {} if hosts == 1 else {"host_id": f"h{host}"}
             tables.add("iterator", **facts, **written, **whose)
+    return tables
+
+
+def an_iterator_for_each_step() -> Tables:
+    """Each of four steps makes one, and draws from it."""
+    step = "[train.............................................................]"
+    calls = "  [MakeIterator::RootDataset][IteratorGetNextOp::DoCompute..........]"
+    tables = draw(f"step train : {step * 4}\ncpu/python thread : {step * 4}\ncpu/python thread : {calls * 4}")
+    tables.rows["iterator"] = an_input_pipeline().rows["iterator"]
     return tables
 
 
@@ -489,6 +506,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_compilation,
         busy_machine,
         one_thread_without_a_core,
+        launching_beside_computing,
+        an_iterator_for_each_step,
         *made_laws.JUDGED,
     ):
         yield make.__name__.replace("_", " "), make()

@@ -68,6 +68,8 @@ class Recorder:
     _memory: Optional[MemoryWatch] = None
     _live: Optional[Live] = None
     _steps = 0
+    _runs = 0
+    """Runs of a session since the last step, in its thread."""
     _metadata = 0.0
     _has_metadata = False
     """Whether the RunMetadata of this recording was taken before it."""
@@ -260,6 +262,8 @@ class Recorder:
             notes.seen(self.plan, self.frameworks, self.pace)
         if self.state == WAITING:
             self.pace.ready()
+        if self.pace.anchor is not None and call.how == "session_run" and key[-1] == self.pace.anchor[-1]:
+            self._runs += 1
         if key != self.pace.anchor:
             return
         number = caller.count - 1 if call.number is None else call.number
@@ -270,6 +274,7 @@ class Recorder:
 
     def _stepped(self, number: int, caller: Caller, call: WatchedCall, span: Tuple[int, int, int]) -> None:
         """Writes a step that ended, and moves the recording on."""
+        runs, self._runs = self._runs, 0
         if self.state == WAITING:
             if self._session:
                 self._write_step(number, caller, span, False)
@@ -278,7 +283,7 @@ class Recorder:
             return
         self._source = call.source
         if self.state == RECORDING:
-            self._write_step(number, caller, span, True)
+            self._write_step(number, caller, span, True, **({"runs": runs} if runs > 1 else {}))
             self._recorded(caller, call)
         elif self.state == METADATA:
             taken, self.metadata_saved = self.metadata_saved, False

@@ -95,6 +95,13 @@ class _ChromeFile:
         )
         return {name.removesuffix(" Compute") for name in process_names if name.endswith(" Compute")}
 
+    @cached_property
+    def accelerators(self) -> list[str]:
+        """Those that processes are named after."""
+        told = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
+        found = (_ACCELERATOR.fullmatch(_NUMBERED.sub(r"\1", name, count=1).strip()) for name in told)
+        return sorted({f"{one[1].upper()} {one[2]}" for one in found if one})
+
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
         """Number of a device, which is added when it is new."""
         return self.devices.setdefault(name, _KinetoDevice(len(self.devices), name, kind, args_json)).number
@@ -133,8 +140,25 @@ def _empty(track: Track) -> bool:
     return track["name"] == "" and " tid " not in track["origin"]
 
 
+_NUMBERED = re.compile(r"(?:\d+ )?(.*)", re.DOTALL)
+"""rocprof puts the place of a process among the others before its name."""
+_CALLS = re.compile(r"CPU (HIP|HSA|CUDA) API")
+
+
 def _unknown(track: Track, file: _ChromeFile) -> None:
-    """A row that nothing is known of stays unknown."""
+    """A row whose process is named after an accelerator, as rocprof and rpd do, shows what that executes;
+    copies belong to the only one. A row of which nothing is known stays unknown."""
+    if _empty(track):
+        return
+    process = _NUMBERED.fullmatch(track["process"])
+    name = process[1].strip() if process else ""
+    if found := _ACCELERATOR.fullmatch(name):
+        kind = "gpu" if found[1].upper() in ("GPU", "XPU") else "unknown"
+        _set(track, "device_stream", "execution", file.device(f"{found[1].upper()} {found[2]}", kind))
+    elif name == "COPY" and len(file.accelerators) == 1:
+        _set(track, "device_stream", "execution", file.device(file.accelerators[0], "gpu"))
+    elif _CALLS.fullmatch(name):
+        _set(track, "thread", "dispatch", file.device("CPU", "cpu"))
 
 
 _DEVICE_KIND = re.compile(r"(?:^|[/:])(?:device:)?(cpu|gpu|tpu)\b", re.IGNORECASE)

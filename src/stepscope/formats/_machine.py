@@ -27,6 +27,8 @@ _STEP = "duration of a step"
 _CALL = "duration of the call in a step"
 """The counter of what the call took that marks the step, at the step's begin. The rest of the step lies
 before it."""
+_RUNS = "runs of a session in a step"
+"""The counter of how often a recorded step called Session.run, where more than once."""
 _SHARES = "threads during recording"
 """The counter that says how many threads ran, and how many waited for a core, on average over a recording:
 at its begin, and again at its end. `program` are those that were there before the first iterator."""
@@ -76,7 +78,8 @@ def durations(steps: Iterable[Step], time: Time) -> Iterator[Row]:
 
 
 def calls(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
-    """What the calls that mark steps took, with and without a profiler, of the lines of steps.ndjson."""
+    """What the calls that mark steps took, with and without a profiler, and how many runs of a session steps
+    made, of the lines of steps.ndjson."""
     for line in lines:
         begin, call, end = (whole(line, f"{key}_unix_ns") for key in ("begin", "call", "end"))
         if begin is None or call is None or end is None or not begin <= call <= end:
@@ -84,6 +87,9 @@ def calls(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
         if not line.get("run_metadata"):
             series = "traced_ns" if line.get("recorded", True) else "untraced_ns"
             yield from _row(_CALL, series, time(begin), end - call)
+            runs = whole(line, "runs")
+            if series == "traced_ns" and runs is not None and runs > 0:
+                yield from _row(_RUNS, "runs", time(begin), runs)
 
 
 def _row(name: str, series: str, ts_ps: int | None, value: float | None) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from stepscope.step_labels import LOOKS
 if TYPE_CHECKING:
     from stepscope.code_lines import CodeLine
     from stepscope.instruments.causes.judgement import Allocating, Judgement, Retrace, Weighed
+    from stepscope.instruments.laws.violation import Broken
 
 _TAKES: dict[str, str] = {
     **{label: look.takes for label, look in LOOKS.items()},
@@ -80,13 +81,11 @@ _LITTLE = 0.01
 """An op that takes less of the time of all ops is not named."""
 _MANY_CALLS = 20
 """As in the finding per-op-dispatch."""
-_EQUAL, _MENTIONED = 0.85, 0.2
-"""What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
+_MENTIONED = 0.2
+"""What is known and takes so much of a step is named beside what is not."""
 _GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
 _MOST_PROGRAMS = 5
-"""Unrelated recordings that get a sentence each."""
-_MOST_SENTENCES = 3
-"""Runs that get a sentence each; a table has all of them."""
+"""Runs, or unrelated recordings, that get a sentence each; a table has all runs."""
 
 
 def sentences(
@@ -119,38 +118,65 @@ def sentences(
     if runs == 1:
         return _programs(programs)
     number = f"{runs} runs" if runs == len(judged) else f"{len(judged)} hosts of {runs} runs"
-    said = [f"{number}, each judged by itself: {_counted(judged)}."]
-    if len(judged) <= _MOST_SENTENCES:
-        said += [_sentence(judgement, True, runs < len(judged)) for judgement in judged]
-    return said
+    each = [(_whose(judgement, judged), own_sentence(judgement)) for judgement in judged]
+    if len(judged) <= _MOST_PROGRAMS:
+        return [f"{number}, each judged by itself, the longest first:", *_listed(each)]
+    counted = f"{number}, each judged by itself: {_counted(judged)}."
+    return [counted, *_listed(each), f"{len(each) - _MOST_PROGRAMS:,} more: the table has all of them."]
+
+
+def _listed(each: Sequence[tuple[str, str]]) -> list[str]:
+    """A sentence for each of the first programs. each: their names, and what is said of them."""
+    return [f"{name}: {said}" for name, said in each[:_MOST_PROGRAMS]]
+
+
+def _whose(judgement: Judgement, judged: Sequence[Judgement]) -> str:
+    """A run, with the host where it has several."""
+    hosts = sum(other.run_id == judgement.run_id for other in judged)
+    return judgement.run_id if hosts == 1 else f"{judgement.run_id} on {host_of(judgement.host_id)}"
+
+
+def own_sentence(judgement: Judgement) -> str:
+    """What is said of one of several programs: what limits it, or the law without which nothing is known.
+    It begins as within a sentence."""
+    law = _forbidding(judgement)
+    if law is not None:
+        return f"{law.said}."
+    return " ".join([_limiting(judgement), *_rival(judgement)])
 
 
 def _programs(programs: Sequence[tuple[str, Weighed]]) -> list[str]:
     """A sentence for each of several programs, that with most time in its steps first."""
     ordered = sorted(programs, key=lambda one: (-one[1].steps * one[1].mean_ps, one[0]))
-    said = [f"{units.count(len(ordered), 'recording')} of different programs, the longest first:"]
-    for name, one in ordered[:_MOST_PROGRAMS]:
-        label = "compute" if one.cause == "none" else one.cause
-        whole = units.show(one.mean_ps, "ps")
-        of = f"the {whole} recorded" if one.whole_capture else f"a step of {whole}"
-        part = f"{units.show(one.share_of(label), 'ratio')} of {of}"
-        said.append(f"{name}: {_TAKES[one.cause].format(part=part)}.")
+    first = f"{units.count(len(ordered), 'recording')} of different programs, the longest first:"
+    said = [first, *_listed([(name, _weighed(one)) for name, one in ordered])]
     if len(ordered) > _MOST_PROGRAMS:
         said.append(f"{units.count(len(ordered) - _MOST_PROGRAMS, 'more recording')}: open each by itself.")
     return said
 
 
+def _weighed(one: Weighed) -> str:
+    """What limits a program of which labels alone are known."""
+    label = "compute" if one.cause == "none" else one.cause
+    whole = units.show(one.mean_ps, "ps")
+    of = f"the {whole} recorded" if one.whole_capture else f"a step of {whole}"
+    part = f"{units.show(one.share_of(label), 'ratio')} of {of}"
+    return f"{_TAKES[one.cause].format(part=part)}."
+
+
 def _rival(judgement: Judgement) -> list[str]:
-    """What takes as much as the cause, or nearly so: to remove one of both is worth half of what it seems."""
+    """What takes about as much as the cause, and where."""
     if judgement.cause == "unknown":
         return _known(judgement)
-    own = "compute" if judgement.cause == "none" else judgement.cause
-    rest = [part for part in judgement.parts if part.label not in (own, "unknown")]
-    rest = [part for part in rest if _EQUAL * judgement.share <= part.share <= judgement.share / _EQUAL]
-    if not rest or rest[0].share < _MENTIONED:
+    found = judgement.rival
+    if found is None:
         return []
-    share = units.show(rest[0].share, "ratio")
-    return [f"Nearly as much goes to {_GOES_TO.get(rest[0].label, _WORDS[rest[0].label])}: {share}."]
+    share = units.show(found.share, "ratio")
+    much = "Nearly as much" if found.share <= judgement.share else "Slightly more"
+    at = [shortened(found.what)] if found.what is not None else []
+    at += [f"in {_at(found.place)}"] if found.place is not None else []
+    more = f"; {' '.join(at)}" if at else ""
+    return [f"{much} goes to {_GOES_TO.get(found.label, _WORDS[found.label])}: {share}{more}."]
 
 
 def _known(judgement: Judgement) -> list[str]:
@@ -245,12 +271,13 @@ def answers(judged: Sequence[Judgement]) -> Section | None:
             or judgement.op_type
             or (None if judgement.place is None else _at(judgement.place)),
             judgement.confidence,
+            own_sentence(judgement),
         )
         for judgement in judged
     )
     return Section(
         "answers",
-        "Each host",
+        "Each run" if len({judgement.run_id for judgement in judged}) == len(judged) else "Each host",
         "What limits each run and host?",
         table=Table(_ANSWERS, rows, len(rows)),
     )
@@ -265,11 +292,18 @@ _ANSWERS = (
     Column("mean_ps", "ps", "Step", "mean duration of a step"),
     Column("what", "text", "What", "stage, type of op or line"),
     Column("confidence", "text", "Confidence", "high, medium or low"),
+    Column("said", "text", "In words", "what limits its steps, as a sentence"),
 )
 
 
 def _sentence(judgement: Judgement, run: bool, host: bool) -> str:
     """What limits a host. run, host: name them, because there are others."""
+    said = _limiting(judgement, run, host)
+    return said[0].upper() + said[1:]
+
+
+def _limiting(judgement: Judgement, run: bool = False, host: bool = False) -> str:
+    """The same as it begins within a sentence."""
     whose = f" of {judgement.run_id}" if run else ""
     whose += f" on {host_of(judgement.host_id)}" if host else ""
     share = _bounded(judgement) + units.show(judgement.share, "ratio")
@@ -289,20 +323,28 @@ def _sentence(judgement: Judgement, run: bool, host: bool) -> str:
         said = _CALLED_BACK
     elif judgement.cause in ("compute", "none") and not judgement.of_ops:
         said = _DRAWN
+    elif judgement.cause == "none" and judgement.small_ops is not None:
+        said = _TAKES["compute"]
     elif judgement.cause == "communication" and not judgement.share_of("compute"):
         said = _ALONE
     elif judgement.cause == "copy" and judgement.awaits_copies is not None:
         said = _AWAITING[judgement.awaits_copies]
     elif judgement.cause == "setup" and _allocating(judgement) is not None:
         said = _ALLOCATING
-    said = said.format(part=part)
-    said += _more(judgement)
-    return said[0].upper() + said[1:] + "."
+    return f"{said.format(part=part)}{_more(judgement)}."
 
 
 def _says_nothing(judgement: Judgement) -> bool:
     """Whether a law is broken without which nothing is known of what takes a step, not even a bound."""
-    return any("share" in laws.weakens(law.law) and not laws.bound([law.law]) for law in judgement.broken)
+    return _forbidding(judgement) is not None
+
+
+def _forbidding(judgement: Judgement) -> Broken | None:
+    """That law."""
+    found = (
+        law for law in judgement.broken if "share" in laws.weakens(law.law) and not laws.bound([law.law])
+    )
+    return next(found, None)
 
 
 def _bounded(judgement: Judgement) -> str:
@@ -314,17 +356,21 @@ def _bounded(judgement: Judgement) -> str:
 
 def _more(judgement: Judgement) -> str:
     if judgement.cause in ("compute", "none"):
+        where = "" if judgement.spent_in is None else f", most of it in {_at(judgement.spent_in)}"
+        if judgement.small_ops is not None:
+            number, each_ps = judgement.small_ops
+            where += f": {units.count(number, 'op')} a {_unit(judgement)} of {units.show(each_ps, 'ps')} each"
         if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
-            return ""
+            return where
         place = (
             f", made in {_at(judgement.place)}"
             if judgement.place is not None and judgement.cause == "compute"
             else ""
         )
         op_type = shortened(judgement.written_op or judgement.op_type)
-        return f", {op_type} for {units.show(judgement.op_share, 'ratio')} of that time{place}"
+        return f"{where}, {op_type} for {units.show(judgement.op_share, 'ratio')} of that time{place}"
     if judgement.cause == "input" and judgement.stage is not None:
-        return f"; {_holding_up(judgement)}"
+        return f"; {_holding_up(judgement)}{_remade(judgement)}"
     if judgement.cause == "compile":
         return _compiles(judgement)
     if judgement.cause == "dispatch":
@@ -340,13 +386,15 @@ def _more(judgement: Judgement) -> str:
         return f"{at}: it is used for the first time, or code and memory are brought to it"
     if judgement.cause == "unknown":
         return ". `stepscope record` samples what its threads do, and would tell"
-    called = f", most of it in {_at(judgement.spent_in)}" if judgement.spent_in is not None else ""
     if judgement.cause == "python" and judgement.op_type is not None:
         by = f"{shortened(judgement.op_type)} calls"
         return f": {by} it" if judgement.place is None else f": {by} {_at(judgement.place)}"
     if judgement.place is None:
         return "" if judgement.mark is None else f", within `{shortened(judgement.mark)}`"
-    return f", in {_at(judgement.place)}{called}"
+    if judgement.spent_in is not None:
+        # The line to look at comes first, and then the one of the loop that calls it.
+        return f", in {_at(judgement.spent_in)}, called in {_at(judgement.place)}"
+    return f", in {_at(judgement.place)}"
 
 
 _BLOCKS = ("Free",)
@@ -394,6 +442,14 @@ def _holding_up(judgement: Judgement) -> str:
         )
     called = "" if by is None else f", called by {stage} in {_line(by)}"
     return f"`{_plain(function.function)}` in {_line(function)} holds it up{called}"
+
+
+def _remade(judgement: Judgement) -> str:
+    """That the pipeline begins anew all the time, which is what its stages do then."""
+    if judgement.remade is None:
+        return ""
+    made, steps = judgement.remade
+    return f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
 
 
 def _line(place: CodeLine) -> str:
@@ -469,7 +525,8 @@ def document(judged: Sequence[Judgement], notes: Sequence[Note], unrelated: bool
         "answer": told[0] if alone else None,
         "causes": _causes(judged[0]) if alone else [],
         "answers": [
-            {**answer, "causes": _causes(judgement)} for answer, judgement in zip(told, judged, strict=True)
+            {**answer, "causes": _causes(judgement), "said": own_sentence(judgement)}
+            for answer, judgement in zip(told, judged, strict=True)
         ],
     }
 

@@ -15,6 +15,7 @@ from stepscope.report import ranks
 from stepscope.report.parts import Rows
 
 _FUNCTIONS = ("__inference_", "__forward_", "__backward_")
+_FUSED = "Fused"
 _PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
 
 
@@ -132,10 +133,15 @@ def _most_work(told: Mapping[str, Rows], of_libraries: Mapping[str, str], of_ops
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
-        types: Counter[str] = Counter()
+        recorded: Counter[str] = Counter()
         for row in working:
             if row["place"] == place:
-                types[written_op(row["op_type"], of_libraries)] += row["self_ps"]
+                recorded[row["op_type"]] += row["self_ps"]
+        types: Counter[str] = Counter()
+        for op_type, self_ps in recorded.most_common():
+            # Elsewhere, shares are those of a type as recorded: types are not added up here either.
+            name = written_op(op_type, of_libraries)
+            types[f"fused {name}" if name in types and _FUSED in op_type else name] += self_ps
         parts = [
             f"{shortened(name)} ({units.show(self_ps / whole, 'ratio')}"
             for name, self_ps in types.most_common(3)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import SchemaTable
 
 VERSIONS = {
-    "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 4, "stack_part": 3,
+    "iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 4, "stack_part": 4,
     "collective": 1, "clock_offset": 1, "broken_law": 2, "op_cost": 2,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same

@@ -59,9 +59,11 @@ class ComputeCause(Cause):
         place = None if top.op is None else line_of_op(host.query, host.run_id, top.op)
         if place is None:
             place = self.traced_line(host)
+        ran_in = None if place is not None else line_of_inline_ops(host)
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
-            place=place, op=top.op, op_type=top.op_type, op_share=top.share, layer_share=layer,
+            place=place, spent_in=ran_in, small_ops=small_ops(host), op=top.op, op_type=top.op_type,
+            op_share=top.share, layer_share=layer,
             layer=None if layer is None else top.layer,
             written_op=None if written == top.op_type else written,
         )  # fmt: skip
@@ -93,6 +95,34 @@ class BalancedCause(ComputeCause):
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """Nothing goes."""
         return Removal()
+
+
+def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
+    """The line in which most of the ops run, where they do so within the calls of the thread that runs the
+    steps, and samples see it; None where no function has most of them."""
+    inline = {row[0] for row in host.query(statement("evidence_kinds")).rows() if row[_INLINE] and not row[1]}
+    if host.top_op.on_device or not inline.issuperset(host.sources) or not host.stacks.stacks:
+        return None
+    return traced_calls.line_of_calls(host.stacks.times("compute")[0])
+
+
+_INLINE = 9
+"""Column of the statement evidence_kinds."""
+_MANY, _SMALL_PS = 1000, 50_000_000
+"""So many ops in a step, each shorter than this, cost more to launch than they compute."""
+
+
+def small_ops(host: HostSteps) -> tuple[int, int] | None:
+    """How many ops a mean step has and how long each takes, where they are many and small and the host runs
+    them."""
+    if host.top_op.on_device:
+        return None
+    rows = [(self_ps or 0, runs) for at, *_, self_ps, runs in host.ask("computing_ops") if at == "host"]
+    runs = sum(number for _, number in rows)
+    if runs < _MANY * len(host.all_steps):
+        return None
+    mean_ps = sum(self_ps for self_ps, _ in rows) // runs
+    return (runs // len(host.all_steps), mean_ps) if mean_ps < _SMALL_PS else None
 
 
 def line_of_op(query: Query, run_id: str, op: str) -> CodeLine | None:

@@ -62,8 +62,8 @@ class DispatchCause(LineCause):
         found = super().explain(host, share, ps_per_step)
         launches, sessions = launches_of(host), None
         if launches is None:
-            ((number,),) = host.ask("session_calls")
-            sessions = round(number / len(host.steps)) if number else None
+            ((shown, counted),) = host.ask("session_calls")
+            sessions = round(shown / len(host.steps) if shown else counted or 0) or None
         return replace(
             found, calls=launches if sessions is None else sessions, of_session=sessions is not None
         )

@@ -19,8 +19,9 @@ from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.pipeline.places import function_in
-from stepscope.instruments.pipeline.stages import branch, words, written_as
+from stepscope.instruments.pipeline.stages import branch, made_in_steps, words, written_as
 from stepscope.instruments.thresholds import tuned
+from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,15 +69,26 @@ class InputCause(LineCause):
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The stage, and the Python of it where that takes the time."""
         stage = limiting_stage(host.ask)
-        is_generator = (stage.name or "").partition(" ")[0].endswith("Generator")
-        found = line_of_loader(host.stacks, 0.0 if is_generator else self.thresholds.loader * share)
+        python = (stage.name or "").partition(" ")[0].endswith("Generator") or self.calls_python(host)
+        found = line_of_loader(host.stacks, 0.0 if python else self.thresholds.loader * share)
         if found.place is not None:
             found = replace(found, called_from=stage.place, in_python=True)
         elif stage.place is not None:
             found = Explanation(place=stage.place)
         else:
             found = super().explain(host, share, ps_per_step)
-        return replace(found, stage=stage.name, spoken=stage.spoken, given=stage.function)
+        ((made,),) = host.query(statement("iterators_made", sources=host.sources)).rows()
+        steps = len(host.all_steps)
+        return replace(
+            found, stage=stage.name, spoken=stage.spoken, given=stage.function,
+            remade=(made, steps) if made_in_steps(made, steps) else None,
+        )  # fmt: skip
+
+    def calls_python(self, host: HostSteps) -> bool:
+        """Whether most of what ops of the pipeline do is to call Python. That is where their time goes then,
+        however little of it samples saw: they are taken when no other Python runs."""
+        ((python_ps, all_ps),) = host.ask("input_work")
+        return bool(python_ps > self.thresholds.made * all_ps)
 
     def traced_line(self, host: HostSteps) -> Explanation:
         """The function that makes batches. One around the loader's call waits for it, and makes nothing."""
@@ -105,13 +117,16 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
     rows = ask("limiting_stage")
     if not rows:
         return LimitingStage()
-    name, user_stage, position, spoken, *written, left, low, high = rows[0]
-    file, line, inside, transformation, arguments = written
+    name, user_stage, position, spoken, *place, left, low, high = rows[0]
+    file, line, inside, transformation, arguments = place
     stage = branch(name)
+    written = words(user_stage or "")
+    # What the function of a transformation makes is a stage of its own: the function burns no time there.
+    nested = transformation is not None and bool(written) and transformation not in written
     return LimitingStage(
         f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
         None if file is None else CodeLine(file, line, inside),
         None if left is None else Left(left, low, high),
-        spoken if file is None else " with ".join(f".{word}" for word in words(user_stage)) or spoken,
-        function_in(arguments or "") if transformation else None,
+        spoken if file is None or nested else " with ".join(f".{word}" for word in written) or spoken,
+        function_in(arguments or "") if transformation and not nested else None,
     )

@@ -64,6 +64,17 @@ class LabelShare:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """What takes about as much of a mean step as the cause."""
+
+    label: Label
+    share: float
+    place: CodeLine | None = None
+    what: str | None = None
+    """The type of op, or the stage."""
+
+
+@dataclass(frozen=True)
 class Weighed:
     """What labels take of the steps that are judged, and so what limits them."""
 
@@ -118,10 +129,14 @@ class Explanation:
     stage: str | None = None
     spoken: str | None = None
     """The stage as the user wrote it."""
+    remade: tuple[int, int] | None = None
+    """Iterators that the program made, in so many steps, where it makes one in most of them."""
     given: CodeLine | None = None
     """The function of the program's that the stage was given."""
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
+    small_ops: tuple[int, int] | None = None
+    """Ops in a mean step and their mean time, in picoseconds, where these are many and small."""
     allocating: Allocating | None = None
     """Calls that make room on the device, where that is the cause."""
     of_session: bool = False
@@ -168,6 +183,7 @@ class Judgement(Explanation, Weighed):
     """Whether what executes does so on a device."""
     of_ops: bool = True
     """Whether the recorder knows ops. Where it does not, whatever it drew stands for one."""
+    rival: Rival | None = None
     broken: tuple[Broken, ...] = ()
     """Laws that do not hold of what it was decided by."""
 

@@ -12,7 +12,14 @@ from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, UNKNOWN
 from stepscope.instruments.causes.confidence import confidence_of, weaknesses
 from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.host_steps import HostSteps
-from stepscope.instruments.causes.judgement import CauseName, Judgement, LabelShare, Weighed, parts_of
+from stepscope.instruments.causes.judgement import (
+    CauseName,
+    Judgement,
+    LabelShare,
+    Rival,
+    Weighed,
+    parts_of,
+)
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.library.statements import Query
@@ -61,8 +68,28 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         serves=all(step.recovered_from == "batch" for step in host.steps),
         on_device=top.on_device,
         weak=tuple(weak),
+        rival=None if name == "unknown" else rival_of(host, weighed.parts, name, share),
         compiling=sum(step.kind == "compile" for step in host.all_steps) or None,
     )
+
+
+_MOST = 0.5
+_EQUAL, _MENTIONED = 0.85, 0.2
+"""What takes this part of the time that the cause takes, and so much of a step, is named beside it."""
+
+
+def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, share: float) -> Rival | None:
+    """What takes as much as the cause, or nearly so, with its place: to remove one of both is worth half of
+    what it seems."""
+    own = "compute" if cause == "none" else cause
+    for part in parts:
+        if part.label in (own, "unknown") or part.share < _MENTIONED:
+            continue
+        if _EQUAL * share <= part.share <= share / _EQUAL:
+            found = CAUSES[part.label].explain(host, part.share, part.ps_per_step)
+            what = found.written_op or found.op_type if part.label == "compute" else found.spoken
+            return Rival(part.label, part.share, found.place, what)
+    return None
 
 
 def _values(found: Any) -> dict[str, Any]:
@@ -76,8 +103,8 @@ def cause_of(
     contention: Contention | None = None,
 ) -> tuple[CauseName, float, int]:
     """What limits a step, with its share and its time: what is unknown where most is, else the longest label
-    that stands out, else ops. parts: the longest first; one_op: what the type of op that takes most takes of
-    all; one_layer: the same of a layer."""
+    that stands out, or has most of the step, else ops. parts: the longest first; one_op: what the type of op
+    that takes most takes of all; one_layer: the same of a layer."""
     of_label = {part.label: part for part in parts}
     compute = of_label.get("compute", LabelShare("compute", 0, 0.0))
     unknown = of_label.get("unknown", LabelShare("unknown", 0, 0.0))
@@ -86,6 +113,9 @@ def cause_of(
     for part in parts:
         if part.label not in ("compute", "unknown") and CAUSES[part.label].stands_out(part, contention):
             return part.label, part.share, part.ps_per_step
+    if parts and parts[0].share > _MOST and parts[0].label not in ("compute", "unknown"):
+        # Launching that others made wait stands out no more, but nothing else has as much.
+        return parts[0].label, parts[0].share, parts[0].ps_per_step
     if compute.share <= unknown.share:
         return "unknown", unknown.share, unknown.ps_per_step
     one_kind = COMPUTE.thresholds.standing_out(one_op, one_layer)

@@ -10,7 +10,8 @@ from functools import lru_cache
 from math import inf
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.call_paths import CallPath, innermost_call
+from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
+from stepscope.instruments.causes.call_paths import CallPath, function_of, innermost_call
 from stepscope.instruments.python_frame import of_pytorch
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import Meaning
@@ -28,6 +29,13 @@ class TracedThresholds:
         slack=(7_810, inf),
         by=("gpu/torch_svd.json.gz",),
     )
+    own_calls: float = tuned(
+        0.25,
+        "the program's functions make an op when so many of its calls come from them: gradients need about "
+        "two for each",
+        fitted_on=DRAWN,
+        slack=(0.0, inf),
+    )
     in_mark: float = tuned(
         0.6,
         "a mark is where a label's time goes when it has this part of it",
@@ -37,6 +45,8 @@ class TracedThresholds:
 
 
 THRESHOLDS = TracedThresholds()
+_GRADIENT = "autograd::engine::evaluate_function"
+"""How PyTorch begins to call what it runs for the gradient of an op."""
 
 SliceName = tuple[str, str | None, bool]
 """Name of a slice, its category, whether it names an op."""
@@ -45,11 +55,24 @@ TimedSlice = tuple[int, int, SliceName]
 
 
 def line_of_op(query: Query, op: str, sources: Sequence[int]) -> CodeLine | None:
-    """The innermost function of the program that most of the calls of an op come from."""
+    """The innermost function of the program that most of the calls of an op come from, as far as any of its
+    functions makes them: those for gradients are made by the framework."""
     weights: Counter[CallPath] = Counter()
     for slices in _slices(query, sources):
         add_calls(weights, op, slices)
-    return innermost_call(weights, by_function=True)[0]
+    return line_of_calls(weights)
+
+
+def line_of_calls(weights: Counter[CallPath]) -> CodeLine | None:
+    """The innermost function with most of the calls that the program makes; None where it makes few of them,
+    or none of its functions makes most. weights: calls by those of the program around them."""
+    own = Counter({path: number for path, number in weights.items() if path})
+    made = sum(own.values())
+    place = innermost_call(own, by_function=True)[0]
+    if place is None or made < THRESHOLDS.own_calls * sum(weights.values()):
+        return None
+    there = sum(number for path, number in own.items() if function_of(place) in map(function_of, path))
+    return place if there >= CALLS.of_function * made else None
 
 
 def label_times(query: Query, sources: Sequence[int]) -> dict[str | None, Counter[CallPath]]:
@@ -138,7 +161,8 @@ def _first_steps(query: Query, source_id: int) -> tuple[int, int] | None:
 
 
 def add_calls(weights: Counter[CallPath], op: str, slices: Iterable[TimedSlice]) -> None:
-    """Counts the calls of an op by the program's own calls around each. slices: as for add."""
+    """Counts the calls of an op by the program's own calls around each: none around what gradients call.
+    slices: as for add."""
     open_: list[tuple[int, CallPath]] = []
     for begin, end, (name, category, _) in slices:
         while open_ and open_[-1][0] <= begin:
@@ -146,6 +170,8 @@ def add_calls(weights: Counter[CallPath], op: str, slices: Iterable[TimedSlice])
         path = open_[-1][1] if open_ else ()
         if category == "python_function" and labels.of_slice(name, category, False, False).label == "python":
             path = (*path, *_called(name, category))
+        elif name.startswith(_GRADIENT):
+            path = ()
         elif name == op:
             weights[path] += 1
         open_.append((end, path))

@@ -82,13 +82,15 @@ def propose(
     machine: Machine | None = None,
     even: float = 1.0,
     bound: bool = True,
+    remade: bool = False,
 ) -> list[PredictedChange]:
     """Changes for the stage that limits, or that takes most of the cores. Those that help come first, the
     largest gain before others, then those whose gain is unknown. measured_ps: duration of a step now.
     machine: its cores and memory, where a record tells. even: part of a step that would remain if buffers
-    evened steps. bound: the program waits for its input."""
+    evened steps. bound: the program waits for its input. remade: it makes a new iterator in most steps, with
+    which whatever was kept or read ahead is gone."""
     tells_cores = machine is not None or rates.tells_cores([load.stage for load in loads])
-    case = Case(loads, worst, now, measured_ps, bound, tells_cores)
+    case = Case(loads, worst, now, measured_ps, bound, tells_cores, remade)
     written_on = where.get(worst.stage, ())
     made = [_proposed(trial, case, written_on, places, machine, even) for trial in trials(case)]
     return sorted(made, key=lambda change: (not change.helps, not change.unknown, change.prediction.step_ps))
@@ -113,7 +115,7 @@ def _proposed(
     if name == "cache_here":
         cached = case.outside
         cache = footprint.cache(cached, written_on, machine, case.fed_by(cached))
-    impossible = cache is not None and cache.fits is False
+    impossible = (cache is not None and cache.fits is False) or (case.remade and name in _KEPT)
     helps = prediction.step_ps <= (1 - HELPS) * measured_ps and not impossible
     inside = worst.stage.nested_in is not None and name not in _OF_OUTSIDE
     no_line = inside or impossible or name in _NO_LINE
@@ -155,6 +157,8 @@ def surely_parallel(load: Load, machine: Machine | None) -> bool:
 
 _COPIES = re.compile(r"(Padded|Parallel|Ragged|DenseToSparse)?Batch(V\d+)?$|Unbatch$")
 """Stages whose work is copying elements: that ends where memory does, and so may not scale with threads."""
+_KEPT = ("cache_here", "prefetch")
+"""Changes that keep, or read ahead, what the iterator gives in later steps."""
 _OF_OUTSIDE = ("prefetch", "parallelise_reading", "raise_parallelism", "any_order", "cache_here")
 """Changes of the user's chain, also where the stage is made by a function in it."""
 _NO_LINE = ("more_cores", "tf_data_service")

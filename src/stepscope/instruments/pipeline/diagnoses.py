@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.captures import beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.spans import length
-from stepscope.instruments.pipeline.stages import is_taken
+from stepscope.instruments.pipeline.stages import is_taken, made_in_steps
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.lake.source_ids import first_id
@@ -67,12 +67,13 @@ def find(query: Query) -> list[SourcePipelines]:
         window = read.window
         held = beside(query, source_id, group.run_id, group.host_id, window)
         odd = [*held.missing, *(oddity for other in group.sources[1:] for oddity in missing(query, other))]
+        ((made,),) = query(statement("iterators_made", sources=group.sources)).rows()
         diagnosis = diagnose(
             read.calls,
             read.steps,
             device=bool(device[0][0]),
             share_seen=read.seen,
-            beside=replace(held, missing=odd),
+            beside=replace(held, missing=odd, remade=made_in_steps(made, len(read.steps))),
             judged=judged.get(source_id),
         )
         found.append(

@@ -17,6 +17,8 @@ from functools import lru_cache, partial
 from stepscope.instruments.pipeline import tf1_calls
 from stepscope.instruments.pipeline.calls import StageCall
 
+_FEW_STEPS = 4
+"""Fewer steps do not tell what each of them does."""
 _INDEX = re.compile(r"\[\d+\]")
 _RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")
 _PLACED = re.compile(r"(\w+?)Dataset(V\d+)?:(\d+)")
@@ -141,6 +143,11 @@ def _number(user_stage: str | None) -> int | None:
 def placed(user_stage: str | None) -> list[tuple[str, int]]:
     """Kind and number of each of them: ("Map", 2), ("Batch", 3)."""
     return [(kind, int(number)) for kind, _, number in _PLACED.findall(user_stage or "")]
+
+
+def made_in_steps(made: int, steps: int) -> bool:
+    """Whether so many iterators in so many steps are one for most of them, and no beginning of an epoch."""
+    return steps >= _FEW_STEPS and 2 * made >= steps
 
 
 def words(user_stage: str | None) -> list[str]:

@@ -54,6 +54,8 @@ class Case:
     """The program waits for its input."""
     tells_cores: bool = True
     """The recording says how many cores there are."""
+    remade: bool = False
+    """The program makes a new iterator in most steps."""
 
     @property
     def ends(self) -> Ending:

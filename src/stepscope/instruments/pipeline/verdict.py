@@ -122,6 +122,8 @@ class CaptureEvidence:
     """What of the recording is lost or was cut, in sentences."""
     pace: TracingPace | None = None
     """What steps took with and without a profiler, where a recorder saw both."""
+    remade: bool = False
+    """The program makes a new iterator in most steps."""
 
 
 def diagnose(
@@ -181,7 +183,7 @@ def diagnose(
         unseen=unseen,
     )
     diagnosis = _with_limit(diagnosis, waited, now, step_ps)
-    diagnosis = _with_changes(diagnosis, waited, now, step_ps, beside.places, device)
+    diagnosis = _with_changes(diagnosis, waited, now, step_ps, beside, device)
     return replace(diagnosis, confidence=_sure(diagnosis, waited))
 
 
@@ -221,7 +223,7 @@ def _with_changes(
     waited: Waits,
     now: PipelineModel,
     step_ps: int,
-    written: Sequence[UserStage],
+    beside: CaptureEvidence,
     device: bool,
 ) -> Diagnosis:
     """The diagnosis with what to change: at the stage that limits, or that takes most of the cores."""
@@ -231,7 +233,9 @@ def _with_changes(
     made: list[PredictedChange] = []
     if tried is not None:
         even = rates.even_ps(loads, waited) / max(waited.step_ps, 1)
-        made = changes.propose(loads, tried, now, step_ps, diagnosis.places, written, machine, even, bound)
+        made = changes.propose(
+            loads, tried, now, step_ps, diagnosis.places, beside.places, machine, even, bound, beside.remade
+        )
     best = None
     if worst is not None and diagnosis.tells_cores:
         program_cpu = _program_cpu(loads, waited, machine)

@@ -6,6 +6,7 @@ that instant, so bits need not know of each other, and a recording of any length
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from stepscope.instruments.step_breakdown.evidence import (
     StepSpan,
 )
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, ON_DEVICES
-from stepscope.instruments.step_breakdown.stack_sums import StackSums
+from stepscope.instruments.step_breakdown.stack_sums import StackKey, StackSums, in_order
 from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
 from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, Stream, statement
@@ -87,8 +88,9 @@ def sources_with_steps(query: Query) -> list[SteppedSource]:
 
 
 def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
-    totals, by_stack = _sums(source, bits)
-    shares = means_of_devices([total.finish() for total in totals])
+    totals, stacked = _sums(source, bits)
+    by_device = [total.finish() for total in totals]
+    shares = means_of_devices(by_device)
     key = {"source_id": source.source_id}
     parts = [
         {**key, "step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
@@ -98,28 +100,30 @@ def _rows_of(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> PartRows:
     ]
     stacks = [
         {**key, "step_id": source.steps[number].id, "stack_id": stack_id, "label": label, "dur_ps": dur_ps}
-        for (number, stack_id, label), dur_ps in by_stack.sums()
+        for (number, stack_id, label), dur_ps in means_of_stacks(stacked, by_device)
     ]
     return PartRows(parts, stacks)
 
 
-def _sums(source: SteppedSource, bits: Iterable[EvidenceWindow]) -> tuple[list[_core.StepSums], StackSums]:
-    """The labels of all bits, summed by step for each device, and by stack."""
+def _sums(
+    source: SteppedSource, bits: Iterable[EvidenceWindow]
+) -> tuple[list[_core.StepSums], list[StackSums]]:
+    """The labels of all bits, summed for each device by step, and by stack."""
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
-    by_stack = StackSums(spans)
     totals: list[_core.StepSums] = []
+    stacked: list[StackSums] = []
     for _, window, known, looks, loader in bits:
         within = [clipped for span in spans if (clipped := _clipped(span, window))]
         # A step that one device computes in while others wait is no step in which all compute.
         devices = [known._replace(executing=device) for device in known.devices] or [known]
         totals = totals or [_core.StepSums(spans, len(LABELS)) for _ in devices]
-        for sums, of_device in zip(totals, devices, strict=True):
+        stacked = stacked or [StackSums(spans) for _ in devices]
+        for sums, by_stack, of_device in zip(totals, stacked, devices, strict=True):
             pieces = _without_lock_waits(sweep(within, of_device), loader)
             sums.add(pieces)
-        if looks or (loader.python and loader.ran):
-            seen = pieces_of(pieces if len(devices) == 1 else sweep(within, known))
-            by_stack.add(seen, looks)
-    return totals, by_stack
+            if looks or (loader.python and loader.ran):
+                by_stack.add(pieces_of(pieces), looks)
+    return totals, stacked
 
 
 def _without_lock_waits(pieces: _core.Pieces, loader: LoaderPython) -> _core.Pieces:
@@ -136,13 +140,7 @@ def means_of_devices(sums: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]
         return [list(step) for step in sums[0]]
     found = []
     for devices in zip(*sums, strict=True):
-        executed = [sum(device_parts[NUMBER[label]] for label in ON_DEVICES) for device_parts in devices]
-        most = max(executed)
-        part = [
-            device_parts
-            for device_parts, its in zip(devices, executed, strict=True)
-            if its >= _TAKES_PART * most
-        ]
+        part = [devices[number] for number in _taking_part(devices)]
         means = [sum(column) // len(part) for column in zip(*part, strict=True)]
         # Parts add up to the step to the picosecond: the longest one has what dividing leaves.
         whole = sum(devices[0][: len(LABELS)])
@@ -150,6 +148,30 @@ def means_of_devices(sums: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]
         means[longest] += whole - sum(means[: len(LABELS)])
         found.append(means)
     return found
+
+
+def _taking_part(devices: Sequence[Sequence[int]]) -> list[int]:
+    """Which devices take part in a step. devices: picoseconds of each by label."""
+    executed = [sum(own[NUMBER[label]] for label in ON_DEVICES) for own in devices]
+    return [number for number, its in enumerate(executed) if its >= _TAKES_PART * max(executed)]
+
+
+def means_of_stacks(
+    stacked: Sequence[StackSums], sums: Sequence[Sequence[Sequence[int]]]
+) -> Iterator[tuple[StackKey, int]]:
+    """What stacks have of steps, by the same devices as means_of_devices. sums: as there."""
+    if len(stacked) == 1:
+        yield from stacked[0].sums()
+        return
+    part = [_taking_part(devices) for devices in zip(*sums, strict=True)]
+    found: Counter[StackKey] = Counter()
+    for number, by_stack in enumerate(stacked):
+        for key, dur_ps in by_stack.sums():
+            if number in part[key[0]]:
+                found[key] += dur_ps
+    for key, dur_ps in in_order(found):
+        if mean := dur_ps // len(part[key[0]]):
+            yield key, mean
 
 
 def _numbered_all(owners: Mapping[int, SteppedSource], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

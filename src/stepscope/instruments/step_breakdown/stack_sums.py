@@ -10,7 +10,7 @@ from stepscope.instruments.step_breakdown.labels import NUMBER, Label
 from stepscope.instruments.step_breakdown.stack_samples import SampleSpan
 from stepscope.instruments.step_breakdown.sweep import Interval, StepPiece
 
-Key = tuple[int, int, Label]
+StackKey = tuple[int, int, Label]
 """Number of a step, a stack, a label."""
 
 
@@ -24,7 +24,7 @@ class StackSums:
         self._steps = steps
         self._waiting = sorted(range(len(steps)), key=lambda number: steps[number], reverse=True)
         self._open: list[tuple[int, int]] = []  # minus the begin, number of the step
-        self._sums: Counter[Key] = Counter()
+        self._sums: Counter[StackKey] = Counter()
 
     def add(self, pieces: Iterable[StepPiece], looks: Sequence[SampleSpan]) -> None:
         """Adds pieces, none of which reaches over a begin or an end of a step. Samples do not overlap."""
@@ -49,6 +49,11 @@ class StackSums:
             heapq.heappop(self._open)
         return self._open[0][1] if self._open else None
 
-    def sums(self) -> Iterator[tuple[Key, int]]:
+    def sums(self) -> Iterator[tuple[StackKey, int]]:
         """Picoseconds, by step, stack and label in the order of LABELS."""
-        yield from sorted(self._sums.items(), key=lambda item: (*item[0][:2], NUMBER[item[0][2]]))
+        yield from in_order(self._sums)
+
+
+def in_order(sums: Counter[StackKey]) -> list[tuple[StackKey, int]]:
+    """By step, stack and label, in the order of LABELS."""
+    return sorted(sums.items(), key=lambda item: (*item[0][:2], NUMBER[item[0][2]]))

@@ -1,9 +1,18 @@
 -- Sources whose recorder knows no ops
 --
 -- question: Which sources have slices that stand for whatever their writer drew, and not for ops?
--- reads: source
+-- reads: source, track
+-- notes: What the rows of an accelerator show are its ops, whoever drew them.
 -- columns:
 --   source_id | int | Source | number of the source
+WITH devices AS (
+  SELECT t.source_id
+  FROM track AS t
+  WHERE t.kind = 'device_stream'
+  GROUP BY t.source_id
+)
+
 SELECT s.source_id
 FROM source AS s
-WHERE s.producer IN ('viztracer', 'unknown')
+LEFT JOIN devices AS d ON d.source_id = s.source_id
+WHERE s.producer IN ('viztracer', 'unknown') AND d.source_id IS NULL

@@ -1,0 +1,163 @@
+"""Tables of AMD's rocprof and rocprofv3 as CSV: kernels and copies of GPUs, and calls that asked for them.
+
+Format: <https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-rocprofv3.html>; the
+results.csv of rocprof itself has BeginNs and EndNs.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stepscope.formats._profile_events import MOST_BYTES, Events
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.formats import Pieces
+
+NAME = "rocprof_csv"
+_NS = 1000
+_MOST_NS = 2**63
+
+
+class _TableColumns(NamedTuple):
+    """How a table calls what it tells."""
+
+    producer: str
+    begin: str
+    end: str
+    name: str
+    gpu: str | None = None
+    """Of what runs on a GPU."""
+    row: str = ""
+    """Its queue, or the thread that called."""
+    process: str = ""
+    source: str | None = None
+    """Where a copy comes from; `gpu` is where it goes."""
+
+
+_TABLES = (
+    _TableColumns("rocprof", "BeginNs", "EndNs", "KernelName", "gpu-id", "queue-id"),
+    _TableColumns("rocprofv3", "Start_Timestamp", "End_Timestamp", "Kernel_Name", "Agent_Id", "Queue_Id"),
+    _TableColumns(
+        "rocprofv3", "Start_Timestamp", "End_Timestamp", "Direction", "Destination_Agent_Id",
+        source="Source_Agent_Id",
+    ),
+    _TableColumns(
+        "rocprofv3", "Start_Timestamp", "End_Timestamp", "Function", row="Thread_Id", process="Process_Id"
+    ),
+)  # fmt: skip
+
+
+def _table(line: str) -> tuple[_TableColumns, list[str]] | None:
+    """Which table has such a first line, and the names of its columns."""
+    try:
+        names = next(csv.reader([line], strict=True), [])
+    except csv.Error:
+        return None
+    for table in _TABLES:
+        needed = {table.begin, table.end, table.name, table.gpu or table.row, table.source or table.name}
+        if needed <= set(names):
+            return table, names
+    return None
+
+
+def sniff(head: bytes, name: str) -> bool:
+    """A first line with the columns of a table."""
+    line, ended, _ = head.partition(b"\n")
+    return bool(ended) and _table(line.decode("utf-8", "replace").strip()) is not None
+
+
+def build(pieces: Pieces) -> Store:
+    """Kernels and copies on the GPUs that ran them, and calls on their threads."""
+    from stepscope.formats import Damaged
+
+    data = pieces.read(MOST_BYTES)
+    text = data.decode("utf-8-sig", "replace")
+    first, _, rest = text.partition("\n")
+    found = _table(first.strip())
+    if found is None:
+        raise Damaged("its first line names no columns with the times of kernels, copies or calls")
+    table, names = found
+    events = Events()
+    spans = list(_spans(table, names, rest, events))
+    if not spans:
+        raise Damaged("it holds no kernels, copies or calls with their times")
+    for start, end, name, pid, tid, category, args in sorted(spans, key=lambda one: (one[0], -one[1])):
+        events.slice(name, start, end, pid, tid, category, args)
+    return events.store(pieces, data, table.producer)
+
+
+_Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
+
+
+def _spans(table: _TableColumns, names: list[str], text: str, events: Events) -> Iterator[_Span]:
+    rows = csv.reader(io.StringIO(text, newline=""))
+    while True:
+        try:
+            cells = next(rows, None)
+        except csv.Error:
+            events.miss()
+            continue
+        if cells is None:
+            return
+        if not cells:
+            continue
+        row = dict(zip(names, cells, strict=False))
+        begin, end = (_time(row.get(column)) for column in (table.begin, table.end))
+        if begin is None or end is None:
+            events.miss()
+            continue
+        where = _on_gpu(table, row, events) if table.gpu is not None else _on_thread(table, row, events)
+        pid, tid, category, args = where
+        correlation = _number(row.get("Correlation_Id"))
+        if correlation is not None:
+            args["correlation"] = correlation
+        yield begin * _NS, end * _NS, _named(table, row), pid, tid, category, args
+
+
+def _on_gpu(
+    table: _TableColumns, row: Mapping[str, str], events: Events
+) -> tuple[str, Any, str, dict[str, Any]]:
+    """Where a kernel or a copy ran. Of a copy with one end on the host, the other is the GPU."""
+    told = row.get(table.gpu or "") or ""
+    if table.source is not None:
+        if row.get(table.name, "").upper().endswith("DEVICE_TO_HOST"):
+            told = row.get(table.source) or ""
+        queue: Any = "copies"
+        shown, category = "stream of copies", "gpu_memcpy"
+    else:
+        queue = _number(row.get(table.row)) or 0
+        shown, category = f"stream {queue}", "kernel"
+    gpu = _number(told) or 0
+    events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", shown)
+    return f"GPU {gpu}", queue, category, {"device": gpu}
+
+
+def _on_thread(
+    table: _TableColumns, row: Mapping[str, str], events: Events
+) -> tuple[Any, Any, str, dict[str, Any]]:
+    pid, thread = (_number(row.get(column)) or 0 for column in (table.process, table.row))
+    events.thread(pid, thread, f"process {pid}", f"thread {thread}")
+    domain = row.get("Domain", "").lower()
+    return pid, thread, "user_annotation" if "marker" in domain else "hip_runtime", {}
+
+
+def _named(table: _TableColumns, row: Mapping[str, str]) -> str:
+    name = row.get(table.name) or "kernel"
+    if table.source is None:
+        return name.removesuffix(" [clone .kd]").removesuffix(".kd")
+    return f"Memcpy {name.removeprefix('MEMORY_COPY_')}"
+
+
+def _time(cell: str | None) -> int | None:
+    found = _number(cell)
+    return found if found is not None and 0 < found < _MOST_NS else None
+
+
+def _number(cell: str | None) -> int | None:
+    """The number that a cell is or ends with: 4, or `Agent 4`."""
+    digits = (cell or "").strip().rpartition(" ")[2]
+    return int(digits) if digits.isdecimal() and len(digits) < 20 else None
