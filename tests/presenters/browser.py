@@ -148,6 +148,16 @@ class Browser:
             if event["method"] == "Network.requestWillBeSent"
         ]
 
+    def unanswered(self) -> list[str]:
+        """Addresses that were asked for since open(), and whose answers the page has not read."""
+        found: dict[str, str] = {}
+        for event in self._events:
+            if event["method"] == "Network.requestWillBeSent":
+                found[event["params"]["requestId"]] = event["params"]["request"]["url"]
+            elif event["method"] in ("Network.loadingFinished", "Network.loadingFailed"):
+                found.pop(event["params"]["requestId"], None)
+        return [url for url in found.values() if url.startswith("http")]
+
     def complaints(self) -> list[str]:
         """Errors, warnings, dialogs and violations of the policy since open()."""
         kinds = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Audits.issueAdded")

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -20,7 +21,7 @@ import pytest
 from tests.presenters.browser import Browser
 from tests.presenters.scripts import SCRIPTS
 from tests.web.hostile_recordings import STAGES, everywhere
-from tests.web.test_page import _show, _until
+from tests.web.test_page import PATIENCE_S, _show, _until
 from tests.web.test_timeline import click, complaints, panel, pointer, press, rest, served
 
 PLANTED = (
@@ -50,6 +51,16 @@ def shown(browser: Browser) -> int:
     assert {urlsplit(one).hostname for one in browser.requests() if one.startswith("http")} <= {"127.0.0.1"}
     text = browser.value("document.querySelector('main').textContent")
     return sum(name in text for name in SCRIPTS)
+
+
+def _answered(browser: Browser, path: str) -> None:
+    """Waits until the page has what it has asked for there, and has drawn it."""
+    rest(browser, 200)  # a view asks once it is drawn
+    end = time.monotonic() + PATIENCE_S
+    while any(urlsplit(one).path == path for one in browser.unanswered()):
+        assert time.monotonic() < end, browser.unanswered()
+        rest(browser, 100)
+    rest(browser, 100)
 
 
 def unfold(browser: Browser) -> None:
@@ -176,7 +187,7 @@ def test_model_in_each_view(tab: Browser) -> None:
     most = 0
     for number in range(tab.value("document.querySelectorAll('.model input[name=view]').length")):
         tab.value(f"document.querySelectorAll('.model input[name=view]')[{number}].click()")
-        rest(tab, 1500)
+        _answered(tab, "/api/model")
         tab.value(
             "[...document.querySelectorAll('.model button')].find(b => b.innerText === 'Expand all')?.click()"
         )
