@@ -117,7 +117,7 @@ function Host({
   const slowest = columns.reduce((a, b) =>
     Number(b.longest.dur_ps) > Number(a.longest.dur_ps) ? b : a,
   ).longest;
-  const told = `${slowest.kind ?? "step"} ${slowest.step}`;
+  const told = `step ${slowest.step}`;
   // One that compiles is a thousand times as long as the others: it is cut, and says so.
   const top = ceiling(columns.map((c) => Number(c.longest.dur_ps))) || 1;
   const cut = columns.filter((c) => Number(c.longest.dur_ps) > top);
