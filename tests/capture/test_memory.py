@@ -222,3 +222,20 @@ def test_what_a_cut_look_did_not_see_has_not_grown_from_nothing(monkeypatch: pyt
     (line,) = (one for one in lines if one.get("holder") == "kept" and one["look"] == 2)
     assert line["bytes"] == kept[0].nbytes
     assert line.get("was_bytes") == (2048 if seen else None)
+
+
+def test_a_look_holds_nothing_of_functions_that_end() -> None:
+    """An iterator of TensorFlow that is freed when the interpreter ends, not when its loop does, hangs it."""
+
+    def loop() -> weakref.ref[ModuleType]:
+        held = ModuleType("held")
+        MemoryWatch(lambda line: None).look(4)
+        return weakref.ref(held)
+
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        assert loop()() is None
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -112,10 +112,20 @@ class Walk:
                     if not name.startswith("__"):
                         yield value, root, name
         threads = [_outermost_first(frame) for frame in sys._current_frames().values()]
-        for of in ("program", "library"):
+        frames: List[types.FrameType] = []
+        frame: Optional[types.FrameType] = None
+        try:
+            for of in ("program", "library"):
+                for frames in threads:
+                    for frame in frames:
+                        yield from self._of_frame(frame, of)
+        finally:
+            # This very frame is among them: the circle would hold what the program's functions held until
+            # Python collects garbage. TensorFlow hangs where its iterators go as the interpreter ends.
             for frames in threads:
-                for frame in frames:
-                    yield from self._of_frame(frame, of)
+                frames.clear()
+            del frame, frames
+            threads.clear()
 
     def _of_frame(self, frame: types.FrameType, of: str) -> Iterator[Tuple[Any, Root, str]]:
         """The variables of a function that runs, where it is the program's, or a library's."""

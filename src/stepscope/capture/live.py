@@ -229,6 +229,7 @@ class Live:
                 here = " (runs the steps)" if ident == self._driver else ""
                 lines.append(f"\nThread {name}{here}, most recent call last:\n")
                 lines += traceback.format_stack(frame)
+        del frame  # it may be that of this very call
         name = f"hang-{len(self._hangs) + 1}.txt"
         stacks_text = "".join(lines)
         (self._folder.path / name).write_text(stacks_text, encoding="utf-8", errors="backslashreplace")
