@@ -22,14 +22,15 @@ MAY_IMPORT = {
     "input": {"error"},
     "options": {"error"},
     "json": set(),
-    "layout": set(),
+    "layout": {"error", "wanted"},
     "lod": {"error"},
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
     "rollup": {"classes", "columns", "error", "store"},
-    "replay": set(),
+    "replay": {"error", "wanted"},
     "spans": set(),
     "steps": {"spans"},
+    "wanted": {"error"},
     "formats": {"classes", "columns", "error", "facts", "input", "json", "options", "proto", "store"},
 }
 
