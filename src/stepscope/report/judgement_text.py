@@ -519,16 +519,26 @@ def _plain(function: str) -> str:
 def document(judged: Sequence[Judgement], notes: Sequence[Note], unrelated: bool = False) -> dict[str, Any]:
     """`answer` and `causes` of the summary's JSON, and `answers` with those of each run and host; times in
     picoseconds, shares from 0 to 1. Several runs, or unrelated recordings, have no answer in common."""
-    told = [_answer(judgement, notes) for judgement in judged]
+    known = [_unknown(judgement) if _says_nothing(judgement) else judgement for judgement in judged]
+    told = [_answer(judgement, notes) for judgement in known]
     alone = len({judgement.run_id for judgement in judged}) == 1 and not unrelated
     return {
         "answer": told[0] if alone else None,
-        "causes": _causes(judged[0]) if alone else [],
+        "causes": _causes(known[0]) if alone else [],
         "answers": [
-            {**answer, "causes": _causes(judgement), "said": own_sentence(judgement)}
-            for answer, judgement in zip(told, judged, strict=True)
+            {**answer, "causes": _causes(without), "said": own_sentence(judgement)}
+            for answer, without, judgement in zip(told, known, judged, strict=True)
         ],
     }
+
+
+def _unknown(judgement: Judgement) -> Judgement:
+    """What is left of a judgement by steps that say nothing of what takes a step: that nothing is known."""
+    return replace(
+        judgement, cause="unknown", share=0.0, ps_per_step=0, parts=(), place=None, called_from=None,
+        spent_in=None, op=None, op_type=None, op_share=None, stage=None, function=None, mark=None,
+        retrace=None, rival=None, calls=None, compiling=None, confidence="low",
+    )  # fmt: skip
 
 
 def _causes(judgement: Judgement) -> list[dict[str, Any]]:

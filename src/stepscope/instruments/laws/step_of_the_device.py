@@ -29,7 +29,18 @@ def broken(query: Query) -> list[Broken]:
         share = units.show(after_ps / work_ps, "ratio")
         sentence = (
             f"{share} of the device's work came after the last step of the host, which runs ahead: its steps "
-            "say nothing of how long a step takes"
+            f"say nothing of how long a step takes{_busy(query, source_id)}"
         )
         found.append(Broken(run_id, host_id, source_id, "step_of_the_device", after_ps, work_ps, sentence))
     return found
+
+
+def _busy(query: Query, source_id: int) -> str:
+    """What is known without steps: for how much of the time that its work spans a device works."""
+    devices = query(statement("work_from_first_to_last", source_id=source_id)).rows()
+    span_ps = max(last_ps for *_, last_ps in devices) - min(first_ps for *_, first_ps, _ in devices)
+    share = units.show(sum(busy_ps for _, busy_ps, *_ in devices) / (len(devices) * span_ps), "ratio")
+    of = f"{share} of the {units.show(span_ps, 'ps')}"
+    if len(devices) == 1:
+        return f"; the device works for {of} that its work spans"
+    return f"; devices work for {of} that their work spans, on average"
