@@ -70,6 +70,19 @@ def test_one_long_call_makes_no_step_of_a_hook() -> None:
     assert pace.anchor == ("session_run", "train")
 
 
+def test_runs_that_take_most_of_a_step_give_its_ops() -> None:
+    """A hook reads the global step after each run: that marks the steps as well, and takes nothing."""
+    pace = StepWatcher(3)
+    lengths = {("train", 1): 900, ("step", 1): 5, ("queue", 2): 5_000}
+    for _ in range(6):
+        for (name, thread), length in lengths.items():
+            pace.saw("session_run", ("session_run", name, thread), name, 0, 0, length, True)
+    pace.saw("session_run", ("session_run", "restore", 1), "restore", 0, 0, 90_000, True)
+    assert pace.heaviest_beside() is None
+    pace.anchor = ("session_run", "step", 1)
+    assert pace.heaviest_beside() == ("session_run", "train", 1)
+
+
 def test_what_sets_up_is_waited_for_by_nobody() -> None:
     """Long runs that ask what is not initialised are over before the first step."""
     setup, step = ("session_run", "setup", 60_000, True), ("session_run", "train", 200, True)

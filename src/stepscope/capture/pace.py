@@ -349,6 +349,20 @@ class StepWatcher:
             if caller.site.loops[-1:] == (loop,) and other[0] == key[0] and other[-1] == key[-1]
         }
 
+    def heaviest_beside(self) -> Optional[Tuple[Any, ...]]:
+        """Of the calls of the anchor's kind and thread that are made in at least every second step, the one
+        that takes most: what marks a step may be a small part of it."""
+        if self.anchor is None:
+            return None
+        beside = {
+            key: caller
+            for key, caller in self.callers.items()
+            if key[0] == self.anchor[0]
+            and key[-1] == self.anchor[-1]
+            and caller.count * 2 >= self.callers[self.anchor].count
+        }
+        return _heaviest(beside)
+
     def told(self) -> List[Dict[str, Any]]:
         """What was called and how often, the most called first, for the reason why nothing was recorded."""
         most = sorted(self.callers.values(), key=lambda caller: (LEVELS.index(caller.how), -caller.count))

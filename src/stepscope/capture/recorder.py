@@ -122,6 +122,8 @@ class Recorder:
         self._pid = os.getpid()
         self._compiled_before: Dict[Tuple[Any, ...], int] = {}
         self._session: Dict[str, Any] = {}
+        self._traced_run: Optional[Tuple[Any, ...]] = None
+        """Of the runs of sessions, those that give RunMetadata."""
 
     # --- what frameworks report ----------------------------------------------------------------
 
@@ -228,7 +230,7 @@ class Recorder:
         """True when the next run of a session with this key is to be traced."""
         if self.state != METADATA or not self.listening:
             return False
-        return self._key("session_run", key, site) == self.pace.anchor
+        return self._key("session_run", key, site) == self._traced_run
 
     def _key(self, how: str, key: Tuple[Any, ...], site: Site) -> Tuple[Any, ...]:
         """What a call is known by: what is called, where, and in which thread."""
@@ -416,9 +418,14 @@ class Recorder:
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
         self._session["begin_unix_ns"] = now_ns()
         caller.last_end_ns = None
-        self.state = METADATA
+        self._await_metadata()
         self._exits.guard()
         notes.course(self.plan, "recording", caller.name, caller.count, folder.path)
+
+    def _await_metadata(self) -> None:
+        """The next runs of what takes most of a step are traced."""
+        self._traced_run = self.pace.heaviest_beside()
+        self.state = METADATA
 
     def _begin_sampling(self, caller: Caller, folder: Folder) -> None:
         """Starts what looks at the machine and at the stacks."""
@@ -514,7 +521,7 @@ class Recorder:
         self._held_until_ns = now_ns()
         if self._lacks_metadata(caller) and not cut:
             caller.last_end_ns = None
-            self.state = METADATA
+            self._await_metadata()
         elif not cut:
             self._rest(caller)
 
