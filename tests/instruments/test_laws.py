@@ -184,9 +184,13 @@ def test_a_host_that_runs_far_ahead_says_nothing_of_steps(tmp_path):
     for event in events:
         if event["cat"] == "kernel":
             event["ts"] += 5000
-    headline, answer, broken = told(tmp_path, events)
+    with opened(tmp_path, events) as trace:
+        report = summary.build(trace)
+        broken = _broken(trace)
+    headline, answer = report.headline, report.document["answer"]
     assert broken == ["step_of_the_device"]
     assert "One step of the host takes 430 µs." in headline
+    assert [bar.long for section in report.sections for bar in section.splits] == ["430 µs of the host"]
     # 40 kernels of 4.125 µs, 10.25 µs from one to the next.
     assert headline[0].endswith("; the device works for 40.9 % of the 404 µs that its work spans.")
     assert (answer["cause"], answer["place"], answer["confidence"]) == ("unknown", None, "low")

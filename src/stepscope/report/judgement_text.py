@@ -111,7 +111,7 @@ def sentences(
             *(_others(judged[0]) if not hosts else ()),
         )
         return [
-            *(() if all(map(_says_nothing, judged)) else concluded),
+            *(() if say_nothing(judged) else concluded),
             *_lawless(judged),
             *_busy(judged[0]),
         ]
@@ -332,6 +332,11 @@ def _limiting(judgement: Judgement, run: bool = False, host: bool = False) -> st
     elif judgement.cause == "setup" and _allocating(judgement) is not None:
         said = _ALLOCATING
     return f"{said.format(part=part)}{_more(judgement)}."
+
+
+def say_nothing(judged: Sequence[Judgement]) -> bool:
+    """Whether none of the hosts' steps say anything of what takes a step."""
+    return bool(judged) and all(map(_says_nothing, judged))
 
 
 def _says_nothing(judgement: Judgement) -> bool:
@@ -636,7 +641,7 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
     and high only where that is what limits the steps. Compiling that limits the program is high, in however
     few steps it lies."""
     kept = []
-    unsure = bool(judged) and all(map(_says_nothing, judged))
+    unsure = say_nothing(judged)
     for finding in findings:
         labels = _OF.get(finding.slug)
         if unsure and (labels is not None or finding.slug in _OF_STEPS):

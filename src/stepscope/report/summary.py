@@ -17,7 +17,7 @@ from stepscope.library.statements import statement
 from stepscope.report import provenance
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
 from stepscope.report.judgement_text import answers as of_each
-from stepscope.report.judgement_text import document, sentences, weighed
+from stepscope.report.judgement_text import document, say_nothing, sentences, weighed
 from stepscope.report.parts import (
     Chart,
     FirstRows,
@@ -122,6 +122,8 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     sentences_of = {name: [one for one in answer(name, rows_of) if one not in first] for name in shown}
     sentences_of["runs_and_hosts"] = [*made, *sentences_of["runs_and_hosts"]]
     sections = _sections(sentences_of, answers, all)
+    if say_nothing(judged):
+        sections = list(map(_of_the_host, sections))
     if (table := of_each(judged)) is not None:
         sections.insert(0, table)
     if all:
@@ -332,6 +334,12 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
     cut = Table(table.columns, rows, table.total) if most else None
     splits = _splits(table, chart) if entry.name == "step_parts" and chart is not None else ()
     return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql, splits=splits)
+
+
+def _of_the_host(section: Section) -> Section:
+    """The section, whose bars are those of a host that says nothing of what a step takes."""
+    bars = tuple(replace(split, long=f"{split.long} of the host") for split in section.splits)
+    return replace(section, splits=bars) if bars else section
 
 
 def _splits(table: Table, chart: Chart) -> tuple[Split, ...]:
