@@ -9,17 +9,16 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.formats._profile_events import MOST_BYTES, Events
+from stepscope.formats._rocprof_rows import MOST_NS, NS, Place, Span, on_copies, on_queue, on_thread, stored
 
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
 
 NAME = "rocprof_csv"
-_NS = 1000
-_MOST_NS = 2**63
 
 
 class _TableColumns(NamedTuple):
@@ -82,18 +81,10 @@ def build(pieces: Pieces) -> Store:
         raise Damaged("its first line names no columns with the times of kernels, copies or calls")
     table, names = found
     events = Events()
-    spans = list(_spans(table, names, rest, events))
-    if not spans:
-        raise Damaged("it holds no kernels, copies or calls with their times")
-    for start, end, name, pid, tid, category, args in sorted(spans, key=lambda one: (one[0], -one[1])):
-        events.slice(name, start, end, pid, tid, category, args)
-    return events.store(pieces, data, table.producer)
+    return stored(events, list(_spans(table, names, rest, events)), pieces, data, table.producer)
 
 
-_Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
-
-
-def _spans(table: _TableColumns, names: list[str], text: str, events: Events) -> Iterator[_Span]:
+def _spans(table: _TableColumns, names: list[str], text: str, events: Events) -> Iterator[Span]:
     rows = csv.reader(io.StringIO(text, newline=""))
     while True:
         try:
@@ -115,34 +106,23 @@ def _spans(table: _TableColumns, names: list[str], text: str, events: Events) ->
         correlation = _number(row.get("Correlation_Id"))
         if correlation is not None:
             args["correlation"] = correlation
-        yield begin * _NS, end * _NS, _named(table, row), pid, tid, category, args
+        yield begin * NS, end * NS, _named(table, row), pid, tid, category, args
 
 
-def _on_gpu(
-    table: _TableColumns, row: Mapping[str, str], events: Events
-) -> tuple[str, Any, str, dict[str, Any]]:
+def _on_gpu(table: _TableColumns, row: Mapping[str, str], events: Events) -> Place:
     """Where a kernel or a copy ran. Of a copy with one end on the host, the other is the GPU."""
-    told = row.get(table.gpu or "") or ""
-    if table.source is not None:
-        if row.get(table.name, "").upper().endswith("DEVICE_TO_HOST"):
-            told = row.get(table.source) or ""
-        queue: Any = "copies"
-        shown, category = "stream of copies", "gpu_memcpy"
-    else:
-        queue = _number(row.get(table.row)) or 0
-        shown, category = f"stream {queue}", "kernel"
-    gpu = _number(told) or 0
-    events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", shown)
-    return f"GPU {gpu}", queue, category, {"device": gpu}
+    agent = row.get(table.gpu or "") or ""
+    if table.source is None:
+        return on_queue(events, _number(agent) or 0, _number(row.get(table.row)) or 0)
+    if row.get(table.name, "").upper().endswith("DEVICE_TO_HOST"):
+        agent = row.get(table.source) or ""
+    return on_copies(events, _number(agent) or 0)
 
 
-def _on_thread(
-    table: _TableColumns, row: Mapping[str, str], events: Events
-) -> tuple[Any, Any, str, dict[str, Any]]:
+def _on_thread(table: _TableColumns, row: Mapping[str, str], events: Events) -> Place:
     pid, thread = (_number(row.get(column)) or 0 for column in (table.process, table.row))
-    events.thread(pid, thread, f"process {pid}", f"thread {thread}")
     domain = row.get("Domain", "").lower()
-    return pid, thread, "user_annotation" if "marker" in domain else "hip_runtime", {}
+    return on_thread(events, pid, thread, "user_annotation" if "marker" in domain else "hip_runtime")
 
 
 def _named(table: _TableColumns, row: Mapping[str, str]) -> str:
@@ -154,7 +134,7 @@ def _named(table: _TableColumns, row: Mapping[str, str]) -> str:
 
 def _time(cell: str | None) -> int | None:
     found = _number(cell)
-    return found if found is not None and 0 < found < _MOST_NS else None
+    return found if found is not None and 0 < found < MOST_NS else None
 
 
 def _number(cell: str | None) -> int | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, parse
+from stepscope.formats._rocprof_rows import MOST_NS, NS, Span, on_copies, on_queue, on_thread, stored
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 NAME = "rocprofv3"
 _TOP = re.compile(rb'\{\s*"rocprofiler-sdk-tool"\s*:')
-_NS = 1000
 _GPU = 2
 """Type of an agent that is a GPU."""
 
@@ -29,20 +29,11 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Kernels and copies on the GPUs that ran them, and calls on their threads."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     processes = listed(member(parse(data), "rocprofiler-sdk-tool"))
     events = Events()
     spans = [span for process in processes for span in _spans(process, events)]
-    if not spans:
-        raise Damaged("it holds no kernels, copies or calls with their times")
-    for start, end, name, pid, tid, category, args in sorted(spans, key=lambda one: (one[0], -one[1])):
-        events.slice(name, start, end, pid, tid, category, args)
-    return events.store(pieces, data, "rocprofv3")
-
-
-Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
+    return stored(events, spans, pieces, data, "rocprofv3")
 
 
 class _ProfiledProcess(NamedTuple):
@@ -63,20 +54,17 @@ class _ProfiledProcess(NamedTuple):
             gpu = self.gpus.get(_handle(member(info, "agent_id")), 0)
             queue = _handle(member(info, "queue_id"))
             name = self.kernels.get(_handle(member(info, "kernel_id")), name or "kernel")
-            args.update(device=gpu, stream=queue)
-            events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", f"stream {queue}")
-            return name, f"GPU {gpu}", queue, "kernel", args
+            *place, placed = on_queue(events, gpu, queue)
+            return (name, *place, {**args, **placed, "stream": queue})
         if group == "memory_copy":
             ends = (_handle(member(row, "dst_agent_id")), _handle(member(row, "src_agent_id")))
             gpu = next((self.gpus[one] for one in ends if one in self.gpus), 0)
-            args.update(device=gpu, bytes=member(row, "bytes"))
-            events.thread(f"GPU {gpu}", "copies", f"GPU {gpu}", "stream of copies")
-            return f"Memcpy {name}".strip(), f"GPU {gpu}", "copies", "gpu_memcpy", args
+            *place, placed = on_copies(events, gpu)
+            return (f"Memcpy {name}".strip(), *place, {**args, **placed, "bytes": member(row, "bytes")})
         thread = member(row, "thread_id")
-        thread = thread if isinstance(thread, int) else 0
-        events.thread(self.pid, thread, f"process {self.pid}", f"thread {thread}")
         category = "user_annotation" if "marker" in group else f"{group.removesuffix('_api')}_runtime"
-        return name or group, self.pid, thread, category, args
+        *place, _ = on_thread(events, self.pid, thread if isinstance(thread, int) else 0, category)
+        return (name or group, *place, args)
 
 
 def _spans(process: Any, events: Events) -> Iterator[Span]:
@@ -91,13 +79,13 @@ def _spans(process: Any, events: Events) -> Iterator[Span]:
     for group, rows in (records or {}).items() if isinstance(records, dict) else ():
         for row in listed(rows):
             times = (member(row, "start_timestamp"), member(row, "end_timestamp"))
-            if not all(isinstance(time, int) and 0 < time < 2**63 for time in times):
+            if not all(isinstance(time, int) and 0 < time < MOST_NS for time in times):
                 if times != (None, None):
                     events.miss()
                 continue
             yield (
-                times[0] * _NS,
-                times[1] * _NS,
+                times[0] * NS,
+                times[1] * NS,
                 *recording.placed(group, row, _operation(kinds, row), events),
             )
 
