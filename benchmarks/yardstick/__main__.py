@@ -130,7 +130,7 @@ def ask_traces(asked: Asked, folders: list[Path], only: list[str] | None) -> Non
 
 
 def _in_folder(place: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """A place whose file is named from the folder of the programs, or by its name alone."""
+    """The place, its file relative to the folder of the programs, or else as a bare name."""
     path = Path(place["file"])
     inside = path.is_absolute() and path.is_relative_to(folder)
     return {**place, "file": os.fspath(path.relative_to(folder)) if inside else path.name}

@@ -1,7 +1,7 @@
 """What is right about an answer: cause, place and gain for a program; limit, cause, busy time, step and
 longest op for a trace.
 
-None stands for what cannot be judged: the truth says nothing of it, or the tool gives no such answer. Nothing
+None means not scored: the truth does not cover it, or the tool gives no such answer. Nothing
 else is left out.
 """
 

@@ -217,8 +217,8 @@ def test_parts_are_told_of_what_is_not_damaged() -> None:
 
 def test_the_launcher_tells_what_was_kept(tmp_path: Path) -> None:
     said: list[str] = []
-    telling = Telling(tmp_path, said.append, "/work/rec", "rec", 0)
-    (tmp_path / "kept-1").write_text(json.dumps(["step 9 took 2 s", 0, 1, "/work/rec/ring/slow-step-9"]))
+    telling = Telling(tmp_path, said.append, "/jobs/rec", "rec", 0)
+    (tmp_path / "kept-1").write_text(json.dumps(["step 9 took 2 s", 0, 1, "/jobs/rec/ring/slow-step-9"]))
     telling.look()
     telling.look()
     assert said == ["stepscope: step 9 took 2 s; the last steps are kept: stepscope rec/ring/slow-step-9"]

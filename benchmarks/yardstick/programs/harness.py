@@ -5,7 +5,7 @@
 
 `TRUTH` of a program says the cause, other causes that may be named, and how it is mended; op type and stage
 where these say more than the place. The place is the lines marked `# culprit`, and their function: see
-culprits.py. Each program prints the median milliseconds of its settled steps.
+../truth.py. Each program prints the median milliseconds of its settled steps.
 """
 
 import argparse

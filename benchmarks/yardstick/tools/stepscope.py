@@ -83,7 +83,7 @@ def _answer(told: dict[str, Any]) -> Answer:
 
 
 def _limit(causes: list[dict[str, Any]]) -> str | None:
-    """The largest share of a step, where what is no work of the device adds up to its being idle."""
+    """The largest share of a step. All that is not work of the device counts as idle time."""
     shares: dict[str, float] = {}
     for one in causes:
         kind = one["cause"] if one["cause"] in LIMITS else "idle"

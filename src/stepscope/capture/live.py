@@ -29,13 +29,13 @@ WINDOW_NS = 10_000_000_000
 """The share is held in each such time, so that what was saved before is not spent at once."""
 WRITE_NS = 1_000_000_000
 DURATIONS = 120
-"""Steps whose durations are told."""
+"""Steps whose durations live.json lists."""
 MOST_LINES, MOST_TOLD = 10, 30
 SLOW = 3
 """A step that takes so many times the median is slow."""
 LEAST_SLOW_NS = 20_000_000
 FEW_STEPS = 10
-"""Of fewer there is no median that tells."""
+"""The median of fewer steps says too little."""
 MOST_SLOW = 20
 MOST_KEPT = 5
 """Moments of a kind that are kept: of slow steps the slowest, of signals and hangs the last."""

@@ -60,7 +60,7 @@ def history_section(history: History) -> Section:
 
 
 def of_history(history: History) -> Report:
-    """The report of a history alone."""
+    """The report of a history without a candidate."""
     section = history_section(history)
     verdict = "unknown" if not _enough(history) else "changes" if history.changes else "no_changes"
     return Report(

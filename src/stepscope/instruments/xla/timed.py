@@ -96,7 +96,7 @@ def join(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> T
 
 
 def _not_an_instruction(group: Group, devices: Collection[tuple[int, str | None]]) -> str | None:
-    """Why a group is no execution of an instruction. devices: sources and modules that ran on a device."""
+    """Why a group executes no instruction. devices: sources and modules that ran on a device."""
     reason = None
     if group.place == "none":
         reason = "repeats"

@@ -2,7 +2,7 @@
 --
 -- question: Which sources have slices that stand for whatever their writer drew, and not for ops?
 -- reads: source, track
--- notes: What the rows of an accelerator show are its ops, whoever drew them.
+-- notes: Slices on rows of an accelerator are ops, whichever tool wrote them.
 -- columns:
 --   source_id | int | Source | number of the source
 WITH devices AS (
