@@ -146,8 +146,7 @@ class Compilations:
         while frame is not None:
             path = frame.f_code.co_filename
             if not is_framework(path):
-                module = frame.f_globals.get("__name__")
-                code, file = self._whose.of(path, module if isinstance(module, str) else "")
+                code, file = self._whose.of_frame(frame)
                 if code == "program":
                     name: str = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
                     function = name.replace(".<locals>.", ".")

@@ -159,6 +159,11 @@ class Whose:
         if isinstance(file, str) and isinstance(package, str) and package:
             self._program = package.partition(".")[0]
 
+    def of_frame(self, frame: FrameType) -> Tuple[str, str]:
+        """Whose code a frame runs, and its path: see `of`."""
+        module = frame.f_globals.get("__name__")
+        return self.of(frame.f_code.co_filename, module if isinstance(module, str) else "")
+
     def of(self, path: str, module: str) -> Tuple[str, str]:
         """program, library or python; and the path without the folder where such code is installed."""
         if path.startswith("<"):

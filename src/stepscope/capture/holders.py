@@ -133,8 +133,7 @@ class Walk:
         # Of other code than functions the variables are those of a module.
         if not code.co_flags & _OPTIMIZED or is_ours(code.co_filename):
             return
-        module = frame.f_globals.get("__name__")
-        whose, path = self._whose.of(code.co_filename, module if isinstance(module, str) else "")
+        whose, path = self._whose.of_frame(frame)
         if whose != of:
             return
         function = getattr(code, "co_qualname", code.co_name).replace(".<locals>.", ".")

@@ -86,9 +86,7 @@ class Loaders:
         their own, in a call of the program."""
         at: Optional[FrameType] = frame
         while at is not None:
-            module = at.f_globals.get("__name__")
-            whose, _ = self._whose.of(at.f_code.co_filename, module if isinstance(module, str) else "")
-            if whose == "program" and not is_framework(at.f_code.co_filename):
+            if self._whose.of_frame(at)[0] == "program" and not is_framework(at.f_code.co_filename):
                 return line_of(at.f_code, at.f_lineno, at.f_globals)
             at = at.f_back
         return program_line(frame)

@@ -69,8 +69,7 @@ class LoopSites:
             return False
         if self._whose is None:
             self._whose = Whose()
-        module = frame.f_globals.get("__name__")
-        return self._whose.of(path, module if isinstance(module, str) else "")[0] != "python"
+        return self._whose.of_frame(frame)[0] != "python"
 
     def _site(self, path: Tuple[Tuple[int, int], ...]) -> Site:
         if not path:
