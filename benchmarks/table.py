@@ -207,20 +207,10 @@ def _culprits(found: Found, kind: str) -> Iterator[Line]:
         "cause": "the cause is right",
         "place": "the line, function, op or stage is right",
         "no false high finding": "no finding of high severity about something else",
-        "gain told as a number": "the step without the cause is predicted as a number",
-        "gain told as a bound": "it is predicted as a bound only",
-        "gain within a tenth": "the predicted step is within a tenth of the fixed program's",
-        "gain within a tenth, by another run of the fixed program": "the same, by another run of it",
-        "gain": "the predicted step is within a quarter of the fixed program's",
-        "gain, by another run of the fixed program": "the same, by another run of the fixed program",
-        "fixed program within the bounds": "the fixed program's step lies in the predicted range",
-        "bound holds": "the bound holds for the fixed program",
-        "direction": "the predicted step is shorter",
     }
-    for key, title in names.items():
-        share = found["shares"].get(key)
-        if share and not share.endswith(" of 0"):
-            yield Line(f"{whose}: {title}", share)
+    for key, share in found["shares"].items():
+        if not share.endswith(" of 0"):
+            yield Line(f"{whose}: {names.get(key, key)}", share)
 
 
 def predictions(found: Found) -> Iterator[Line]:

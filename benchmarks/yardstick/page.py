@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import kept
-from benchmarks.yardstick import tools, truth
+from benchmarks.yardstick import score, tools, truth
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "yardstick.md"
 HEAD = """\
@@ -48,6 +48,7 @@ def text() -> str:
     lines = [HEAD]
     lines += ["## Programs with a planted cause", "", *_scores(found, "programs")]
     lines += [*_each(found, "programs")]
+    lines += ["## Steps without the cause", "", *_gains(found)]
     lines += ["## Traces of other projects", "", *_scores(found, "traces"), *_each(found, "traces")]
     lines += ["## How each tool is read", "", *_readings(found)]
     lines += ["## The programs", "", *_programs(), "", "## The traces", "", *_traces()]
@@ -99,6 +100,23 @@ def _each(found: Found, part: str) -> Iterator[str]:
         yield ""
         yield from _table(["", *(TITLES[tool] for tool in asked)], rows)
         yield ""
+
+
+def _gains(found: Found) -> Iterator[str]:
+    """What tools predict of the fixed programs, and how near another run of those comes."""
+    rows = []
+    for tool, told in found.get("programs", {}).items():
+        shares = score.shares(list(told["found"].values()))
+        if any(one["gain"] is not None for one in told["found"].values()):
+            rows += [[TITLES[tool], name, shares[name]] for name in score.GAINS]
+    yield (
+        "A step of the fixed program is predicted from a recording of the slow one, as a number with bounds, "
+        "or as a bound alone where the recording proves no more. Both programs are timed without a profiler, "
+        "in turns."
+    )
+    yield ""
+    yield from _table(["tool", "what is right", "right of told"], rows)
+    yield ""
 
 
 def _readings(found: Found) -> Iterator[str]:

@@ -8,7 +8,7 @@ else is left out.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,13 +112,27 @@ def again(runs_ms: Sequence[float], part: float = NEAR) -> list[bool]:
     return [near(one, statistics.median(rest), part) for one, rest in zip(runs_ms, others, strict=True)]
 
 
+GAINS: Mapping[str, Callable[[Mapping[str, Any]], Sequence[bool | None]]] = {
+    "a number is told": lambda gain: [gain["near"] is not None],
+    "a bound alone is told": lambda gain: [gain["bound"] is not None],
+    "number within a tenth": lambda gain: [gain["tenth"]],
+    "number within a quarter": lambda gain: [gain["near"]],
+    "fixed program within the bounds of the number": lambda gain: [gain["within_bounds"]],
+    "fixed program within the bound alone": lambda gain: [gain["bound"]],
+    "shorter, as predicted": lambda gain: [gain["direction"]],
+    "another run of the fixed program within a tenth": lambda gain: again(gain["fixed_runs_ms"], SAME),
+    "another run of the fixed program within a quarter": lambda gain: again(gain["fixed_runs_ms"]),
+}
+"""What is scored of a predicted step; None where nothing is predicted that could be right."""
+
+
 def shares(results: list[dict[str, Any]]) -> dict[str, Any]:
     """How many of the programs are right, by what is scored. A missing cause is a wrong one here."""
 
     def part(values: list[Any]) -> str:
         return f"{sum(map(bool, values))} of {len(values)}"
 
-    def known(values: list[Any]) -> str:
+    def known(values: Sequence[Any]) -> str:
         return part([value for value in values if value is not None])
 
     gains = [one["gain"] for one in results if one["gain"] is not None]
@@ -126,19 +140,7 @@ def shares(results: list[dict[str, Any]]) -> dict[str, Any]:
         "cause": part([one["right"] for one in results]),
         "place": part([one["placed"] for one in results if one["cause"] != "healthy"]),
         "no false high finding": part([not one["false_high"] for one in results]),
-        "gain told as a number": part([one["near"] is not None for one in gains]),
-        "gain told as a bound": part([one["bound"] is not None for one in gains]),
-        "gain within a tenth": known([one["tenth"] for one in gains]),
-        "gain": known([one["near"] for one in gains]),
-        "gain within a tenth, by another run of the fixed program": part(
-            [found for one in gains for found in again(one["fixed_runs_ms"], SAME)]
-        ),
-        "gain, by another run of the fixed program": part(
-            [found for one in gains for found in again(one["fixed_runs_ms"])]
-        ),
-        "fixed program within the bounds": known([one["within_bounds"] for one in gains]),
-        "bound holds": known([one["bound"] for one in gains]),
-        "direction": known([one["direction"] for one in gains]),
+        **{name: known([value for one in gains for value in values(one)]) for name, values in GAINS.items()},
     }
 
 
