@@ -12,7 +12,7 @@ import stepscope
 from stepscope import cli, reference
 from stepscope.cli import peak
 from stepscope.errors import UsageError
-from stepscope.instruments.roofline import devices, of_xla, roofs, summed, table
+from stepscope.instruments.roofline import devices, of_torch, of_xla, roofs, summed, table
 from stepscope.report import pricing, roofline
 from tests.corpus import SAMPLES
 
@@ -223,6 +223,37 @@ def test_ops_have_the_innermost_function_of_the_program_that_calls_them(tmp_path
     with stepscope.open(recording(tmp_path / "plain.json", [MM]), cache=False) as trace:
         (row,) = summed.grouped(summed.costs(trace.query), "line")
     assert row["file"] is None
+
+
+def test_ops_on_processors_count_where_they_run(tmp_path: Path) -> None:
+    """linear calls addmm: the product counts once, with the time of addmm itself, not that of its copy."""
+    events: list[dict[str, Any]] = []
+    for step in range(4):
+        ops = (
+            ("aten::linear", 0.0, 100.0, [[8, 32], [16, 32], [16]]),
+            ("aten::addmm", 4.0, 94.0, [[16], [8, 32], [32, 16], [], []]),
+            ("aten::copy_", 5.0, 10.0, [[8, 16], [16], []]),
+        )
+        own = {"ph": "X", "pid": 7, "tid": 7}
+        for name, at, dur, dims in ops:
+            args = {"Input Dims": dims, "Input type": ["float"] * 3 + ["Scalar"] * (len(dims) - 3)}
+            events.append({**own, "cat": "cpu_op", "name": name, "ts": 1000.0 * step + at, "dur": dur,
+                           "args": args})  # fmt: skip
+        events.append({**own, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": 1000.0 * step,
+                       "dur": 1000.0})  # fmt: skip
+    path = tmp_path / "cpu.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    with stepscope.open(path, cache=False) as trace:
+        rows = summed.costs(trace.query, (1e9, 1e9))
+        (used,) = summed.uses(rows, trace.query)
+        found = {row["op"]: row for row in summed.grouped(rows, "op")}
+    runs = found["aten::addmm"]["executions"]
+    assert found["aten::addmm"]["self_ps"] == runs * 84 * 10**6
+    assert found["aten::addmm"]["flops"] == used.flops == runs * 2 * 8 * 32 * 16
+    assert found["aten::addmm"]["bytes"] == runs * 4 * (16 + 8 * 32 + 32 * 16 + 8 * 16)
+    assert found["aten::linear"]["problem"] == of_torch.IN_CALLED
+    assert used.computing_ps == runs * 100 * 10**6
+    assert used.mfu == pytest.approx(runs * 2 * 8 * 32 * 16 / 1e9 / (used.window_ps / 1e12))
 
 
 def test_a_device_that_counts_by_its_own_clock_is_believed(tmp_path: Path) -> None:

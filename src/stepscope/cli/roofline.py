@@ -21,9 +21,9 @@ from stepscope.cli.peak import PEAK_HELP, known, peaks, text
 
 ABOUT = "ops against what their device could do: least time, share of peak, MFU"
 EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the shapes
-of PyTorch's ops (record_shapes=True). Peaks are those that the recording tells, else those of `stepscope docs
-devices`; --peak gives others. Time, operations and bytes are of ops that compute while steps run; what is not
-known of them is said, and is no part of any share.
+of PyTorch's ops (record_shapes=True), on devices or processors. Peaks are those that the recording tells,
+else those of `stepscope docs devices`; --peak gives others. Time, operations and bytes are of ops that
+compute while steps run; what is not known of them is said, and is no part of any share.
 
   stepscope roofline PATH --by line
   stepscope roofline PATH --peak 312T,1555G     312 Tflop/s, 1,555 GB/s

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 NOTHING = "Nothing is known of what ops compute and how long devices take for it"
 TODO = (
-    "record a program with an accelerator: PyTorch's profiler with record_shapes=True, or JAX's or "
-    "TensorFlow's with XLA; stepscope tfprof counts the operations of a graph of TensorFlow"
+    "record PyTorch with record_shapes=True, or a program with an accelerator that XLA compiled; "
+    "stepscope tfprof counts the operations of a graph of TensorFlow"
 )
 _MOST = 15
 """Rows of a report that is one page; --all shows the rest."""

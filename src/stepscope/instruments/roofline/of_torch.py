@@ -1,4 +1,5 @@
-"""Ops of PyTorch by the shapes of their inputs, with the time of the kernels that they launched."""
+"""Ops of PyTorch by the shapes of their inputs, with the time of the kernels that they launched, or their own
+where they run on a processor."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from stepscope.library.statements import Query, statement
 NO_OP = "the launch of the kernel is not recorded"
 NO_SHAPES = "shapes of inputs are not recorded: profile with record_shapes=True"
 NO_FORMULA = "no formula for this op"
+IN_CALLED = "most of its time is in the ops that it calls"
 _LONGEST = 200
 _TOLD = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
@@ -34,6 +36,25 @@ def counted(query: Query) -> list[Counted]:
         sums[key][0] += executions
         sums[key][1] += took
     return [_row(key, costs[key], *both) for key, both in sums.items()]
+
+
+def counted_on_hosts(query: Query) -> list[Counted]:
+    """The same of ops that run on processors, with the time that they take themselves. An op that does no
+    more than call others has no cost: theirs would count twice."""
+    sums: dict[tuple[Any, ...], list[int]] = {}
+    told: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for *place, op, args_json, dur_ps, self_ps in query(statement("costed_host_ops")).rows():
+        shaped, shapes_args = _shaped(op, args_json)
+        key = (*place, op, None, shaped, False, None)
+        told.setdefault(key, shapes_args)
+        before = sums.get(key, (0, 0, 0))
+        sums[key] = [had + more for had, more in zip(before, (1, self_ps, dur_ps), strict=True)]
+    found = []
+    for key, (executions, self_ps, dur_ps) in sums.items():
+        calls = 2 * self_ps < dur_ps
+        row = _row(key, cost(key[4], told[key]) if told[key] and not calls else None, executions, self_ps)
+        found.append(row._replace(problem=IN_CALLED) if calls else row)
+    return found
 
 
 def _shaped(op: str | None, args_json: str | None) -> tuple[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.roofline import table
+from stepscope.instruments.roofline import of_torch, table
 from stepscope.instruments.roofline.devices import TYPES, DevicePeaks
 from stepscope.library.statements import Query, statement
 
@@ -40,9 +40,13 @@ class Use(NamedTuple):
 
 
 def costs(query: Query, peak: tuple[float, float] | None = None) -> list[dict[str, Any]]:
-    """Rows of op_cost. peak: operations and bytes of a second, in place of those that are known."""
+    """Rows of op_cost; of a recording without any, ops of PyTorch that ran on processors, which are not
+    stored as no recording tells the peaks of those. peak: operations and bytes of a second, in place of those
+    that are known."""
     asked = statement("op_costs")
     rows = [dict(zip(_COLUMNS, row, strict=True)) for row in query(asked).rows()]
+    if not rows:
+        rows = table.rows(query, of_torch.counted_on_hosts(query))
     if peak is None:
         return rows
     given = DevicePeaks("", dict.fromkeys(TYPES, peak[0]), peak[1], "--peak")

@@ -1,0 +1,40 @@
+-- Ops of PyTorch on processors
+--
+-- question: How long did each op of PyTorch run on a processor itself while steps ran?
+-- reads: slice, rollup_op, track_place, step_window, source
+-- notes: Of recordings without a device that the work is launched on. Of a recording without steps, all count.
+-- columns:
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   source_id | int | source it was read from
+--   device | text | processor that ran it
+--   op | text | name of the op
+--   args_json | text | what was recorded of it
+--   dur_ps | ps | what it took with the ops that it calls
+--   own_ps | ps | what it took itself
+WITH of_devices AS (
+  SELECT p.source_id
+  FROM track_place AS p
+  WHERE p.place = 'device'
+  GROUP BY p.source_id
+)
+
+SELECT
+  s.run_id,
+  s.host_id,
+  s.source_id,
+  p.device,
+  s.name AS op,
+  s.args_json,
+  s.dur_ps,
+  COALESCE(s.op_self_ps, s.self_ps) AS own_ps
+FROM slice AS s
+INNER JOIN source AS o ON o.source_id = s.source_id AND o.framework = 'pytorch'
+INNER JOIN rollup_op AS r ON r.id = s.rollup_id
+INNER JOIN track_place AS p ON p.track_id = s.track_id
+INNER JOIN step_window AS w ON w.source_id = s.source_id
+LEFT JOIN of_devices AS d ON d.source_id = s.source_id
+WHERE
+  p.place = 'host' AND d.source_id IS NULL AND r.is_op AND r.class = 'compute' AND s.category = 'cpu_op'
+  AND s.ts_ps >= w.open_ps AND s.ts_ps < w.close_ps
+ORDER BY nulls_last!(s.source_id, s.id)
