@@ -11,7 +11,8 @@ from stepscope.instruments.pipeline import fitting
 from stepscope.instruments.pipeline.diagnoses import SourcePipelines
 from stepscope.instruments.pipeline.verdict import gain_without
 from stepscope.presenters import scroll
-from stepscope.report import Report, Section, judgement_text, pipeline
+from stepscope.report import Report, Section, cause_text, pipeline
+from stepscope.report.finding_weights import LABELS_OF
 
 _BOUND = ("The input is the bottleneck", "The input is part of the bottleneck")
 _FREE = "The input is not the bottleneck"
@@ -84,17 +85,6 @@ def about_parts(trace: stepscope.Trace) -> Iterator[str]:
             yield f"parts of step {number} add up to {told} of {whole}"
 
 
-_ALSO_SAID = {
-    "communication": (judgement_text._ALONE,),
-    "compute": (judgement_text._DRAWN,),
-    "none": (judgement_text._DRAWN,),
-    "copy": tuple(judgement_text._AWAITING.values()),
-    "setup": (judgement_text._ALLOCATING,),
-    "python": (judgement_text._CALLED_BACK,),
-}
-"""How else the headline may begin."""
-
-
 def about_the_answer(report: Report) -> Iterator[str]:
     answer, causes = report.document["answer"], report.document["causes"]
     share = {cause["cause"]: cause["share"] for cause in causes}
@@ -107,7 +97,8 @@ def about_the_answer(report: Report) -> Iterator[str]:
         yield "the answer's share is not that of its cause"
     if any("share" in laws.weakens(law) and not laws.bound([law]) for law in answer["weakened_by"]):
         return  # nothing is concluded of what takes a step
-    said = (judgement_text._TAKES[answer["cause"]], *_ALSO_SAID.get(answer["cause"], ()))
+    special = (beginning.takes for beginning in cause_text.SPECIAL.get(answer["cause"], ()))
+    said = (cause_text.TAKES[answer["cause"]], *special)
     if not report.headline[0].lower().startswith(tuple(one.partition("{")[0].lower() for one in said)):
         yield f"the headline is not of {answer['cause']}: {report.headline[0]}"
     left, low, high = (answer[key] for key in ("step_if_removed_ps", "low", "high"))
@@ -128,7 +119,7 @@ def about_the_answer(report: Report) -> Iterator[str]:
 def about_findings(report: Report) -> Iterator[str]:
     answers = report.document["answers"]
     for finding in report.findings:
-        labels = judgement_text._OF.get(finding.slug)
+        labels = LABELS_OF.get(finding.slug)
         if labels is None:
             continue
         if finding.severity == "high" and all(one["cause"] not in labels for one in answers):

@@ -15,7 +15,7 @@ from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock
 from stepscope.instruments.memory.peak import peak
 from stepscope.instruments.pipeline.oddities import oddities
 from stepscope.instruments.pipeline.verdict import diagnose
-from stepscope.report import memory_sentences, pipeline, sentences
+from stepscope.report import headline, memory_sentences, pipeline, section_text
 from tests.instruments.pipelines import sequential
 
 COUNTS = st.one_of(st.sampled_from([0, 1, 2]), st.integers(3, 10**6))
@@ -158,9 +158,9 @@ def test_the_summary_agrees_with_its_numbers(
             {"device": "d", "run_id": "r", "rows_drawn": max(steps, 2), "concurrency": float(max(graphs, 1))}
         ],
     }  # fmt: skip
-    said = [sentences.title(told), *sentences.headline(told)]
+    said = [headline.title(told), *headline.headline(told)]
     for name in told:
-        said += sentences.answer(name, told)
+        said += section_text.answer(name, told)
     for sentence in said:
         assert not complaints(sentence), sentence
 

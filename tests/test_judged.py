@@ -22,7 +22,10 @@ from stepscope.instruments.causes.judgement import Judgement, LabelShare, Rival,
 from stepscope.instruments.causes.layers import layer_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.step_breakdown.labels import LABELS
-from stepscope.report import ReportFinding, Table, advice, judgement_text, sentences
+from stepscope.report import ReportFinding, Table, advice, judgement_text, run_table
+from stepscope.report.answer_document import document
+from stepscope.report.finding_weights import weighed
+from stepscope.report.runs import are_unrelated
 
 MS = 10**9
 US = 10**6
@@ -312,7 +315,7 @@ def test_hosts_of_a_run_are_told_apart():
         first,
         "3 hosts were recorded: nothing stands out in 2, waiting for input limits 1.",
     ]
-    told = judgement_text.document(unlike, ())
+    told = document(unlike, ())
     assert told["answer"]["host"] == "w0"
     assert [answer["cause"] for answer in told["answers"]] == ["input", "none", "none"]
 
@@ -341,18 +344,18 @@ def test_recordings_that_have_nothing_in_common_get_a_table():
         f"r4: {waits}",
         "2 more: the table has all of them.",
     ]
-    told = judgement_text.document(runs, ())
+    told = document(runs, ())
     assert (told["answer"], told["causes"]) == (None, [])
     assert [answer["run"] for answer in told["answers"]] == ["r0", "r1", "r2", "r3"]
     assert told["answers"][1]["causes"][0]["cause"] == "python"
-    table = judgement_text.answers(runs)
+    table = run_table.answers(runs)
     assert table is not None
     assert [row[:3] for row in table.table.rows] == [
         ("r0", "h", "input"), ("r1", "h", "python"), ("r2", "h", "input"), ("r3", "h", "none"),
     ]  # fmt: skip
     assert [row[-1] for row in table.table.rows] == [line.partition(": ")[2] for line in said]
     assert [answer["said"] for answer in told["answers"]] == [row[-1] for row in table.table.rows]
-    assert judgement_text.answers(runs[:1]) is None
+    assert run_table.answers(runs[:1]) is None
 
 
 def test_one_of_several_programs_that_breaks_a_law_says_so_alone():
@@ -369,15 +372,15 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     """And high only where that is what limits the steps."""
     finding = ReportFinding("input-wait", "high", "t", "i", "a", Table((), (), 0), "")
     other = replace(finding, slug="slow-step", severity="medium")
-    assert judgement_text.weighed([finding], [one("input")])[0].severity == "high"
+    assert weighed([finding], [one("input")])[0].severity == "high"
     python = one("python")
     beside = replace(python, parts=tuple(parts(python=0.6, input=0.3, compute=0.1)))
-    assert judgement_text.weighed([finding], [beside])[0].severity == "medium"
-    assert [found.severity for found in judgement_text.weighed([finding, other], [python])] == [
+    assert weighed([finding], [beside])[0].severity == "medium"
+    assert [found.severity for found in weighed([finding, other], [python])] == [
         "medium",
         "low",
     ]
-    assert judgement_text.weighed([finding], [])[0].severity == "high"
+    assert weighed([finding], [])[0].severity == "high"
 
 
 def timed(number: int, ms: int, compiles: bool, source: int = 0) -> TimedStep:
@@ -423,8 +426,8 @@ def test_what_all_steps_do_is_said_before_what_the_averaged_do():
         "In the 7 steps that are averaged, ops run for 67.0 % (67.0 ms of 4.00 ms).",
     ]
     finding = ReportFinding("retraced-functions", "medium", "t", "i", "a", Table((), (), 0), "")
-    assert judgement_text.weighed([finding], [found])[0].severity == "high"
-    assert judgement_text.weighed([finding], [replace(found, others=None)])[0].severity == "medium"
+    assert weighed([finding], [found])[0].severity == "high"
+    assert weighed([finding], [replace(found, others=None)])[0].severity == "medium"
 
 
 def test_advice_speaks_of_the_framework_that_was_recorded():
@@ -448,7 +451,7 @@ def test_files_of_different_programs_in_one_folder_get_a_table():
         "long.json: sleeping and waiting for locks, files or sockets takes 60.0 % of a step of 100 ms.",
         "short.json: waiting for input takes 60.0 % of a step of 100 ms.",
     ]
-    told = judgement_text.document(hosts, (), unrelated=True)
+    told = document(hosts, (), unrelated=True)
     assert (told["answer"], len(told["answers"])) == (None, 3)
 
     def source(path, framework, kind="trace", run="r"):
@@ -463,13 +466,13 @@ def test_files_of_different_programs_in_one_folder_get_a_table():
 
     of_tensorflow = [source("h.json", None), source("r/tensorflow/vm.xplane.pb", "tensorflow")]
     of_torch = [source("r/torch/a.json", "pytorch", run=run) for run in "rs"]
-    assert not sentences.unrelated({"sources": of_tensorflow[:1]})
-    assert sentences.unrelated({"sources": [*of_tensorflow, of_torch[0]]})
-    assert not sentences.unrelated({"sources": [*of_tensorflow, of_torch[1]]})
+    assert not are_unrelated({"sources": of_tensorflow[:1]})
+    assert are_unrelated({"sources": [*of_tensorflow, of_torch[0]]})
+    assert not are_unrelated({"sources": [*of_tensorflow, of_torch[1]]})
     recorder = source("r/capture.json", None, "capture")
     beside = source("torch.json", "pytorch")
     for others, apart in ((of_torch[:1], False), ([*of_torch[:1], beside], True)):
-        assert sentences.unrelated({"sources": [recorder, of_tensorflow[1], *others]}) is apart
+        assert are_unrelated({"sources": [recorder, of_tensorflow[1], *others]}) is apart
     named = judgement_text.sentences([hosts[2], hosts[0]], False)
     assert named[0].startswith("Waiting for input takes 60.0 % of a step on a host without a name (")
 
@@ -567,9 +570,7 @@ def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step
 
 
 def test_the_answer_names_what_is_few():
-    told = judgement_text.document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())[
-        "answer"
-    ]
+    told = document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())["answer"]
     assert (told["confidence"], told["weakened_by"]) == ("low", ["few-steps", "few-samples"])
 
 
@@ -587,4 +588,4 @@ def test_a_mark_of_the_program_tells_where_its_time_goes():
     assert sum(weights.values()) == 87
     found = one("wait", mark="prepare")
     assert judgement_text.sentences([found], False)[0].endswith("(60.0 ms of 100 ms), within `prepare`.")
-    assert judgement_text.document([found], ())["answer"]["mark"] == "prepare"
+    assert document([found], ())["answer"]["mark"] == "prepare"

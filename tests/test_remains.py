@@ -12,7 +12,8 @@ from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.input import InputCause
 from stepscope.instruments.causes.judgement import Explanation, Judgement, LabelShare
-from stepscope.report import judgement_text, whatif
+from stepscope.report import whatif
+from stepscope.report.answer_document import document
 from stepscope.report.remains import Remains, remains, sentences, told_range
 
 MS = 10**9
@@ -46,7 +47,7 @@ def test_a_number_has_a_range_within_a_factor_of_two(found, known, said):
         assert told == [f"Without that, a step {said}."]
     else:
         assert told == ([] if known.high_ps is None else [f"{_HARDLY} of a step would be left."])
-    answer = judgement_text.document([found], ())["answer"]
+    answer = document([found], ())["answer"]
     assert (answer["step_if_removed_ps"], answer["low"], answer["high"]) == known
 
 

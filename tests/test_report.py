@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from stepscope.report import Report, build, sentences
+from stepscope.report import Report, build, section_text
 from stepscope.report.advice import next_commands
 from tests.draw import UNIT_PS, Tables, draw
 from tests.fakes import FakeTrace, drawn_trace
@@ -286,7 +286,7 @@ def test_a_stage_that_needs_more_and_limits_less_is_explained(
     second: dict[str, object], more: list[str]
 ) -> None:
     told = {"pipeline_stages": [stage("Batch", 2_000_000), second], "runs_and_hosts": []}
-    said = sentences.answer("pipeline_stages", told)
+    said = section_text.answer("pipeline_stages", told)
     assert said == ["The input is the bottleneck.", "Batch limits it: it needs 2.00 µs per step.", *more]
 
 
@@ -300,7 +300,7 @@ def test_each_host_with_a_pipeline_gets_its_verdict() -> None:
         stage("Map", 1_000, host_id="e", verdict="unknown", limits=None, wait_share=None),
     ]
     told = {"pipeline_stages": stages, "runs_and_hosts": [{"run_id": "r"}]}
-    assert sentences.answer("pipeline_stages", told) == [
+    assert section_text.answer("pipeline_stages", told) == [
         "The input of a is the bottleneck.",
         "Map limits it: it needs 2.00 µs per step.",
         "The input of b is the bottleneck.",

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepscope.instruments.pipeline import diagnoses, spans
-from stepscope.instruments.pipeline.stages import build, words
+from stepscope.instruments.pipeline.stage_tree import build
+from stepscope.instruments.pipeline.stages import words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.report import pipeline_changes
 from stepscope.report.pipeline import evidence

@@ -12,7 +12,8 @@ from stepscope.instruments.pipeline.accounting import ModelRow
 from stepscope.instruments.pipeline.calls import read
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import UserStage, code, locate
-from stepscope.instruments.pipeline.stages import PipelineStage, build
+from stepscope.instruments.pipeline.stage_tree import build
+from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepscope import library
-from stepscope.report import sentences
+from stepscope.report import section_text
 from stepscope.server.catalog import dicts
 from stepscope.session import trace
 from tests.formats.test_hlo import unpacked
@@ -27,7 +27,7 @@ def kept(rows: list[dict[str, Any]], name: str) -> list[tuple[str, bool]]:
 
 
 def said(rows: list[dict[str, Any]]) -> list[str]:
-    return list(sentences.answer("hlo_modules", {"hlo_modules": rows}))
+    return list(section_text.answer("hlo_modules", {"hlo_modules": rows}))
 
 
 @pytest.fixture

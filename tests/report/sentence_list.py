@@ -12,6 +12,7 @@ from stepscope import library
 from stepscope.instruments.causes import ranking
 from stepscope.report import build, judgement_text
 from stepscope.report.advice import findings_of
+from stepscope.report.answer_document import document
 from stepscope.report.parts import ask
 from tests.draw import Tables
 from tests.fakes import FakeTrace
@@ -62,7 +63,7 @@ def _judgement(_: str, tables: Tables) -> Iterator[str]:
     tables.fill(CONNECTION)
     found = ranking.judge(FakeTrace(CONNECTION).query)
     yield from judgement_text.sentences(found, False)
-    for answer in judgement_text.document(found, ())["answers"]:
+    for answer in document(found, ())["answers"]:
         yield from (f"because: {reason}" for reason in answer["because"])
 
 

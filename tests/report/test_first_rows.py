@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepscope import library
-from stepscope.report import summary
+from stepscope.report import summary_sections
 from stepscope.report.parts import ask
 from tests.fakes import FakeTrace
 from tests.report import recordings
@@ -19,7 +19,7 @@ def test_they_are_the_first_ones_of_all(most: int) -> None:
     tables.fill(CONNECTION)
     trace = FakeTrace(CONNECTION)
     seen = 0
-    for name, wanted in summary._FIRST.items():
+    for name, wanted in summary_sections._FIRST.items():
         entry = library.entry(name)
         whole = ask(trace, [entry], ())[name]  # type: ignore[arg-type]
         first = ask(trace, [entry], (), {name: wanted._replace(most=most)})[name]  # type: ignore[arg-type]

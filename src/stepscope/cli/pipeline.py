@@ -97,7 +97,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.library.statements import statement
     from stepscope.presenters.plain import plain
     from stepscope.report import pipeline
-    from stepscope.report.pipeline_questions import odd
+    from stepscope.report.waiting_answer import odd
 
     with opened(options, console) as (trace, _):
         found = find(trace.query)

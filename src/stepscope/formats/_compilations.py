@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from stepscope.formats._fields import string, whole
+
 NAME = "compilations.ndjson"
 CHANGES = (
     "first",
@@ -38,7 +40,7 @@ def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | 
     rows: list[dict[str, Any]] = []
     odd = dropped = 0
     for line in lines:
-        more = _whole(line.get("dropped"))
+        more = whole(line, "dropped")
         if more is not None and more >= 0:
             dropped = min(dropped + more, _FITS)
             continue
@@ -51,8 +53,8 @@ def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | 
 
 
 def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> dict[str, Any] | None:
-    function, what = _text(line, "function"), _text(line, "what")
-    begin, end, number = (_whole(line.get(key)) for key in ("begin_unix_ns", "end_unix_ns", "number"))
+    function, what = string(line, "function"), string(line, "what")
+    begin, end, number = (whole(line, key) for key in ("begin_unix_ns", "end_unix_ns", "number"))
     if function is None or begin is None or end is None or number is None or not 0 <= end - begin <= _MOST_NS:
         return None
     ts_ps, end_ps = time(begin), time(end)
@@ -65,13 +67,13 @@ def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> d
     return {
         "ts_ps": ts_ps,
         "dur_ps": end_ps - ts_ps,
-        "framework": _text(line, "framework") or "unknown",
+        "framework": string(line, "framework") or "unknown",
         "function": function,
-        "file": _text(line, "file"),
+        "file": string(line, "file"),
         "line": _line(line),
-        "call_file": _text(call, "file"),
+        "call_file": string(call, "file"),
         "call_line": _line(call),
-        "call_function": _text(call, "function"),
+        "call_function": string(call, "function"),
         "number": number,
         "change": what if what in CHANGES else "unknown",
         "argument": first.get("argument"),
@@ -84,19 +86,9 @@ def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> d
 def _changes(listed: Any) -> list[dict[str, str | None]]:
     """The arguments that differed from the call before."""
     changes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    return [{key: _text(one, key) for key in ("argument", "what", "was", "became")} for one in changes]
-
-
-def _whole(value: Any) -> int | None:
-    good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _FITS
-    return value if good else None
+    return [{key: string(one, key) for key in ("argument", "what", "was", "became")} for one in changes]
 
 
 def _line(record: Mapping[str, Any]) -> int | None:
-    number = _whole(record.get("line"))
+    number = whole(record, "line")
     return number if number is not None and 0 < number < 2**31 else None
-
-
-def _text(record: Mapping[str, Any], key: str) -> str | None:
-    value = record.get(key)
-    return value if isinstance(value, str) else None

@@ -31,6 +31,6 @@ def build(pieces: Pieces) -> Store:
 
 def steps(pieces: Pieces) -> list[Step]:
     """The steps that `stepscope record` timed beside this one, where it is of one of its captures."""
-    from stepscope.formats import capture
+    from stepscope.formats import _capture_steps
 
-    return capture.timed_steps(pieces)
+    return _capture_steps.beside(pieces)

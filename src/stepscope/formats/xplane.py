@@ -35,6 +35,6 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
 
 def steps(pieces: Pieces) -> list[Step]:
     """The steps that `stepscope record` timed itself, where the XPlane is one of its captures."""
-    from stepscope.formats import capture
+    from stepscope.formats import _capture_steps
 
-    return capture.timed_steps(pieces)
+    return _capture_steps.beside(pieces)

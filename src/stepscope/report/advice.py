@@ -11,14 +11,13 @@ from stepscope import library, units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.written_ops import written_op
 from stepscope.library import statements
-from stepscope.report.parts import Note, ReportFinding, Rows, Table, dicts
+from stepscope.report.parts import SEVERITIES, Note, ReportFinding, Rows, Table, dicts
 from stepscope.sources.source import Source
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
-_RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
 _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
 
 
@@ -59,7 +58,8 @@ def findings_of(
             reasoning=entry.reasoning,
             formula=entry.formula,
         )
-        found.append((_RANK[first["severity"]], -first.get("impact_ps", 0), report_finding))
+        rank = SEVERITIES.index(first["severity"])
+        found.append((rank, -first.get("impact_ps", 0), report_finding))
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 from stepscope.engines import first_rows
 from stepscope.units import Scale, Unit, scales
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 """Rows of a result as a sentence reads them: values by column."""
+
+Severity = Literal["high", "medium", "low", "info"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""How severe a finding is, the most severe first."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +196,7 @@ class ReportFinding:
     """A problem shown by the data."""
 
     slug: str
-    severity: Literal["high", "medium", "low", "info"]
+    severity: Severity
     title: str
     impact: str
     action: str

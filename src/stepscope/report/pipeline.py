@@ -16,8 +16,9 @@ from stepscope.library import statements
 from stepscope.report import document_keys, pipeline_changes
 from stepscope.report import loading as loaders
 from stepscope.report.parts import Change, Column, Diff, Edit, Report, Section, SourceLine, Tree, TreeNode
-from stepscope.report.pipeline_questions import odd, questions, sentences
+from stepscope.report.pipeline_questions import questions, sentences
 from stepscope.report.stage_names import label, limit, runs_as
+from stepscope.report.waiting_answer import odd
 
 NOTHING = (
     "These recordings say nothing about an input pipeline: they hold no tf.data events and no waiting for "

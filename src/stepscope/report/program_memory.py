@@ -8,8 +8,8 @@ from stepscope import units
 from stepscope.instruments.xla import memory
 from stepscope.report import document_keys
 from stepscope.report.advice import where
+from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
-from stepscope.report.sentences import shortened
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.memory import ProgramMemory

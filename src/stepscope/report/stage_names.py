@@ -34,6 +34,12 @@ def named(stage: PipelineStage, written: Written, *, brief: bool = False) -> str
     return name + branch
 
 
+def as_subject(name: str) -> str:
+    """A name at the beginning of a sentence; a function keeps its own letters."""
+    name = name[0].upper() + name[1:] if name.startswith("the ") else name
+    return f"{name}," if ", called by " in name else name
+
+
 def _first(place: UserStage, *, brief: bool) -> str:
     function = place.function
     if function is None:

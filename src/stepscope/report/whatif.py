@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from stepscope import units
 from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
+from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
 from stepscope.report.remains import Remains, remains, told_range
-from stepscope.report.sentences import shortened
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement

@@ -91,6 +91,11 @@ def find(query: Query, of: Of = lambda run_id, host_id: True) -> list[AllocatorM
     return found
 
 
+def by_peak(query: Query) -> list[AllocatorMemory]:
+    """The same, those of all sources together, the one that holds most first."""
+    return sorted(find(query), key=lambda allocator_memory: -allocator_memory.peak.bytes)
+
+
 def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str, str, int]]:
     """Device, allocator and the peak's bytes of what find() gives, which also finds out what held them."""
     found: list[tuple[str, str, int]] = []

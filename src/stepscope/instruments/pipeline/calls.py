@@ -68,6 +68,15 @@ class StageCall:
             self.iterator, self.consumer = _id(self.args.get("id")), _id(self.args.get("parent_id"))
 
     @property
+    def takes_batch(self) -> bool:
+        """Whether the program itself makes this call of a root: it fetches a batch, and waits for it."""
+        if self.kind != "next" or "::" in self.name.removeprefix("Iterator::"):
+            return False
+        if self.above is not None:
+            return self.above.kind == "fetch"
+        return not self.track.startswith("tf_data_")
+
+    @property
     def own(self) -> Iterator[Interval]:
         """Its time without the calls below it."""
         at = self.ts_ps

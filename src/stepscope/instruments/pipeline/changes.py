@@ -20,7 +20,8 @@ from stepscope.instruments.pipeline.model_parts import part_of
 from stepscope.instruments.pipeline.places import Code, UserStage, code
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PipelineStage
-from stepscope.instruments.pipeline.trials import HELPS, Case, Facts, Trial, Unknown, trials
+from stepscope.instruments.pipeline.trial_case import Case, Facts, Trial, Unknown
+from stepscope.instruments.pipeline.trials import HELPS, trials
 
 _PARALLEL = (
     "parallelise_map",

@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline.captures import beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.spans import length
-from stepscope.instruments.pipeline.stages import is_taken, made_in_steps
+from stepscope.instruments.pipeline.stages import made_in_steps
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.lake.source_ids import first_id
@@ -256,7 +256,7 @@ def call_rows(found: Sequence[SourcePipelines]) -> list[dict[str, Any]]:
                         "ts_ps": call.ts_ps - shift_ps,
                         "dur_ps": call.end_ps - call.ts_ps,
                         "own_ps": length(call.own),
-                        "program_waits": is_taken(call),
+                        "program_waits": call.takes_batch,
                     }
                 )
     return rows

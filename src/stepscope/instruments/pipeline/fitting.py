@@ -18,7 +18,6 @@ from dataclasses import replace
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import ModelStage, PipelineModel, crowding
 from stepscope.instruments.pipeline.rates import Load, pool_of
-from stepscope.instruments.pipeline.stages import consumer_lane
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
 PACKED = 0.9
@@ -77,7 +76,7 @@ def _part(load: Load) -> ModelStage:
         load.work_ps,
         min(load.cpu_ps, load.work_ps) if needs_core else 0,
         min(load.pool_ps, load.work_ps),
-        consumer_lane(stage),
+        stage.consumer_lane,
         load.per_step,
         bursts=stage.short.startswith("ParallelMap"),
         python=load.python,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from stepscope.instruments.pipeline.calls import StageCall
-from stepscope.instruments.pipeline.stages import is_taken
 
 Kind = Literal["lost", "shared_ids", "circle", "never_returned"]
 
@@ -38,7 +37,7 @@ def oddities(calls: Sequence[StageCall]) -> list[Oddity]:
     if circles := _circles(parents):
         found.append(Oddity("circle", circles))
     open_ended = {parent for parent in parents.values() if parent not in names}
-    taken = any(call.kind == "fetch" or is_taken(call) for call in calls)
+    taken = any(call.kind == "fetch" or call.takes_batch for call in calls)
     if open_ended and not taken:
         found.append(Oddity("never_returned", len(open_ended)))
     return found

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import Interval, StageCall
 from stepscope.instruments.pipeline.spans import length, shared, union, within, without
-from stepscope.instruments.pipeline.stages import THREAD, PipelineStage, consumer_lane
+from stepscope.instruments.pipeline.stages import THREAD, PipelineStage
 from stepscope.instruments.pipeline.waits import Waits
 
 
@@ -336,7 +336,7 @@ def even_ps(loads: Sequence[Load], waited: Waits) -> int:
     lasting = [
         load.total_ps / load.calls * max(load.per_step, round(load.per_step))
         for load in loads
-        if consumer_lane(load.stage).startswith(THREAD) and load.calls
+        if load.stage.consumer_lane.startswith(THREAD) and load.calls
     ]
     if not lasting or not any(load.stage.short.startswith("Prefetch") for load in loads):
         return waited.step_ps

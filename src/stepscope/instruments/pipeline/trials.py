@@ -7,148 +7,18 @@ The words for a trial are in report/.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from stepscope.instruments.pipeline import copies
-from stepscope.instruments.pipeline.chain import READERS, Ending, ending
+from stepscope.instruments.pipeline.chain import READERS
 from stepscope.instruments.pipeline.model import PipelineModel
 from stepscope.instruments.pipeline.model_parts import at_once, from_program, nothing, part_of
-from stepscope.instruments.pipeline.places import ANY_ORDER, AUTOTUNE
-from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, placed
+from stepscope.instruments.pipeline.trial_case import Case, Trial, Unknown, autotune
 
 HELPS = 0.05
 """A change helps when it takes at least this part off the step."""
-
-
-Facts = Mapping[str, str | int | float]
-"""What the words for a change need: `way`, where it is one of several, the stage, and numbers."""
-
-
-Unknown = Literal["", "many_at_once", "files", "one_file", "one_branch", "order", "other_hosts"]
-"""What is not known of a change."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A change: its name, what of the stage it is about, and the model after it."""
-
-    name: str
-    facts: Facts
-    then: PipelineModel
-    unknown: Unknown = ""
-    """Why what it gains cannot be told."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """The stage that limits, in its pipeline."""
-
-    loads: Sequence[Load]
-    worst: Load
-    now: PipelineModel
-    measured_ps: int
-    bound: bool = True
-    """The program waits for its input."""
-    tells_cores: bool = True
-    """The recording says how many cores there are."""
-    remade: bool = False
-    """The program makes a new iterator in most steps."""
-
-    @property
-    def ends(self) -> Ending:
-        """How the pipeline ends."""
-        return ending([load.stage for load in self.loads])
-
-    @property
-    def stage(self) -> PipelineStage:
-        """The stage."""
-        return self.worst.stage
-
-    @property
-    def number(self) -> list[int]:
-        """Its number, as the model wants it."""
-        return [self.stage.number]
-
-    @property
-    def upstream(self) -> list[int]:
-        """Numbers of the stages that feed it."""
-        return [load.stage.number for load in self.fed_by(self.worst)]
-
-    @property
-    def batched(self) -> float:
-        """Elements of the stage that a batch behind it, or fused with it, takes; 1 when none does."""
-        if _is_fused(self.stage):
-            return float(self.stage.number_of("batch_size") or 1)
-        above = self.stage.above
-        while above is not None:
-            load = next((load for load in self.loads if load.stage is above), None)
-            if load is not None and "Batch" in above.short and "Unbatch" not in above.short:
-                size = above.number_of("batch_size")
-                if size:
-                    return float(size)
-                return self.worst.per_step / load.per_step if load.per_step else 1.0
-            above = above.above
-        return 1.0
-
-    def facts(self, way: str = "", **more: str | int | float) -> Facts:
-        """What the words for a change of the stage need."""
-        return self.facts_of(self.stage, way, **more)
-
-    def facts_of(self, stage: PipelineStage, way: str = "", **more: str | int | float) -> Facts:
-        """The same for a change of another stage."""
-        return {
-            "stage": stage.spoken,
-            "autotune": autotune(self.loads),
-            "any_order": any_order(self.loads),
-            **({"way": way} if way else {}),
-            **more,
-        }
-
-    @property
-    def outside(self) -> Load:
-        """The stage itself, or for one that a function makes the stage in the user's chain whose function it
-        is."""
-        outer = self.stage.nested_in
-        return next((load for load in self.loads if load.stage is outer), self.worst)
-
-    def fed_by(self, load: Load) -> list[Load]:
-        """The stages that feed one."""
-        return [one for one in self.loads if _is_below(one, load)]
-
-    def in_parallel(self, width: int | None = None) -> PipelineModel:
-        """It runs on threads of its own, and what it takes from on another one. width: its threads, as many
-        as the pool has when None."""
-        now, number = self.now, self.stage.number
-        upstream = self.upstream
-        lane = next((part.lane for part in now.parts if part.number == number), None)
-        before = [part.number for part in now.parts if part.lane == lane and part.number in upstream]
-        thread = now.changed(before, lambda p: replace(p, lane=f"changed:before:{number}"))
-        bursts = self.stage.short == "Map"
-        return thread.changed(
-            self.number,
-            lambda p: replace(
-                p, lane=f"changed:{p.number}", width=width or now.threads, into=p.lane, bursts=bursts
-            ),
-        )
-
-
-def autotune(loads: Sequence[Load]) -> str:
-    """How the program's TensorFlow writes it. TensorFlow 1 has it among what is experimental."""
-    return AUTOTUNE if _numbered(loads) else f"{AUTOTUNE.rpartition('.')[0]}.experimental.AUTOTUNE"
-
-
-def any_order(loads: Sequence[Load]) -> str:
-    """How the program's TensorFlow lets a stage hand elements over as they are ready: TensorFlow 1 has it
-    among the options of the whole pipeline."""
-    return ANY_ORDER if _numbered(loads) else "options.experimental_deterministic = False"
-
-
-def _numbered(loads: Sequence[Load]) -> bool:
-    """Whether iterators have ids. Those without are TensorFlow 1's."""
-    return any(not call.is_unnumbered for load in loads for call in load.stage.calls[:1])
 
 
 def trials(case: Case) -> Iterator[Trial]:
@@ -179,9 +49,9 @@ def _more_threads(case: Case) -> Iterator[Trial]:
 def _vectorise(case: Case) -> Iterator[Trial]:
     """The function of a map takes many elements at once."""
     many, worst = case.batched, case.worst
-    if not (_has_function(case.stage) or _is_fused(case.stage)) or many < 2:
+    if not (case.has_function or case.is_fused) or many < 2:
         return
-    facts = case.facts("fused" if _is_fused(case.stage) else "alone", elements=many)
+    facts = case.facts("fused" if case.is_fused else "alone", elements=many)
     # Python may do anything with many elements, and a trace without executors does not say what is spent
     # on calling.
     if worst.python or worst.between_kernels_ps is None:
@@ -193,7 +63,7 @@ def _vectorise(case: Case) -> Iterator[Trial]:
 def _threads_of_functions(case: Case) -> Iterator[Trial]:
     """The function of a map runs on other threads."""
     stage, now = case.stage, case.now
-    if not _has_function(stage):
+    if not case.has_function:
         return
     if case.worst.python:
         threads = 4 * now.threads
@@ -323,7 +193,7 @@ def _cache(case: Case) -> Iterator[Trial]:
     while above is not None and not cached:
         cached, above = "Cache" in above.short, above.above
     if not cached and case.stage.short != "Generator":
-        gone = [one.stage.number for one in (load, *case.fed_by(load))]
+        gone = [feeding.stage.number for feeding in (load, *case.fed_by(load))]
         yield Trial("cache_here", case.facts_of(load.stage), case.now.changed(gone, nothing))
 
 
@@ -373,22 +243,3 @@ _RULES: tuple[Callable[[Case], Iterator[Trial]], ...] = (
 def _sequential(stage: PipelineStage) -> list[str]:
     """Transformations of the stage that the program wrote without num_parallel_calls."""
     return [f"{kind}Dataset" for kind, _ in placed(stage.user_stage) if not kind.startswith("Parallel")]
-
-
-def _has_function(stage: PipelineStage) -> bool:
-    """Whether it is a map, whose function can be called otherwise."""
-    return stage.short.startswith(("Map", "ParallelMap")) and not _is_fused(stage)
-
-
-def _is_fused(stage: PipelineStage) -> bool:
-    """Whether it is a map that TensorFlow fused with the batch behind it."""
-    return stage.short.startswith("MapAndBatch")
-
-
-def _is_below(load: Load, worst: Load) -> bool:
-    above = load.stage.above
-    while above is not None:
-        if above is worst.stage:
-            return True
-        above = above.above
-    return False

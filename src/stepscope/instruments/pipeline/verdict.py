@@ -18,7 +18,7 @@ from stepscope.instruments.pipeline import (
     oddities,
     places,
     rates,
-    stages,
+    stage_tree,
     waits,
 )
 from stepscope.instruments.pipeline.accounting import Accounts, ModelRow
@@ -138,7 +138,7 @@ def diagnose(
     """Judges the calls of one source. device: an accelerator was recorded. judged: what the time of its steps
     goes to, which the verdict follows; without it waiting for a batch decides alone."""
     beside = beside or CaptureEvidence()
-    found, of = stages.build(calls)
+    found, of = stage_tree.build(calls)
     waited = waits.find(calls, steps)
     loads = tuple(rates.measure(calls, found, of, waited))
     where = places.locate(found, beside.places)

@@ -14,7 +14,6 @@ from statistics import median_low
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.spans import Interval, inside, length, lengths, shared, union
-from stepscope.instruments.pipeline.stages import is_taken
 
 BOUND_FROM, PARTLY_FROM = CauseThresholds.stands_out, 0.1
 """Waiting for input as part of the step time: from here on the input is the bottleneck, or a part of it."""
@@ -109,7 +108,7 @@ BREAK = 3
 
 def _takes(calls: Sequence[StageCall]) -> list[StageCall]:
     """Calls that take a batch."""
-    return [call for call in calls if call.kind == "fetch"] or [call for call in calls if is_taken(call)]
+    return [call for call in calls if call.kind == "fetch"] or [call for call in calls if call.takes_batch]
 
 
 def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval], bool]:

@@ -16,7 +16,7 @@ from stepscope.instruments.pipeline.model import PipelineModel, Prediction, pred
 from stepscope.instruments.pipeline.model_parts import from_program, scaled
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
-from stepscope.instruments.pipeline.trials import Case
+from stepscope.instruments.pipeline.trial_case import Case
 from stepscope.instruments.pipeline.verdict import Diagnosis
 
 

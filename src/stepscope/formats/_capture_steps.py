@@ -1,0 +1,102 @@
+"""steps.ndjson of a capture folder: when steps began and ended, as the recorder saw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stepscope import units
+from stepscope.formats import Unreadable
+from stepscope.formats._capture_files import CaptureFiles, json_lines, number_of_lines
+from stepscope.formats._fields import whole
+
+if TYPE_CHECKING:
+    from stepscope.formats import Pieces, Step
+
+NAME = "steps.ndjson"
+"""It is given to the XPlane of the capture as well, where there is one."""
+MOST_PIECE_BYTES = 256 << 20
+"""A piece that is larger is not read."""
+
+
+def beside(pieces: Pieces) -> list[Step]:
+    """The steps in steps.ndjson beside another source of the capture. Empty when the file cannot be read: the
+    steps are then recovered as without a recorder, and the capture itself reports the damage."""
+    for piece in pieces.beside:
+        if piece.name == NAME:
+            try:
+                return times(pieces.read_piece(piece, MOST_PIECE_BYTES))
+            except Unreadable:
+                return []
+    return []
+
+
+def times(data: bytes) -> list[Step]:
+    """Number, begin and end in Unix nanoseconds, and whether it was recorded, of each step of steps.ndjson.
+    One that was traced for RunMetadata is a recording of its own. Lines that are damaged are left out."""
+    found = []
+    for line in json_lines(data):
+        number, begin, end = (whole(line, key) for key in ("step", "begin_unix_ns", "end_unix_ns"))
+        if number is not None and begin is not None and end is not None and end >= begin:
+            recorded = line.get("recorded", True) and not line.get("run_metadata")
+            found.append((number, begin, end, bool(recorded)))
+    return sorted(found, key=lambda step: step[1])
+
+
+def timed(data: bytes) -> list[Step]:
+    """The same without those that were traced for RunMetadata: neither in the XPlane nor untraced."""
+    traced = {whole(line, "begin_unix_ns") for line in json_lines(data) if line.get("run_metadata")}
+    return [step for step in times(data) if step[1] not in traced]
+
+
+def read(files: CaptureFiles, traced: bool) -> None:
+    """Adds the rows of step_stored. traced: an XPlane of the capture has the steps, more exactly."""
+    data = files.data.get(NAME, b"")
+    steps = times(data)
+    lines = number_of_lines(data)
+    if odd := lines - len(steps):
+        files.seen += odd
+        tell = units.agree(odd, "tells", "tell")
+        files.damaged(f"{NAME}: {odd:,} of {units.count(lines, 'line')} {tell} no step", odd)
+    if traced:
+        return
+    if _has_run_metadata(files.record):
+        # Runs that were traced in full are steps by themselves, unless others ran as ever and were sampled.
+        steps = [step for step in steps if step[3]] if "stacks.ndjson" in files.data else []
+    # A moment that was kept may be about one step, beside those that ran as ever.
+    kept = files.record.get("kept")
+    of_moment = isinstance(kept, dict) and whole(kept, "step") is not None
+    rows = []
+    for number, begin, end, recorded in steps:
+        ts_ps, end_ps = files.time(begin), files.time(end)
+        files.seen += 1
+        if ts_ps is None or end_ps is None:
+            files.damaged(f"{NAME}: a step is too far from the start of the capture")
+            continue
+        files.stored += 1
+        rows.append(_row(number, ts_ps, end_ps, recorded, of_moment))
+    files.add("step_stored", rows)
+
+
+def _has_run_metadata(record: Mapping[str, Any]) -> bool:
+    """Whether a capture says that it has such files."""
+    files = record.get("files")
+    return isinstance(files, list) and any(
+        isinstance(file, dict) and file.get("kind") == "run_metadata" for file in files
+    )
+
+
+def _row(number: int, ts_ps: int, end_ps: int, recorded: bool, of_moment: bool) -> dict[str, Any]:
+    """A row of step_stored. of_moment: the capture is about a moment out of the ordinary."""
+    beside = "kept beside the one that was out of the ordinary"
+    unrecorded = beside if of_moment else "the recorder saw it, and did not trace it"
+    return {
+        "step": number,
+        "name": "step",
+        "kind": "unknown",
+        "recovered_from": "recorder",
+        "ts_ps": ts_ps,
+        "dur_ps": end_ps - ts_ps,
+        "averaged": recorded or not of_moment,
+        "reason": "the recorder saw it" if recorded else unrecorded,
+    }

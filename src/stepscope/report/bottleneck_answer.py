@@ -1,0 +1,124 @@
+"""Which stage holds the program up, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope import units
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.stages import PROGRAM
+from stepscope.instruments.pipeline.verdict import Diagnosis
+from stepscope.instruments.pipeline.waits import Waits
+from stepscope.report.stage_names import as_subject, named
+
+_QUEUES = 0.1
+"""Part of the recorded steps for which functions wait for a thread, from which on that is said."""
+
+
+def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    """The answer."""
+    worst = diagnosis.bottleneck
+    if worst is not None:
+        yield from _about(worst, diagnosis, waited)
+    elif diagnosis.verdict == "not_input_bound":
+        yield "None: no stage needs long enough to hold it up."
+        if diagnosis.contends is not None:
+            yield (
+                "But program and pipeline compute on the same cores and wait for them: with less work in "
+                f"{named(diagnosis.contends.stage, diagnosis.places)}, the program's part of a step would be "
+                "shorter."
+            )
+    else:
+        yield from _unexplained(diagnosis, waited)
+    fed = next((load for load in diagnosis.ranked if load.stage.fed_by is not None), None)
+    if fed is not None:
+        yield (
+            "The pipelines of the devices only hand over what the host's pipeline makes "
+            f"({fed.stage.short} takes it from there)."
+        )
+    yield from _queued(diagnosis, waited)
+
+
+def _unexplained(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    """The program waits, but no stage needs so long."""
+    if diagnosis.unseen is not None:
+        yield (
+            f"Runs that were traced waited for {_ps(diagnosis.unseen)} each: tracing takes long, and "
+            "meanwhile the pipeline works ahead. So the recording does not show which stage holds it up; "
+            "without the prefetch, one would."
+        )
+        return
+    most = max(diagnosis.loads, key=lambda load: load.service_ps, default=None)
+    if most is None or not most.service_ps:
+        yield "No stage is named: none of them was seen at work."
+        return
+    name = named(most.stage, diagnosis.places, brief=True)
+    need = f"{name} needs most, {_ps(most.service_ps)} of a step of {_ps(waited.step_ps)}."
+    inside = sum(load.service_ps for load in diagnosis.loads if load.stage.lane == PROGRAM)
+    if 2 * inside >= waited.wait_ps:
+        yield (
+            f"No stage by itself: {need} The program waits for all of them, {_ps(inside)} of each step, one "
+            "after the other."
+        )
+    else:
+        yield (
+            f"No stage explains the wait by itself: {need} Batches come late for another reason, as threads "
+            "of the pipeline that wait for a core."
+        )
+
+
+def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    threads = units.count(worst.width, "thread")
+    name = named(worst.stage, diagnosis.places)
+    yield (
+        f"{as_subject(name)} does {_ps(worst.work_ps)} of work per step on {threads}, "
+        f"so it needs {_ps(worst.service_ps)}; without waiting, a step would take "
+        f"{_ps(waited.step_ps - waited.wait_ps)}."
+    )
+    others = [load for load in diagnosis.ranked if load is not worst and load.service_ps]
+    other = diagnosis.beside
+    if other is not None:
+        yield (
+            f"{as_subject(named(other.stage, diagnosis.places))} needs {_ps(other.service_ps)} on threads of "
+            "its own: a step becomes much shorter only if both become faster."
+        )
+    elif others:
+        next_one = max(others, key=lambda load: load.service_ps)
+        other_name = named(next_one.stage, diagnosis.places, brief=True)
+        if next_one.service_ps <= worst.service_ps:
+            yield f"The next stage, {other_name}, needs {_ps(next_one.service_ps)}."
+        else:
+            yield (
+                f"{as_subject(other_name)} needs more, {_ps(next_one.service_ps)}, but in parallel with the "
+                "others: making it faster would gain less."
+            )
+    if worst.model_work_ps is not None and _differ(worst.model_work_ps, worst.trace_work_ps):
+        yield (
+            f"tf.data's own model reports {_ps(worst.model_work_ps)} of work per step for it, the trace "
+            f"{_ps(worst.trace_work_ps)}; stepscope uses the {worst.work_from}."
+        )
+    if worst.python:
+        yield "It runs a py_function: Python's interpreter lock lets one call compute at a time."
+
+
+def _queued(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    """The stage whose functions wait longest for a thread, where that is long. Times of the recording."""
+    most = max(diagnosis.ranked, key=lambda load: load.queue_ps, default=None)
+    if most is None or most.queue_ps < _QUEUES * max(waited.step_ps * len(waited.basis), 1):
+        return
+    name = as_subject(named(most.stage, diagnosis.places, brief=True))
+    if most.total_ps >= most.queue_ps:
+        calls = f"{_ps(most.queue_ps)} of the {_ps(most.total_ps)} in its calls"
+        sentence = f"{name} waits {calls} for a thread of the pool"
+    else:
+        stage_name = named(most.stage, diagnosis.places, brief=True)
+        sentence = f"The functions of {stage_name} wait {_ps(most.queue_ps)} for a thread of the pool"
+    yield f"{sentence}: it looks slower than it is." if most is not diagnosis.bottleneck else f"{sentence}."
+
+
+def _differ(one: int, other: int) -> bool:
+    return 3 * max(one, other) > 4 * min(one, other)
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")

@@ -1,0 +1,231 @@
+"""What limits the steps of a host, as a sentence: the part that its cause takes, then what is known of it.
+
+TAKES and SPECIAL have the first half for each cause, _EVIDENCE a function that writes the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepscope import units
+from stepscope.instruments import laws
+from stepscope.instruments.step_breakdown.labels import ON_DEVICES
+from stepscope.report.compile_text import compiled
+from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
+from stepscope.step_labels import LOOKS
+
+if TYPE_CHECKING:
+    from stepscope.instruments.causes.judgement import Allocating, Judgement
+
+TAKES: dict[str, str] = {
+    **{label: look.takes for label, look in LOOKS.items()},
+    "none": "nothing stands out: ops run for {part}",
+}
+"""How a sentence about a cause begins."""
+
+
+class Beginning(NamedTuple):
+    """How a sentence begins instead, where more is known than the label says."""
+
+    applies: Callable[[Judgement], bool]
+    takes: str
+
+
+_DRAWN = Beginning(lambda judgement: not judgement.of_ops, "what was drawn covers {part}")
+"""The recorder knows no ops."""
+
+SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
+    # An op calls Python, so "no op runs" would be wrong.
+    "python": (Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),),
+    "compute": (_DRAWN,),
+    "none": (_DRAWN, Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"])),
+    # The recorder sees nothing but communication.
+    "communication": (
+        Beginning(
+            lambda judgement: not judgement.share_of("compute"),
+            "communication takes {part}: nothing was recorded that could hide it",
+        ),
+    ),
+    # Cores wait for what is copied.
+    "copy": (
+        Beginning(
+            lambda judgement: judgement.awaits_copies == "host",
+            "waiting for copies between host and device takes {part}",
+        ),
+        Beginning(
+            lambda judgement: judgement.awaits_copies == "device",
+            "waiting for copies within the device takes {part}",
+        ),
+    ),
+    "setup": (
+        Beginning(
+            lambda judgement: _most_allocates(judgement) is not None,
+            "allocating and freeing memory of the device takes {part}",
+        ),
+    ),
+}
+"""The first that applies is taken."""
+
+_LITTLE = 0.01
+"""An op that takes less of the time of all ops is not named."""
+_MANY_CALLS = 20
+"""As in the finding per-op-dispatch."""
+_BLOCKS = ("Free",)
+"""What frees memory of a device waits until the device is done with all that was launched."""
+
+
+def limiting(judgement: Judgement, run: bool = False, host: bool = False) -> str:
+    """What limits a host, as it begins within a sentence. run, host: name them, because there are others."""
+    special = SPECIAL.get(judgement.cause, ())
+    takes = next((begin.takes for begin in special if begin.applies(judgement)), TAKES[judgement.cause])
+    evidence = _EVIDENCE.get(judgement.cause, _line)(judgement)
+    return f"{takes.format(part=_part(judgement, run, host))}{evidence}."
+
+
+def forbidding(judgement: Judgement) -> laws.Broken | None:
+    """The broken law without which nothing is known of what takes a step, not even a bound."""
+    found = (
+        law for law in judgement.broken if "share" in laws.weakens(law.law) and not laws.bound([law.law])
+    )
+    return next(found, None)
+
+
+def _part(judgement: Judgement, run: bool, host: bool) -> str:
+    """The part of a step that the cause takes: 60.0 % of a step (60.0 ms of 100 ms)."""
+    whose = f" of {judgement.run_id}" if run else ""
+    whose += f" on {host_of(judgement.host_id)}" if host else ""
+    share = _bound(judgement) + units.show(judgement.share, "ratio")
+    if judgement.whole_capture:
+        return f"{share} of the {units.show(judgement.mean_ps, 'ps')} recorded{whose}"
+    # A mean of steps that compile and steps that do not is no step.
+    several = judgement.others is not None
+    times = judgement.steps if several else 1
+    unit = unit_of(judgement)
+    step = "the recorded steps" if several else f"the only {unit}" if judgement.steps == 1 else f"a {unit}"
+    taken, whole = (units.show(times * ps, "ps") for ps in (judgement.ps_per_step, judgement.mean_ps))
+    return f"{share} of {step}{whose} ({taken} of {whole})"
+
+
+def _bound(judgement: Judgement) -> str:
+    """What stands before the share where a law says that work of the device is missing."""
+    if not any("share" in laws.weakens(law.law) for law in judgement.broken) or judgement.cause == "unknown":
+        return ""
+    return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "
+
+
+def _in_line(judgement: Judgement) -> str:
+    return f", in {place_of(judgement.place)}" if judgement.place else ""
+
+
+def _line(judgement: Judgement) -> str:
+    """The line that a cause lies in, or what the program calls that part of its steps."""
+    if judgement.place is None:
+        return "" if judgement.mark is None else f", within `{shortened(judgement.mark)}`"
+    if judgement.spent_in is not None:
+        # The line to look at comes first, and then the one of the loop that calls it.
+        return f", in {place_of(judgement.spent_in)}, called in {place_of(judgement.place)}"
+    return _in_line(judgement)
+
+
+def _ops(judgement: Judgement) -> str:
+    """In which function most ops run, how many and small they are, and which type takes most."""
+    text = "" if judgement.spent_in is None else f", most of it in {place_of(judgement.spent_in)}"
+    if judgement.small_ops is not None:
+        number, each_ps = judgement.small_ops
+        text += f": {units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
+    if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
+        return text
+    op_type = shortened(judgement.written_op or judgement.op_type)
+    text += f", {op_type} for {units.show(judgement.op_share, 'ratio')} of that time"
+    if judgement.place is not None and judgement.cause == "compute":
+        text += f", made in {place_of(judgement.place)}"
+    return text
+
+
+def _input(judgement: Judgement) -> str:
+    """Which stage holds the input up, and whether the pipeline begins anew all the time."""
+    if judgement.stage is None:
+        return _line(judgement)
+    text = f"; {_stage(judgement)}"
+    if judgement.remade is not None:
+        made, steps = judgement.remade
+        text += f". {units.count(made, 'new iterator')} in {units.count(steps, 'step')}: each begins anew"
+    return text
+
+
+def _stage(judgement: Judgement) -> str:
+    """The stage as the user wrote it: by its function, else by its line, else by its name."""
+    stage = judgement.spoken or judgement.stage
+    if judgement.place is None:
+        return f"{stage} holds it up"
+    function, caller = (
+        (judgement.place, judgement.called_from)
+        if judgement.in_python
+        else (judgement.given, judgement.place)
+    )
+    if function is None or function.function is None:
+        of_stage = "" if judgement.in_python else f"{stage} in "
+        return f"{of_stage}{place_of(judgement.place)} holds it up"
+    called = "" if caller is None else f", called by {stage} in {line_of(caller)}"
+    return f"`{function_of(function.function)}` in {line_of(function)} holds it up{called}"
+
+
+def _launches(judgement: Judgement) -> str:
+    """How many calls launch. A few launch many ops from within compiled functions: their number explains
+    nothing."""
+    many = judgement.calls is not None and judgement.calls >= _MANY_CALLS
+    return (f": {calls(judgement)}" if many else "") + _in_line(judgement)
+
+
+def calls(judgement: Judgement, of_others: str = "") -> str:
+    """The calls that launch, in all or in a step. of_others: whose they are where they run no session."""
+    whose = " of Session.run" if judgement.of_session else of_others
+    each = "in all" if judgement.whole_capture else f"a {unit_of(judgement)}"
+    return f"{units.count(judgement.calls or 0, 'call')}{whose} {each}"
+
+
+def _setup(judgement: Judgement) -> str:
+    """Which calls allocate, and what it means that they are many; else that setting up is done once."""
+    found = _most_allocates(judgement)
+    if found is None:
+        return f"{_in_line(judgement)}: it is used for the first time, or code and memory are brought to it"
+    number = units.count(found.calls, "call")
+    text = f": {number} of {found.name}, {units.show(found.took_ps, 'ps')} in all{_in_line(judgement)}"
+    if any(word in found.name for word in _BLOCKS) and found.calls > _MANY_CALLS:
+        text += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
+        text += " allocator is off or full"
+    return text
+
+
+def _most_allocates(judgement: Judgement) -> Allocating | None:
+    """The calls that allocate, where they are most of what sets up the device."""
+    found = judgement.allocating
+    if found is None or 2 * found.all_ps < judgement.ps_per_step * judgement.steps:
+        return None
+    return found
+
+
+def _python(judgement: Judgement) -> str:
+    """Which op calls Python, where one does."""
+    if judgement.op_type is None:
+        return _line(judgement)
+    called = "it" if judgement.place is None else place_of(judgement.place)
+    return f": {shortened(judgement.op_type)} calls {called}"
+
+
+def _unknown(_: Judgement) -> str:
+    return ". `stepscope record` samples what its threads do, and would tell"
+
+
+_EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {
+    "compute": _ops,
+    "none": _ops,
+    "input": _input,
+    "compile": compiled,
+    "dispatch": _launches,
+    "setup": _setup,
+    "python": _python,
+    "unknown": _unknown,
+}
+"""What is known of each cause; of all others, the line."""

@@ -1,0 +1,73 @@
+"""How heavy findings are beside the judgement: none is heavier than the part of a step that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from stepscope.report.judgement_text import say_nothing
+from stepscope.report.parts import SEVERITIES, ReportFinding, Severity
+
+if TYPE_CHECKING:
+    from stepscope.instruments.causes.judgement import Judgement
+
+LABELS_OF = {
+    "input-wait": ("input",),
+    "python-in-pipeline": ("input", "python"),
+    "matching-files": ("input", "compute"),
+    "recompilation": ("compile",),
+    "retraced-functions": ("compile",),
+    "copies-in-steps": ("copy",),
+    "python-between-ops": ("python",),
+    "dominant-op": ("compute",),
+    "per-op-dispatch": ("dispatch",),
+    "copies-between-ops": ("copy",),
+    "per-step-io": ("wait",),
+    "waits-between-ops": ("wait",),
+}
+"""Findings that say what a label says: their weight follows its part of a step."""
+_OF_STEPS = frozenset(
+    {
+        "device-idle",
+        "many-tiny-kernels",
+        "host-sync",
+        "device-waits-for-host",
+        "cpu-ops-in-device-step",
+        "unhidden-collectives",
+    }
+)
+"""Others that say what a part of the steps goes to: nothing, where steps tell nothing of the device."""
+_HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
+"""Shares of a step from which a finding about it may be so severe."""
+
+
+def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> tuple[ReportFinding, ...]:
+    """The findings, those first that weigh most: none is heavier than the part of a step that it is about,
+    and high only where that is what limits the steps. Compiling that limits the program is high, in however
+    few steps it lies."""
+    kept = []
+    unsure = say_nothing(judged)
+    for finding in findings:
+        labels = LABELS_OF.get(finding.slug)
+        if unsure and (labels is not None or finding.slug in _OF_STEPS):
+            continue
+        if labels is not None and judged:
+            finding = _as_heavy_as(finding, labels, judged)
+        kept.append(finding)
+    return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def _as_heavy_as(
+    finding: ReportFinding, labels: tuple[str, ...], judged: Sequence[Judgement]
+) -> ReportFinding:
+    """The finding, as severe as the part of a step that it is about allows. labels: of that part."""
+    share = max(judgement.share_of(label) for judgement in judged for label in labels)
+    limiting = [judgement for judgement in judged if judgement.cause in labels]
+    limits = any(judgement.share >= _HIGH_FROM for judgement in limiting)
+    limit: Severity = "high" if limits else "medium" if share >= _MEDIUM_FROM else "low"
+    # What few steps do has few rows, whatever it takes of all that was recorded.
+    heavier = limits and labels == ("compile",) and any(judgement.others for judgement in limiting)
+    if heavier or SEVERITIES.index(finding.severity) < SEVERITIES.index(limit):
+        return replace(finding, severity=limit)
+    return finding

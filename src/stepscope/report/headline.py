@@ -1,0 +1,184 @@
+"""The title of a report, and the sentences of its headline that take no judgement: how long a step is, how
+busy the devices are, and which types of op have most of the work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stepscope import units
+from stepscope.instruments import laws
+from stepscope.instruments.causes.written_ops import written_op
+from stepscope.report import program_text, runs
+from stepscope.report.names import listed, shortened
+from stepscope.report.parts import Rows
+from stepscope.report.step_text import steps_of_kind
+
+_HOLES = 2
+"""Devices' own steps have to fill the window but for this factor, for shares of it to mean anything."""
+_TELLING = 0.01
+"""An op type with a smaller part of the work is not named at the top."""
+_TAKES_PART = 0.1
+"""A device takes part where it executes for this part of the time that the one does which executes
+longest."""
+_FUNCTIONS = ("__inference_", "__forward_", "__backward_")
+_FUSED = "Fused"
+_PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
+
+
+def title(rows_of: Mapping[str, Rows]) -> str:
+    """Runs, hosts and steps of a recording."""
+    hosts = rows_of["runs_and_hosts"]
+    names = runs.run_ids(rows_of)
+    steps = sum(row["steps"] + row["steps_left_out"] for row in hosts)
+    name = names[0] if len(names) == 1 else ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    machines = len({row["host_id"] for row in hosts})
+    counts = [units.count(len(names), "run"), units.count(machines, "host"), units.count(steps, "step")]
+    return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
+
+
+def headline(
+    rows_of: Mapping[str, Rows],
+    judged: int = 0,
+    mean: tuple[int, int] | None = None,
+    of_libraries: Mapping[str, str] | None = None,
+    of_ops: bool = True,
+) -> Iterable[str]:
+    """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
+    several runs nothing more is said: what holds for one of them holds for no other. mean: how many steps
+    those sentences speak of, and their mean, of which these have to speak as well. of_libraries: ops of the
+    program by the types of what libraries run for it. of_ops: a recorder knows ops."""
+    if judged > 1:
+        return
+    steps = [row for row in rows_of["step_times"] if row["averaged"]]
+    hosts = rows_of["runs_and_hosts"]
+    several_hosts = len({row["host_id"] for row in hosts}) > 1
+    if hosts and not any(row["sources"] for row in hosts):
+        yield from program_text.modules(rows_of)
+        yield _without_time(hosts)
+    elif hosts and not steps and not rows_of["op_types"] and not any(row["events"] for row in hosts):
+        yield "Nothing was recorded: there are no events, so where the time went is unknown."
+    main = _main_steps(steps, mean)
+    if main is not None:
+        yield _mean_step(rows_of, main, several_hosts)
+    yield from _least_busy(rows_of, main, several_hosts)
+    yield from _most_work(rows_of["op_types"], of_libraries or {}, of_ops)
+
+
+def _without_time(hosts: Rows) -> str:
+    shown = {
+        "graphs": "what could run",
+        "checkpoints": "what was learned",
+        "dumps": "what XLA compiled",
+    }
+    kinds = [kind for kind in shown if any(row[kind] for row in hosts)] or ["graphs"]
+    found, show = listed(kinds), listed([shown[kind] for kind in kinds])
+    return f"Only {found} were found: they show {show}, not where the time went."
+
+
+def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | None:
+    """The steps with most of the time, by as many and as long ones as were judged; None where there are
+    none."""
+    main = max(steps, key=lambda row: row["steps"] * row["mean_ps"], default=None)
+    if main is None or mean is None:
+        return main
+    if mean[0] == main["steps"] and abs(mean[1] - main["mean_ps"]) <= 1:
+        return main
+    # Steps of several kinds, or those that averages leave out, were judged together.
+    return {**main, "kind": "unknown", "steps": mean[0], "mean_ps": mean[1], "all": True}
+
+
+def _mean_step(rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool) -> str:
+    """How long a step takes."""
+    whose = f" of {main['run_id']}" if runs.are_several(rows_of) else ""
+    whose += _on_host(main) if several_hosts else " of the host" if _runs_ahead(rows_of) else ""
+    mean = units.show(main["mean_ps"], "ps")
+    average = f"{mean} on average" if main["steps"] > 1 else mean
+    steps = steps_of_kind(main, main["steps"])
+    if main.get("all") and main["steps"] > 1:
+        steps = f"All {main['steps']:,} recorded {steps[0].lower()}{steps[1:]}"
+    return f"{steps}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}."
+
+
+def _least_busy(
+    rows_of: Mapping[str, Rows], main: Mapping[str, Any] | None, several_hosts: bool
+) -> Iterable[str]:
+    """How busy the device is that does least of those that take part."""
+    least = _least_busy_device(rows_of["busy_by_device"], main)
+    if least is None or _runs_ahead(rows_of):
+        return
+    bound = laws.bound(row["slug"] for row in rows_of["completeness"] if row["slug"])
+    whose = f" of {least['run_id']}" if runs.are_several(rows_of) else ""
+    whose += _on_host(least) if several_hosts else ""
+    yield f"{least['device']}{whose} is busy {_busy_for(least, bound)}."
+
+
+def _least_busy_device(rows: Rows, main: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The device that does least of those that take part. main: the steps that the answer is about."""
+    busy = [row for row in rows if row["place"] == "device" and row["busy_share"] is not None]
+    if main is not None and main["recovered_from"] == "device":
+        # Between steps that the device shows itself, nothing may have been recorded.
+        longest = _HOLES * main["steps"] * main["mean_ps"]
+        busy = [row for row in busy if row["window_ps"] <= longest]
+    # A device that hardly works beside the others takes no part in what the others do.
+    most = max((row["sum_ps"] or 0 for row in busy), default=0)
+    busy = [row for row in busy if (row["sum_ps"] or 0) >= _TAKES_PART * most]
+    return min(busy, key=lambda row: row["busy_share"], default=None)
+
+
+def _busy_for(device: Mapping[str, Any], bound: str) -> str:
+    """Of which part of the time a device is busy. bound: what a law says of the share."""
+    if not bound and not device["idle_ps"]:
+        return "all the time"
+    # What it is idle for is not said again: of that, the first sentence says what holds it up.
+    share = f"{units.show(device['busy_share'], 'ratio')} of the time"
+    return f"{bound} {share}" if bound else share
+
+
+def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) -> Iterable[str]:
+    """The types of op with most of the work, as the program wrote them. of_ops: a recorder knows ops and
+    their places; others draw whatever they are told to."""
+    place, rows = _work(op_types)
+    whole = sum(row["self_ps"] for row in rows)
+    parts = [
+        f"{shortened(name)} ({units.show(self_ps / whole, 'ratio')}"
+        for name, self_ps in _as_written(rows, of_libraries).most_common(3)
+        if self_ps >= _TELLING * whole
+    ]
+    if parts:
+        parts[0] += " of it"
+        most = f"Most work {_PLACES[place]}" if of_ops else "Most of what ran"
+        yield f"{most}: {', '.join(f'{part})' for part in parts)}."
+
+
+def _work(op_types: Rows) -> tuple[str, Rows]:
+    """Where the work is that counts, on devices if any was recorded there, and the types of op that do it."""
+    working = [row for row in op_types if row["class"] not in ("input", "wait") and row["self_ps"]]
+    # What a function runs has rows of its own; the rest of a call is that of its first, which compiles.
+    working = [row for row in working if not row["op_type"].startswith(_FUNCTIONS)] or working
+    places = [row["place"] for row in working]
+    place = "device" if "device" in places or not places else places[0]
+    return place, [row for row in working if row["place"] == place]
+
+
+def _as_written(rows: Rows, of_libraries: Mapping[str, str]) -> Counter[str]:
+    """Self time by the type that the program wrote, in picoseconds."""
+    recorded: Counter[str] = Counter()
+    for row in rows:
+        recorded[row["op_type"]] += row["self_ps"]
+    written: Counter[str] = Counter()
+    for op_type, self_ps in recorded.most_common():
+        # Elsewhere, shares are those of a type as recorded: types are not added up here either.
+        name = written_op(op_type, of_libraries)
+        written[f"fused {name}" if name in written and _FUSED in op_type else name] += self_ps
+    return written
+
+
+def _runs_ahead(rows_of: Mapping[str, Rows]) -> bool:
+    """Whether a host runs so far ahead of its device that its steps say nothing of the device."""
+    return any(row["slug"] == "step_of_the_device" for row in rows_of["completeness"])
+
+
+def _on_host(row: Mapping[str, Any]) -> str:
+    return "" if row["host_id"] == "unknown" else f" on {row['host_id']}"

@@ -1,0 +1,46 @@
+"""How sentences name what they speak of: hosts, ops, steps, and lines of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stepscope.code_lines import CodeLine
+    from stepscope.instruments.causes.judgement import Judgement
+
+
+def host_of(name: str) -> str:
+    """A host, also one whose recorder gave it no name."""
+    return "a host without a name" if name == "unknown" else name
+
+
+def shortened(name: str) -> str:
+    """The name of an op: kernels of GPUs have names of hundreds of characters."""
+    return name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}"
+
+
+def unit_of(judgement: Judgement) -> str:
+    """What the steps of a host are called."""
+    return "batch" if judgement.serves else "step"
+
+
+def line_of(place: CodeLine) -> str:
+    """A line by its file, without folders: train.py:69."""
+    name = place.file.rpartition("/")[2]
+    return name if place.line is None else f"{name}:{place.line}"
+
+
+def place_of(place: CodeLine) -> str:
+    """A line with the function that it is in: train.py:69 `main`."""
+    return line_of(place) + (f" `{function_of(place.function)}`" if place.function else "")
+
+
+def function_of(name: str) -> str:
+    """A function's name without the class or function that contains it."""
+    return name.rpartition(".")[2]
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

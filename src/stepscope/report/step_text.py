@@ -1,0 +1,124 @@
+"""Sentences about the steps: how many, how long, by what they were found, and which averages leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+from stepscope import units
+from stepscope.report import runs
+from stepscope.report.names import host_of
+from stepscope.report.parts import Rows
+
+_BATCHES = frozenset({"prefill", "decode", "mixed"})
+"""Kinds of steps of a server: it infers in batches."""
+
+_FOUND_BY = {
+    "batch": "the server's marks of its batches",
+    "marker": "marks in the program",
+    "profiler_step": "the profiler's own marks",
+    "session_run": "calls of Session.run",
+    "function_run": "runs of the training function",
+    "function_call": "calls of a compiled function",
+    "get_next": "requests for the next batch",
+    "file": "files, one for each step",
+    "recorder": "the recorder",
+    "device": "what the accelerator shows of its own steps",
+}
+"""What shows where a step begins, by `recovered_from` of the view step."""
+
+_MOST_GROUPS = 6
+"""Groups of steps that get a sentence each; a table has the others."""
+
+
+def steps_of_kind(row: Mapping[str, Any], number: int) -> str:
+    """Steps as the subject of a sentence: One training step, or Batches."""
+    kind = _kind(row)
+    step, steps = _nouns(row)
+    noun = f"one {kind}{step}" if number == 1 else f"{kind}{steps}"
+    return noun[0].upper() + noun[1:]
+
+
+def sentences(rows_of: Mapping[str, Rows]) -> Iterable[str]:
+    """How long the steps of each run, host and kind take, and which are left out of that."""
+    groups = [row for row in rows_of["step_times"] if row["averaged"]]
+    hosts = {run: {row["host_id"] for row in groups if row["run_id"] == run} for run in runs.run_ids(rows_of)}
+    longest = sorted(groups, key=lambda row: -row["steps"] * row["mean_ps"])[:_MOST_GROUPS]
+    for row in groups:
+        if any(row is group for group in longest):
+            where = f"{row['run_id']}: " if len(hosts) > 1 else ""
+            on = f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
+            number = units.count(row["steps"], *(f"{_kind(row)}{noun}" for noun in _nouns(row)))
+            yield f"{where}{number}{on}: {_durations(row)}."
+    yield from _tokens(rows_of["step_list"])
+    if len(groups) > len(longest):
+        more = len(groups) - len(longest)
+        yield f"{units.count(more, 'more group')} of steps: `step_times` lists them by run, host and kind."
+    yield from _left_out(rows_of["step_list"], runs.are_several(rows_of))
+
+
+def _durations(group: Mapping[str, Any]) -> str:
+    """How long the steps of a group take, and what they were found by."""
+    found_by = f"found by {_FOUND_BY.get(group['recovered_from'], _words(group['recovered_from']))}"
+    if group["steps"] == 1:
+        return f"{_ps(group['mean_ps'])}; {found_by}"
+    mean, median, most = (_ps(group[key]) for key in ("mean_ps", "median_ps", "p95_ps"))
+    return f"mean {mean}, median {median}, 95 % within {most}; {found_by}"
+
+
+def _left_out(steps: Rows, several: bool) -> Iterable[str]:
+    """The steps that averages leave out. several: there are several runs."""
+    delimited = [row for row in steps if row["recovered_from"] != "whole_capture"]
+    left = [row for row in delimited if not row["averaged"]]
+    if left:
+        shown = [
+            f"step {row['step']}{' of ' + row['run_id'] if several else ''} "
+            f"({_words(row['kind'])}, {_ps(row['dur_ps'])}: {row['reason']})"
+            for row in left[:3]
+        ]
+        others = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
+        yield f"Left out of the averages: {', '.join(shown)}{others}."
+    if steps and not delimited:
+        yield "No steps were found: shares refer to the whole capture."
+
+
+def _tokens(steps: Rows) -> Iterable[str]:
+    """How long requests of a server wait for their next token: from one batch that decodes to the next."""
+    hosts: dict[tuple[str, str], Rows] = {}
+    for row in steps:
+        if row["kind"] in _BATCHES:
+            hosts.setdefault((row["run_id"], row["host_id"]), []).append(row)
+    runs_that_serve = len({run for run, _ in hosts})
+    for (run, host), batches in hosts.items():
+        pairs = [
+            (batch, after)
+            for batch, after in pairwise(sorted(batches, key=lambda row: row["ts_ps"]))
+            if (batch["kind"], after["kind"]) == ("decode", "decode")
+        ]
+        if not pairs:
+            continue
+        every_ps = sum(after["ts_ps"] - batch["ts_ps"] for batch, after in pairs) // len(pairs)
+        between_ps = every_ps - sum(batch["dur_ps"] for batch, _ in pairs) // len(pairs)
+        whose = f" on {host_of(host)}" if runs_that_serve < len(hosts) else ""
+        whose += f" of {run}" if runs_that_serve > 1 else ""
+        apart = f", {_ps(between_ps)} of that between batches" if between_ps > 0 else ""
+        yield f"A request{whose} gets its next token every {_ps(every_ps)} on average{apart}."
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    """What stands before the noun: training, say."""
+    return "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
+
+
+def _nouns(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What one of such steps is called, and several."""
+    return ("batch", "batches") if row["kind"] in _BATCHES else ("step", "steps")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")
