@@ -103,6 +103,23 @@ def test_what_is_read_of_a_damaged_graph(tmp_path: Path, capsys: pytest.CaptureF
     assert "DOT was read as far as" in capsys.readouterr().out
 
 
+def test_a_drawing_is_no_model_of_tfprof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It has no NodeDef, though it is a graph, and hides none that lies beside it."""
+    drawing = tmp_path / "a.dot"
+    drawing.write_text(XLA)
+    count = "SELECT count(*) AS n FROM tfprof_node"
+    assert main(["query", str(drawing), count, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.split() == ["n", "0"]
+    assert main(["tfprof", "scope", str(drawing)]) == 2
+    assert "There is no model to look at" in capsys.readouterr().err
+    (tmp_path / "b.pb").write_bytes((SAMPLES / "graph" / "small.pb").read_bytes())
+    assert main(["tfprof", "scope", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert "graph: " in said.err
+    assert "b.pb" in said.err
+    assert "_TFProfRoot" in said.out
+
+
 def test_drawings_in_a_dump_folder_are_its_modules(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
