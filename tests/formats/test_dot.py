@@ -103,6 +103,17 @@ def test_what_is_read_of_a_damaged_graph(tmp_path: Path, capsys: pytest.CaptureF
     assert "DOT was read as far as" in capsys.readouterr().out
 
 
+def test_a_byte_order_mark_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "SELECT name, op_type FROM node ORDER BY id"
+    told = []
+    for name, mark in (("with.dot", "\ufeff"), ("without.dot", "")):
+        (tmp_path / name).write_text(mark + XLA, encoding="utf-8")
+        assert main(["query", str(tmp_path / name), asked, "--format", "csv"]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert told[0].count("\n") == 6
+
+
 def test_a_drawing_is_no_model_of_tfprof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It has no NodeDef, though it is a graph, and hides none that lies beside it."""
     drawing = tmp_path / "a.dot"

@@ -27,8 +27,8 @@ def sniff(head: bytes, name: str) -> bool:
 
 
 def is_dot(head: bytes) -> bool:
-    """Whether a graph is one of DOT, which holds no message of TensorFlow."""
-    return _dot.is_dot(head[:_HEAD_BYTES].decode("utf-8", "replace"))
+    """Whether a graph is one of DOT, which holds no message of TensorFlow. A byte order mark says nothing."""
+    return _dot.is_dot(head[:_HEAD_BYTES].removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))
 
 
 def build(pieces: Pieces) -> Store:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import shutil
 import tempfile
 import weakref
@@ -60,7 +59,7 @@ class _WithModels:
         found = formats.recognise(head, name)
         if found is not None and found.NAME != graph.NAME:
             return found
-        if found is not None and graph.is_dot(head.removeprefix(codecs.BOM_UTF8)):
+        if found is not None and graph.is_dot(head):
             return _Kind("drawing")  # nodes and edges, and no NodeDef that a model could be made of
         if kind := profiler_proto.kind(head, name):
             return _Kind(kind)
