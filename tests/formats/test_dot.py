@@ -103,6 +103,34 @@ def test_what_is_read_of_a_damaged_graph(tmp_path: Path, capsys: pytest.CaptureF
     assert "DOT was read as far as" in capsys.readouterr().out
 
 
+def test_a_byte_order_mark_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "SELECT name, op_type FROM node ORDER BY id"
+    told = []
+    for name, mark in (("with.dot", "\ufeff"), ("without.dot", "")):
+        (tmp_path / name).write_text(mark + XLA, encoding="utf-8")
+        assert main(["query", str(tmp_path / name), asked, "--format", "csv"]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert told[0].count("\n") == 6
+
+
+def test_a_drawing_is_no_model_of_tfprof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It has no NodeDef, though it is a graph, and hides none that lies beside it."""
+    drawing = tmp_path / "a.dot"
+    drawing.write_text(XLA)
+    count = "SELECT count(*) AS n FROM tfprof_node"
+    assert main(["query", str(drawing), count, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.split() == ["n", "0"]
+    assert main(["tfprof", "scope", str(drawing)]) == 2
+    assert "There is no model to look at" in capsys.readouterr().err
+    (tmp_path / "b.pb").write_bytes((SAMPLES / "graph" / "small.pb").read_bytes())
+    assert main(["tfprof", "scope", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert "graph: " in said.err
+    assert "b.pb" in said.err
+    assert "_TFProfRoot" in said.out
+
+
 def test_drawings_in_a_dump_folder_are_its_modules(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

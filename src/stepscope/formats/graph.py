@@ -23,16 +23,17 @@ _MOST_DOT_BYTES = 256 << 20
 
 def sniff(head: bytes, name: str) -> bool:
     """Fields of a graph, or their names as text; or how DOT begins."""
-    return _core.sniff(NAME, head, name) or _is_dot(head)
+    return _core.sniff(NAME, head, name) or is_dot(head)
 
 
-def _is_dot(head: bytes) -> bool:
-    return _dot.is_dot(head[:_HEAD_BYTES].decode("utf-8", "replace"))
+def is_dot(head: bytes) -> bool:
+    """Whether a graph is one of DOT, which holds no message of TensorFlow. A byte order mark says nothing."""
+    return _dot.is_dot(head[:_HEAD_BYTES].removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))
 
 
 def build(pieces: Pieces) -> Store:
     """The native core reads all that the file holds, but DOT."""
-    if not _is_dot(pieces.head(_HEAD_BYTES)):
+    if not is_dot(pieces.head(_HEAD_BYTES)):
         return pieces.decode(NAME)
     data = pieces.read(_MOST_DOT_BYTES)
     dot = _dot.parse(data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))

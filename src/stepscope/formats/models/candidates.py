@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core, formats
 from stepscope.errors import LimitReached, NothingFound
+from stepscope.formats import graph
 from stepscope.formats.models import profiler_proto
 from stepscope.formats.models.place import ModelPlace
 from stepscope.sources import op_logs
@@ -56,8 +57,10 @@ class _WithModels:
     def recognise(self, head: bytes, name: str) -> Recognised | None:
         """A format, or a kind of file that only tfprof reads."""
         found = formats.recognise(head, name)
-        if found is not None and found.NAME != "graph":
+        if found is not None and found.NAME != graph.NAME:
             return found
+        if found is not None and graph.is_dot(head):
+            return _Kind("drawing")  # nodes and edges, and no NodeDef that a model could be made of
         if kind := profiler_proto.kind(head, name):
             return _Kind(kind)
         if found is None and CHECKPOINT_VALUES.fullmatch(name):
