@@ -41,7 +41,10 @@ class Worker:
         while not self._over:
             if self._saving:
                 self.saves()
-            self.there.set()
+            elif not self.there.is_set():
+                with self._turn:  # or else it may tell of before what it was just told
+                    if not self._saving:
+                        self.there.set()
 
     def saves(self) -> None:
         with self._turn:
@@ -58,8 +61,8 @@ class Worker:
 
     def end(self) -> None:
         """Lets it end."""
-        self._over = True
         self.does(False)
+        self._over = True
         self.thread.join()
 
 
