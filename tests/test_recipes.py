@@ -376,4 +376,4 @@ def test_an_engine_is_one_file(room: Path) -> None:
     with stepscope.open(room / "lake") as one, stepscope.open(room / "lake", engine=toy.SQLite) as other:
         assert other.query(question).rows() == one.query(question).rows()
         for name in ("completeness", "op_types", "busy_by_track"):
-            assert other.ask(library.entry(name)).rows() == one.ask(library.entry(name)).rows()
+            assert other.analysis(name).rows() == one.analysis(name).rows()
