@@ -15,9 +15,10 @@ from benchmarks.yardstick import reading
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import stepscope
 from stepscope import library
 from stepscope.report import summary
+from stepscope.session.trace import OpenTrace
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.tiers import cases
 
@@ -29,14 +30,14 @@ RECORDINGS = [path for path in corpus.files("accelerators/field/*") if path.name
 SAMPLES = sorted((corpus.SAMPLES / "kineto").glob("*.json"))
 
 
-def ask(trace: stepscope.Trace, name: str) -> list[dict[str, Any]]:
+def ask(trace: OpenTrace, name: str) -> list[dict[str, Any]]:
     columns = [column.name for column in library.entry(name).columns]
     return [dict(zip(columns, row, strict=True)) for row in trace.query(library.sql(name)).rows()]
 
 
 def found(path: Path) -> Reading:
     """The devices that stepscope finds."""
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         devices = [row for row in ask(trace, "busy_by_device") if row["place"] == "device"]
     told = {}
     for row in devices:
@@ -75,7 +76,7 @@ def test_recordings_of_other_projects(path):
         device: (row["executions"], row["sum_ps"], row["busy_share_of_window"])
         for device, row in truth["devices"].items()
     }
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         rows = [row for row in ask(trace, "busy_by_device") if row["place"] == "device"]
         headline = " ".join(summary.build(trace).headline)
         (steps,) = trace.query("SELECT count(*) FROM step WHERE recovered_from = 'profiler_step'").rows()[0]
@@ -115,7 +116,7 @@ def test_samples(name, wanted):
 
 
 def test_a_row_that_two_kinds_of_events_share_is_taken_apart():
-    with stepscope.open(corpus.SAMPLES / "kineto" / "shared_row.json", cache=False) as trace:
+    with open_trace(corpus.SAMPLES / "kineto" / "shared_row.json", cache=False) as trace:
         tracks = trace.query(
             "SELECT kind, process, name FROM track WHERE origin = 'pid 0 tid 0' ORDER BY ALL"
         ).rows()
@@ -131,7 +132,7 @@ def test_a_row_that_two_kinds_of_events_share_is_taken_apart():
 
 
 def test_marks_of_2021_are_no_ops():
-    with stepscope.open(corpus.SAMPLES / "kineto" / "capitals_of_2021.json", cache=False) as trace:
+    with open_trace(corpus.SAMPLES / "kineto" / "capitals_of_2021.json", cache=False) as trace:
         ops = {op for (op,) in trace.query("SELECT DISTINCT op FROM op_slice WHERE place = 'host'").rows()}
         waits = trace.query("SELECT wait, count(*) FROM wait_slice GROUP BY wait").rows()
     assert ops == {"aten::conv2d"}
@@ -193,13 +194,13 @@ def test_categories_and_arguments_decide_whatever_the_names(tmp_path, events):
 def test_steps_repeated_on_a_gpu_count_once():
     path = corpus.path("torch/gpu_annotation_steps.json")
     same(found(path), {"0": (1, 100_000_000, 0.0)})
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         assert trace.query("SELECT step, dur_ps FROM step ORDER BY step").rows() == [(1, 10**9), (2, 10**9)]
 
 
 def test_a_timeline_whose_devices_have_short_names():
     path = corpus.path("tf1/gpu_timeline/rmtl.json")
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         rows = ask(trace, "busy_by_device")
         producer = trace.query("SELECT producer FROM source").rows()
         copies = trace.query(
@@ -229,7 +230,7 @@ def test_merged_timelines_are_as_many_steps_as_sessions(tmp_path):
         events += session(1000 + 500 * number, ["_SOURCE", "a", "b"])
     path = tmp_path / "timeline.json"
     path.write_text(json.dumps({"traceEvents": events}))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         steps = trace.query("SELECT dur_ps, averaged FROM step").rows()
         (row,) = ask(trace, "busy_by_device")
     assert steps == [(50_000_000, True)] * 5
@@ -238,13 +239,13 @@ def test_merged_timelines_are_as_many_steps_as_sessions(tmp_path):
     )
     events += session(4000, ["_SOURCE", "another"])
     path.write_text(json.dumps({"traceEvents": events}))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         assert len(trace.query("SELECT * FROM step").rows()) == 1, "another graph: no sessions of one loop"
 
 
 def test_tensors_are_no_devices():
     path = corpus.path("events/horovod_small.json")
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         assert [(row["place"], row["device"]) for row in ask(trace, "busy_by_device")] == [
             ("host", "Horovod")
         ]
@@ -259,7 +260,7 @@ def test_sums_of_clang_are_numbers(tmp_path):
     ]
     path = tmp_path / "clang.json"
     path.write_text(json.dumps({"traceEvents": events, "beginningOfTime": 1}))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         slices = trace.query("SELECT name, dur_ps FROM slice ORDER BY name").rows()
         counters = trace.query("SELECT name, series, value FROM counter ORDER BY series").rows()
         (window,) = trace.query("SELECT dur_ps FROM step").rows()
@@ -287,7 +288,7 @@ def test_ends_of_sequences_belong_to_the_begin_of_their_name(tmp_path):
     ]
     path = tmp_path / "async.json"
     path.write_text(json.dumps(events))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         found = trace.query("SELECT name, ts_ps, dur_ps FROM slice ORDER BY ts_ps").rows()
         lost = trace.query("SELECT slug, events FROM source_note WHERE effect = 'lost'").rows()
     assert found == [
@@ -315,7 +316,7 @@ def test_waits_are_no_work(tmp_path, name):
     ]
     path = tmp_path / "waits.json"
     path.write_text(json.dumps({"traceEvents": events}))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         (row,) = ask(trace, "busy_by_device")
         top = [row["op_type"] for row in ask(trace, "op_types") if row["class"] != "wait"]
     assert (row["busy_ps"], row["window_ps"], row["executions"]) == (10_000_000, 100_000_000, 1)
@@ -349,7 +350,7 @@ def test_an_op_keeps_the_time_of_what_lies_within_it_and_is_no_op(tmp_path):
     ]
     path = tmp_path / "svd.json"
     path.write_text(json.dumps({"traceEvents": events}))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         slices = dict(trace.query("SELECT op, self_ps FROM op_slice").rows())
         summed = {row["op_type"]: row["self_ps"] for row in ask(trace, "op_types")}
         by_tfprof = {

@@ -336,6 +336,24 @@ def test_a_format_of_traces_is_one_file(room: Path, capsys: pytest.CaptureFixtur
     assert "DataLoader" in capsys.readouterr().err
 
 
+STORED_STEPS = """
+def steps(pieces):
+    return None
+"""
+
+
+def test_a_format_may_store_its_steps_itself(room: Path) -> None:
+    """Its slices are added up all the same, so that it has ops."""
+    head, _, _ = TRACE_FORMAT.partition("def steps(pieces)")
+    (room / "formats" / "toy_trace.py").write_text(head + STORED_STEPS, encoding="utf-8")
+    recording = room / "recordings" / "run.toy"
+    recording.parent.mkdir()
+    recording.write_text(TOY_TRACE, encoding="utf-8")
+    with stepscope.open(recording) as trace:
+        ops = trace.query("SELECT name, is_op, slices FROM rollup_op WHERE is_op ORDER BY name").rows()
+    assert ops == [("aten::mm", True, 3), ("aten::relu", True, 3)]
+
+
 def test_an_analysis_is_one_file(room: Path) -> None:
     (room / "library" / "analyses").mkdir()
     (room / "library" / "analyses" / "toy_letters.sql").write_text(ANALYSIS, encoding="utf-8")
@@ -376,4 +394,4 @@ def test_an_engine_is_one_file(room: Path) -> None:
     with stepscope.open(room / "lake") as one, stepscope.open(room / "lake", engine=toy.SQLite) as other:
         assert other.query(question).rows() == one.query(question).rows()
         for name in ("completeness", "op_types", "busy_by_track"):
-            assert other.ask(library.entry(name)).rows() == one.ask(library.entry(name)).rows()
+            assert other.analysis(name).rows() == one.analysis(name).rows()

@@ -17,6 +17,7 @@ import stepscope
 from stepscope import library
 from stepscope.instruments.pipeline import diagnoses
 from stepscope.report import summary
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.contradictions import contradictions
 from tests.corpus import SAMPLES
@@ -88,7 +89,7 @@ def truths() -> Iterator[pytest.param]:
 
 @pytest.mark.parametrize("truth", list(truths()))
 def test_what_is_said_is_true(truth: Truth) -> None:
-    with stepscope.open(SAMPLES / truth.path, cache=False) as trace:
+    with open_trace(SAMPLES / truth.path, cache=False) as trace:
         report = summary.build(trace)
         steps = trace.query("SELECT dur_ps, averaged FROM step ORDER BY ts_ps").rows()
         found = diagnoses.find(trace.query)
@@ -133,7 +134,7 @@ def of_the_corpus() -> Iterator[pytest.param]:
 def test_no_view_of_the_corpus_contradicts_another(path: Path) -> None:
     """Every question is answered, findings have a weight, and no view contradicts another."""
     try:
-        trace = stepscope.open(path, cache=False)
+        trace = open_trace(path, cache=False)
         report = summary.build(trace)
     except stepscope.StepscopeError:
         return  # it says by itself that it is no recording, or a damaged one
@@ -149,7 +150,7 @@ def test_no_view_of_the_corpus_contradicts_another(path: Path) -> None:
 def test_the_pipelines_of_the_corpus(path: Path) -> None:
     """Waiting for input is found where it holds the program up, and nowhere else."""
     told = json.loads(path.read_text())
-    with stepscope.open(path.parent, cache=False) as trace:
+    with open_trace(path.parent, cache=False) as trace:
         found = {finding.slug for finding in summary.build(trace).findings}
     expected = {"input-wait"} if told["expected_bound"] else set()
     expected |= {"matching-files"} if told["bottleneck"] == "matching_files" else set()

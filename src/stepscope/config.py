@@ -47,9 +47,19 @@ def _limit_written() -> int:
     return int(text) if text.isascii() and text.isdecimal() and int(text) else CACHE_BYTES
 
 
+_process_memory_bytes: int | None = None
+_process_threads: int | None = None
+
+
+def limit_process(memory_bytes: int, threads: int) -> None:
+    """Gives this process limits of its own, whatever the environment says: those of a helper of the page."""
+    global _process_memory_bytes, _process_threads
+    _process_memory_bytes, _process_threads = memory_bytes, threads
+
+
 def memory_bytes() -> int | None:
     """Most memory for SQL: STEPSCOPE_MEMORY_BYTES; None leaves it to the engine (80 % of the machine)."""
-    return _size("STEPSCOPE_MEMORY_BYTES", 0) or None
+    return _process_memory_bytes or _size("STEPSCOPE_MEMORY_BYTES", 0) or None
 
 
 def report_bytes() -> int:
@@ -68,6 +78,8 @@ def machine_bytes() -> int | None:
 
 def threads() -> int:
     """Threads to use: STEPSCOPE_THREADS, or as many as the process may run on."""
+    if _process_threads is not None:
+        return _process_threads
     given = os.environ.get("STEPSCOPE_THREADS")
     if given:
         if not given.isdecimal() or int(given) < 1:

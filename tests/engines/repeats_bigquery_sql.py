@@ -24,6 +24,7 @@ from stepscope.engines.bigquery import BigQuery
 from stepscope.errors import LakeError, QueryError
 from stepscope.exporters import bigquery as exporter
 from stepscope.presenters import markdown, terminal
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.engines.agreeing import asked, differences
 from tests.engines.bigquery_server import DATASET, Server, runs, serving
@@ -78,8 +79,8 @@ def test_the_whole_library_gives_equal_rows(
     """Cell by cell, in the same order, through Google's client and Google's SQL."""
     monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
     with (
-        stepscope.open(lake) as duckdb,
-        stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
+        open_trace(lake) as duckdb,
+        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
     ):
         different, cells = differences(duckdb, other, asked()[part::PARTS])
     assert different == {}
@@ -92,8 +93,8 @@ def test_the_sentences_are_the_same(
     """Of summary and report, to the letter. Each is asked for once: the evaluator takes minutes."""
     monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
     with (
-        stepscope.open(lake) as duckdb,
-        stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
+        open_trace(lake) as duckdb,
+        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
     ):
         wanted, found = report.build(duckdb, all=True), report.build(other, all=True)
     for one in (
@@ -126,7 +127,7 @@ def test_what_users_ask(
     assert "1,000" in refused
     assert len(whole[0].sql) == asked, "only the dry run was asked"
     assert main([*words, "--max-bytes", "1GiB"]) == 0
-    with stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as trace:
+    with open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as trace:
         rows = trace.query("SELECT COUNT(*) AS n FROM slice AS s WHERE s.dur_ps >= $1", [0]).rows()
         assert rows[0][0] > 250
         assert trace.query("WITH mine AS (SELECT 1 AS a) SELECT m.a FROM mine AS m").rows() == [(1,)]
@@ -149,15 +150,15 @@ def test_a_run_that_grew_is_exported_anew(server: Server, tmp_path: Path) -> Non
     stepscope.ingest([tmp_path / "run=a"], lake)
     engine = BigQuery(DATASET, runs(lake))
     with (
-        stepscope.open(lake, engine=lambda: engine) as trace,
+        open_trace(lake, engine=lambda: engine) as trace,
         pytest.raises(LakeError, match="does not have"),
     ):
         trace.query("SELECT COUNT(*) AS n FROM slice").rows()
     exporter.write(lake, DATASET)
     assert len(server.tables["profiles.source"][1]) == 2
     with (
-        stepscope.open(lake) as duckdb,
-        stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
+        open_trace(lake) as duckdb,
+        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
     ):
         sql = "SELECT host_id, COUNT(*) AS n FROM slice GROUP BY host_id ORDER BY host_id"
         assert other.query(sql).rows() == duckdb.query(sql).rows()
@@ -172,8 +173,8 @@ def test_a_dataset_of_several_lakes(server: Server, tmp_path: Path) -> None:
     lake = tmp_path / "lake-a"
     assert len(server.tables["profiles.run"][1]) == 2
     with (
-        stepscope.open(lake) as duckdb,
-        stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
+        open_trace(lake) as duckdb,
+        open_trace(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
     ):
         for sql in ("SELECT run_id FROM run", "SELECT op, COUNT(*) AS n FROM op_sum GROUP BY op ORDER BY op"):
             assert other.query(sql).rows() == duckdb.query(sql).rows()
@@ -307,8 +308,8 @@ def test_the_cloud_gives_equal_rows(lake: Path) -> None:
     dataset = os.environ["STEPSCOPE_TEST_BIGQUERY"]
     exporter.write(lake, dataset)
     with (
-        stepscope.open(lake) as duckdb,
-        stepscope.open(lake, engine=lambda: BigQuery(dataset, runs(lake), max_bytes=1 << 30)) as other,
+        open_trace(lake) as duckdb,
+        open_trace(lake, engine=lambda: BigQuery(dataset, runs(lake), max_bytes=1 << 30)) as other,
     ):
         different, _ = differences(duckdb, other, library.entries())
     assert different == {}

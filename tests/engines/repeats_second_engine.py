@@ -13,7 +13,8 @@ from stepscope import library, report
 from stepscope.engines import Condition, Files, Relation
 from stepscope.errors import QueryError, UsageError
 from stepscope.library import statements
-from stepscope.session.trace import OpenTrace
+from stepscope.session.trace import Only, OpenTrace
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.engines.second import DataFusion, adapted
 from tests.lake import compacted
@@ -29,7 +30,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def duckdb(lake: Path) -> Iterator[OpenTrace]:
-    with stepscope.open(lake) as trace:
+    with open_trace(lake) as trace:
         yield trace
 
 
@@ -43,7 +44,7 @@ class OnlyFiles(DataFusion):
 
 @pytest.fixture(scope="module")
 def second(lake: Path) -> Iterator[OpenTrace]:
-    with stepscope.open(lake, engine=OnlyFiles) as trace:
+    with open_trace(lake, engine=OnlyFiles) as trace:
         yield trace
 
 
@@ -169,7 +170,7 @@ def test_the_samples_have_rows_for_most_of_the_library(duckdb: OpenTrace) -> Non
 
 
 def test_the_report_of_a_lake_is_the_same(lake: Path) -> None:
-    with stepscope.open(lake) as one, stepscope.open(lake, engine=DataFusion) as other:
+    with open_trace(lake) as one, open_trace(lake, engine=DataFusion) as other:
         assert report.build(other) == report.build(one)
 
 
@@ -178,8 +179,8 @@ def test_rows_of_a_compacted_lake_that_do_not_count(tmp_path: Path) -> None:
     lake = compacted.with_a_source_decoded_anew(tmp_path)
     for hosts in (None, ["h1", "h2"]):
         with (
-            stepscope.open(lake, hosts=hosts) as one,
-            stepscope.open(lake, engine=DataFusion, hosts=hosts) as other,
+            open_trace(lake, only=Only(hosts=hosts)) as one,
+            open_trace(lake, engine=DataFusion, only=Only(hosts=hosts)) as other,
         ):
             for table in one.schema.names:
                 sql = f"SELECT * FROM {table}"

@@ -24,7 +24,8 @@ from stepscope.lake import derived_tables, reader, writer
 from stepscope.lake.manifest import TIMELINE
 from stepscope.lake.schema import schema
 from stepscope.presenters import markdown, terminal
-from stepscope.session.trace import OpenTrace, verify
+from stepscope.session.trace import Only, OpenTrace, verify
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.engines import cluster as clusters
 from tests.engines.agreeing import SAMPLES, differences, takes_minutes
@@ -61,13 +62,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clusters.Clust
 
 @pytest.fixture(scope="module")
 def spark(lake: Path, cluster: clusters.Cluster) -> Iterator[OpenTrace]:
-    with stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote)) as trace:
+    with open_trace(lake, engine=lambda: Spark(remote=cluster.remote)) as trace:
         yield trace
 
 
 def test_the_whole_library_gives_equal_rows(lake: Path, spark: OpenTrace) -> None:
     """Cell by cell, and in the same order."""
-    with stepscope.open(lake) as duckdb:
+    with open_trace(lake) as duckdb:
         different, cells = differences(duckdb, spark, library.entries())
     assert different == {}
     assert cells > 20_000
@@ -75,7 +76,7 @@ def test_the_whole_library_gives_equal_rows(lake: Path, spark: OpenTrace) -> Non
 
 def test_the_sentences_are_the_same(lake: Path, spark: OpenTrace) -> None:
     """Of the summary on a terminal and of the report as a file, to the letter."""
-    with stepscope.open(lake) as duckdb:
+    with open_trace(lake) as duckdb:
         wanted, found = report.build(duckdb, all=True), report.build(spark, all=True)
     for one in (
         partial(terminal.render, width=100, height=40, color=False, everything=True),
@@ -95,7 +96,7 @@ def test_what_users_ask(
     assert main([*words, "--engine", "spark", "--remote", cluster.remote]) == 0
     assert json.loads(capsys.readouterr().out) == wanted
     rows = spark.query("SELECT COUNT(*) AS n FROM slice AS s WHERE s.dur_ps >= $1", [0]).rows()
-    with stepscope.open(lake) as duckdb:
+    with open_trace(lake) as duckdb:
         assert rows == duckdb.query("SELECT COUNT(*) AS n FROM slice WHERE dur_ps >= 0").rows()
     # Tables without a file are there, and empty.
     assert spark.query("SELECT c.name FROM checkpoint_tensor AS c").rows() == []
@@ -119,8 +120,8 @@ def test_rows_of_a_compacted_lake_that_do_not_count(cluster: clusters.Cluster, t
     sql = "SELECT host_id, name, COUNT(*) AS n FROM slice GROUP BY host_id, name ORDER BY host_id, name"
     for hosts in (None, ["h1", "h2"]):
         with (
-            stepscope.open(lake, hosts=hosts) as one,
-            stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote), hosts=hosts) as other,
+            open_trace(lake, only=Only(hosts=hosts)) as one,
+            open_trace(lake, engine=lambda: Spark(remote=cluster.remote), only=Only(hosts=hosts)) as other,
         ):
             rows = other.query(sql).rows()
             assert rows == one.query(sql).rows()

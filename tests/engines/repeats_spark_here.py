@@ -16,6 +16,7 @@ import stepscope
 from stepscope import report
 from stepscope.engines.spark import Spark
 from stepscope.presenters import markdown, terminal
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.engines import cluster
 from tests.engines.agreeing import SAMPLES, asked, differences
@@ -41,8 +42,8 @@ def test_the_whole_library_and_the_sentences(tmp_path: Path, monkeypatch: pytest
     lake = tmp_path / "a {lake}" / "lake"  # braces are patterns to Hadoop
     stepscope.ingest([corpus.SAMPLES / name for name in SAMPLES], lake)
     with (
-        stepscope.open(lake) as duckdb,
-        stepscope.open(lake, engine=lambda: Spark(remote="local[1]")) as spark,
+        open_trace(lake) as duckdb,
+        open_trace(lake, engine=lambda: Spark(remote="local[1]")) as spark,
     ):
         different, cells = differences(duckdb, spark, asked())
         assert different == {}

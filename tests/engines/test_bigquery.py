@@ -17,6 +17,7 @@ from stepscope.exporters import bigquery as exporter
 from stepscope.lake import reader
 from stepscope.lake.schema import schema
 from stepscope.session.trace import compact
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.engines.bigquery_server import DATASET, Server, serving
 from tests.lake import compacted
@@ -60,7 +61,7 @@ def test_it_is_exported_once(server: Server, tmp_path: Path) -> None:
     again = exporter.write(lake, DATASET)
     assert (again.rows, again.notes) == ({}, ("2 runs were there already",))
     assert {name: found[1] for name, found in server.tables.items()} == rows
-    with stepscope.open(lake) as duckdb:
+    with open_trace(lake) as duckdb:
         for table in schema().names:
             wanted = duckdb.query(f"SELECT * FROM {table}").rows()
             assert sorted(rows[f"profiles.{table}"], key=repr) == sorted(wanted, key=repr), table
@@ -160,7 +161,7 @@ def test_a_compacted_lake(server: Server, tmp_path: Path) -> None:
         server.storage[f"gs://bucket/lake/{path.relative_to(lake)}"] = path.read_bytes()
     exporter.write(lake, DATASET)
     exporter.write(lake, "p-roject.stored", files_at="gs://bucket/lake")
-    with stepscope.open(lake) as duckdb:
+    with open_trace(lake) as duckdb:
         for table in schema().tables:
             wanted = sorted(duckdb.query(f"SELECT * FROM {table.name}").rows(), key=repr)
             for dataset in ("profiles", "stored"):

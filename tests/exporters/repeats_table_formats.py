@@ -11,6 +11,7 @@ import stepscope
 from stepscope import exporters
 from stepscope.cli import main
 from stepscope.errors import UsageError
+from stepscope.session.trace import open as open_trace
 from tests.lake.recordings import chrome
 
 
@@ -23,7 +24,7 @@ def lake(tmp_path: Path) -> Path:
 
 
 def _wanted(lake: Path, table: str) -> list[tuple[object, ...]]:
-    with stepscope.open(lake) as trace:
+    with open_trace(lake) as trace:
         return sorted(trace.query(f"SELECT * FROM {table}").rows(), key=repr)
 
 
@@ -41,7 +42,7 @@ def test_delta(lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_iceberg(lake: Path, tmp_path: Path) -> None:
     tables = pytest.importorskip("pyiceberg.table", reason="what reads Iceberg tables is not installed")
     out = tmp_path / "fleet.iceberg"
-    with stepscope.open(lake) as trace:
+    with open_trace(lake) as trace:
         written = exporters.write(trace, out)
     for table in ("slice", "source", "counter", "step"):
         newest = max((out / table / "metadata").glob("*.metadata.json"))
@@ -57,7 +58,7 @@ def test_what_is_missing_is_said(
     for name in (package, f"{package}.catalog.memory"):
         monkeypatch.setitem(sys.modules, name, None)
     out = tmp_path / ("x.delta" if package == "deltalake" else "x.iceberg")
-    with stepscope.open(lake) as trace, pytest.raises(UsageError) as error:
+    with open_trace(lake) as trace, pytest.raises(UsageError) as error:
         exporters.write(trace, out)
     assert "stepscope[" in error.value.todo
     assert not out.exists()

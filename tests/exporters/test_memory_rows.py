@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import stepscope
 from stepscope import exporters, library
 from stepscope.cli import main
 from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.lanes import pack
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.exporters.read import Event, load, names, phase, ps
 from tests.exporters.test_perfetto import perfetto
@@ -55,7 +55,7 @@ def moves_of(path: Path) -> dict[str, list[tuple[int, int]]]:
 )
 def test_counters_and_blocks_are_what_the_allocators_recorded(path: Any, tmp_path: Path) -> None:
     path = corpus.path(path) if isinstance(path, str) else path
-    with stepscope.open(path, cache=False) as opened:
+    with open_trace(path, cache=False) as opened:
         written = exporters.write(opened, tmp_path / "out.json", leave_out=frozenset())
         last = opened.query("SELECT max(ts_ps + dur_ps) FROM slice").rows()[0][0]
     document, events = load(tmp_path / "out.json")
@@ -85,7 +85,7 @@ def test_counters_and_blocks_are_what_the_allocators_recorded(path: Any, tmp_pat
 
 
 def test_lanes_never_hold_two_blocks_and_say_what_they_are(tmp_path: Path) -> None:
-    with stepscope.open(TWO_SERVERS, cache=False) as opened:
+    with open_trace(TWO_SERVERS, cache=False) as opened:
         exporters.write(opened, tmp_path / "out.json", leave_out=frozenset())
     _, events = load(tmp_path / "out.json")
     for _, blocks in memory_of(events).values():
@@ -103,11 +103,11 @@ def test_lanes_never_hold_two_blocks_and_say_what_they_are(tmp_path: Path) -> No
 
 def test_reading_it_back_adds_nothing_to_the_work(tmp_path: Path) -> None:
     busy = library.entry("busy_by_device")
-    with stepscope.open(TWO_SERVERS, cache=False) as opened:
+    with open_trace(TWO_SERVERS, cache=False) as opened:
         exporters.write(opened, tmp_path / "out.json", leave_out=frozenset())
         answer = opened.ask(busy)
         before, columns = answer.rows(), answer.columns
-    with stepscope.open(tmp_path / "out.json", cache=False) as opened:
+    with open_trace(tmp_path / "out.json", cache=False) as opened:
         after = opened.ask(busy).rows()
         exporters.write(opened, tmp_path / "again.json", leave_out=frozenset())
     shown = [place for place, name in enumerate(columns) if name.endswith(("_ps", "slices"))]
@@ -147,7 +147,7 @@ def test_parts_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_perfetto_shows_counters_and_blocks(tmp_path: Path) -> None:
-    with stepscope.open(TWO_SERVERS, cache=False) as opened:
+    with open_trace(TWO_SERVERS, cache=False) as opened:
         exporters.write(opened, tmp_path / "out.json", leave_out=frozenset())
         size, blocks = opened.query(
             "SELECT CAST(sum(bytes) AS BIGINT), count(*) FROM buffer WHERE at_peak"

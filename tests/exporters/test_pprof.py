@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import stepscope
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.exporters.pprof import StackTimes
+from stepscope.session.trace import OpenTrace
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 
 pytest.importorskip("google.protobuf", reason="protobuf's own parser is the reference")
@@ -84,7 +85,7 @@ def stacks_of(data: bytes) -> Counter[tuple[tuple[str, ...], str]]:
     return found
 
 
-def twin(trace: stepscope.Trace) -> Counter[tuple[tuple[str, ...], str]]:
+def twin(trace: OpenTrace) -> Counter[tuple[tuple[str, ...], str]]:
     """The same by following parent_id."""
     rows = trace.query(
         "SELECT s.id, s.parent_id, s.name, s.self_ps, t.name FROM slice s JOIN track t ON t.id = s.track_id"
@@ -117,7 +118,7 @@ def test_stacks_are_those_of_the_parents(name: str, tmp_path: Path) -> None:
     recording = corpus.SAMPLES / name
     out = tmp_path / "p.pb.gz"
     assert main(["export", "--no-cache", str(recording), "-o", str(out)]) == 0
-    with stepscope.open(recording, cache=False) as trace:
+    with open_trace(recording, cache=False) as trace:
         wanted = twin(trace)
         total = trace.query("SELECT sum(self_ps) FROM slice").rows()[0][0]
     found = stacks_of(gzip.decompress(out.read_bytes()))

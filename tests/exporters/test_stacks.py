@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import stepscope
 from stepscope.cli import main
+from stepscope.session.trace import open as open_trace
 from tests.exporters.test_pprof import PROFILE
 from tests.formats.capture_folder import line, stacks, write
 
@@ -98,7 +98,7 @@ def test_without_samples_slices_are_stacks(tmp_path: Path) -> None:
     trace.write_text(json.dumps({"traceEvents": events}))
     told = collapsed(exported(trace, "x.collapsed").read_text())
     assert {path.split(";", 1)[1]: number for path, number in told.items()} == {"step": 5, "step;a": 5}
-    with stepscope.open(trace) as opened:
+    with open_trace(trace) as opened:
         busy = opened.query("SELECT sum(self_ps) FROM slice").rows()[0][0]
     speedscope = json.loads(exported(trace, "x.speedscope.json").read_text())
     assert sum(profile["endValue"] for profile in speedscope["profiles"]) * 1000 == busy

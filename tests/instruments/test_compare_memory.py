@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import stepscope
 from stepscope.instruments.compare import ops, sides
 from stepscope.instruments.compare.figures import peaks
 from stepscope.instruments.memory import allocators, moves
@@ -17,6 +16,7 @@ from stepscope.instruments.memory.blocks import most_held, pair
 from stepscope.instruments.memory.moves import Move
 from stepscope.instruments.memory.peak import peak
 from stepscope.library.statements import statement
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 
 SAMPLES = corpus.SAMPLES
@@ -36,7 +36,7 @@ def test_each_recording_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return one_by_one(query, source_id, *more)
 
     monkeypatch.setattr(moves, "read", counted)
-    with stepscope.open(tmp_path, cache=False) as opened:
+    with open_trace(tmp_path, cache=False) as opened:
         found = [peaks(side) for side in sides.runs(opened.query)]
     assert len(found) == 6
     assert all(one == found[0] for one in found)
@@ -73,7 +73,7 @@ def test_peaks_are_those_of_the_blocks() -> None:
     ["run_metadata/two_servers.pb", "run_metadata/gpu_sparse.pb", "profile/memory.json", "capture/slow_map"],
 )
 def test_peaks_are_those_of_the_verb(name: str) -> None:
-    with stepscope.open(SAMPLES / name) as opened:
+    with open_trace(SAMPLES / name) as opened:
         whole = [(one.device, one.allocator, one.peak.bytes) for one in allocators.find(opened.query)]
         assert sorted(allocators.peaks(opened.query)) == sorted(whole)
 
@@ -83,7 +83,7 @@ def test_peaks_are_those_of_the_verb(name: str) -> None:
     [("tf1/resnet32", True), ("kineto/shared_row.json", False), ("capture/slow_map", False)],
 )
 def test_operations_are_those_of_the_views_of_tfprof(name: str, told: bool) -> None:
-    with stepscope.open(SAMPLES / name) as opened:
+    with open_trace(SAMPLES / name) as opened:
         (side,) = sides.runs(opened.query)
         asked: list[str] = []
         opened.watch(None, lambda statement, *_: asked.append(statement))

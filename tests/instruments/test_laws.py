@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import stepscope
 from stepscope import reference
 from stepscope.instruments import device_steps, laws
 from stepscope.instruments.causes import ranking
@@ -19,6 +18,8 @@ from stepscope.instruments.causes.judgement import Judgement, LabelShare
 from stepscope.instruments.laws import bytes_over_time, parts_add_up, what_remains
 from stepscope.instruments.step_evidence import Mark
 from stepscope.report import summary
+from stepscope.session.trace import OpenTrace
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 
 Event = dict[str, Any]
@@ -53,10 +54,10 @@ def launches(
     return events
 
 
-def opened(tmp_path: Path, events: list[Event], **about: Any) -> stepscope.Trace:
+def opened(tmp_path: Path, events: list[Event], **about: Any) -> OpenTrace:
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], **about, "traceEvents": events}))
-    return stepscope.open(path, cache=False)
+    return open_trace(path, cache=False)
 
 
 def told(tmp_path: Path, events: list[Event], **about: Any) -> tuple[list[str], dict[str, Any], list[str]]:
@@ -73,7 +74,7 @@ def broken_laws(tmp_path: Path, events: list[Event], **about: Any) -> list[str]:
         return _broken(trace)
 
 
-def _broken(trace: stepscope.Trace) -> list[str]:
+def _broken(trace: OpenTrace) -> list[str]:
     return [one.law for own in laws.broken(trace.query).values() for one in own]
 
 
@@ -262,7 +263,7 @@ def test_every_law_says_what_holds_and_who_keeps_it():
 
 def check(path: Path) -> None:
     """What must hold of the answers about any recording."""
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         judged = ranking.judge(trace.query)
         report = summary.build(trace)
     for one in judged:
@@ -309,7 +310,7 @@ def test_functions_that_wait_in_what_they_call_do_not_compute(tmp_path):
     for name, law in (("time.sleep", ["functions_fill_their_time"]), ("parse (a.py:9)", [])):
         events[1]["name"] = name
         path.write_text(json.dumps({"viztracer_metadata": {"version": "1.0"}, "traceEvents": events}))
-        with stepscope.open(path, cache=False) as trace:
+        with open_trace(path, cache=False) as trace:
             report = summary.build(trace)
             assert [one.law for own in laws.broken(trace.query).values() for one in own] == law
         assert any("ran for 10.0 ms themselves" in line for line in report.headline) is bool(law)

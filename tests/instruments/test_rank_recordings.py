@@ -13,6 +13,7 @@ import pytest
 import stepscope
 from stepscope import library
 from stepscope.lake.rows import ranks_of
+from stepscope.session.trace import open as open_trace
 from stepscope.sources.source import ByteLocation, Source
 from tests import corpus
 from tests.each import each
@@ -64,7 +65,7 @@ def test_four_files_of_a_job(tmp_path: Path, numbered: bool):
     made = job(5, ranks=4, collectives=24, late=2, late_us=300, numbered=numbered)
     for source_id in made.ranks:
         kineto(made, source_id, tmp_path)
-    with stepscope.open(tmp_path, cache=False) as trace:
+    with open_trace(tmp_path, cache=False) as trace:
         told = trace.query("SELECT host_id, rank, ranks FROM capture ORDER BY rank").rows()
         assert told == [(f"rank-{rank}", rank, 4) for rank in range(4)]
         by = trace.query("SELECT matched_by, seen, COUNT(*) AS n FROM collective GROUP BY ALL").rows()
@@ -85,14 +86,14 @@ def test_the_same_from_a_lake_in_any_order(tmp_path: Path):
         "ORDER BY participant, sequence"
     )
     answers = []
-    with stepscope.open(tmp_path / "job", cache=False) as trace:
+    with open_trace(tmp_path / "job", cache=False) as trace:
         answers.append(trace.query(asked).rows())
     orders = (files[::-1], files) if ALL else (files[::-1],)
     for number, order in enumerate(orders):
         lake = tmp_path / f"lake{number}"
         for file in order:
             stepscope.ingest([file], lake, run="job")
-        with stepscope.open(lake) as trace:
+        with open_trace(lake) as trace:
             answers.append(trace.query(asked).rows())
     assert len(answers[0]) == 96
     assert answers[1:] == [answers[0]] * len(orders)
@@ -120,7 +121,7 @@ def test_what_distributed_info_says(told: str, expected: tuple[int | None, int |
 
 @pytest.mark.repeats("reads recordings that do not ship")
 def test_horovod_says_when_each_rank_was_ready():
-    with stepscope.open(corpus.path("events/horovod_small.json"), cache=False) as trace:
+    with open_trace(corpus.path("events/horovod_small.json"), cache=False) as trace:
         rows = trace.query(
             "SELECT participant, kind, matched_by, seen, wait_ps, transfer_ps, late_ps FROM collective "
             "ORDER BY ts_ps"
@@ -144,7 +145,7 @@ def test_horovod_says_when_each_rank_was_ready():
 )
 def test_one_real_rank_of_several(name: str, ranks: int, kinds: dict[str, int]):
     """Kinds and numbers as counted in the JSON by Collective name; no other rank was seen."""
-    with stepscope.open(corpus.path(f"accelerators/field/{name}.json.gz"), cache=False) as trace:
+    with open_trace(corpus.path(f"accelerators/field/{name}.json.gz"), cache=False) as trace:
         rows = trace.query(
             "SELECT kind, matched_by, wait_ps, COUNT(*) AS n FROM collective GROUP BY ALL"
         ).rows()
@@ -167,7 +168,7 @@ def test_overlap_is_that_of_hta_but_for_its_rounding():
         for event in events
         if event["name"].startswith("ProfilerStep") and event["cat"] == "user_annotation"
     }
-    with stepscope.open(file, cache=False) as trace:
+    with open_trace(file, cache=False) as trace:
         rows = trace.ask(library.entry("communication_overlap")).rows()
     for _, _, what, _, _, exposed_ps, hidden_ps, overlap, _ in rows[1:]:
         talking, both = _kernels(kernels, *steps[what])

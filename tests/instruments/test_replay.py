@@ -8,7 +8,6 @@ from typing import NoReturn
 
 import pytest
 
-import stepscope
 from stepscope import _core
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.replay import recorded_steps, uncovered_work
@@ -16,6 +15,7 @@ from stepscope.instruments.replay.recorded_steps import SliceKind
 from stepscope.instruments.replay.whatif import DurationChange, ReplayedSteps, ask
 from stepscope.instruments.step_breakdown.evidence import SteppedSource, StepSpan
 from stepscope.instruments.step_breakdown.labels import Label
+from stepscope.session.trace import open as open_trace
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 SVD = SAMPLES / "gpu" / "torch_svd.json.gz"
@@ -24,7 +24,7 @@ MS = 1_000_000_000
 
 
 def asked(path: Path, change: DurationChange) -> ReplayedSteps:
-    with stepscope.open(path) as trace:
+    with open_trace(path) as trace:
         return ask(trace.query, trace.stream, change)[0]
 
 
@@ -44,7 +44,7 @@ def test_an_op_that_launches_kernels_goes_with_them() -> None:
     found = asked(SVD, DurationChange(ops={"aten::_linalg_svd": 0.0}))
     assert found.then_ps is not None
     assert abs(found.then_ps - 6.75 * MS) < 0.1 * 6.75 * MS
-    with stepscope.open(SVD) as trace:
+    with open_trace(SVD) as trace:
         (judged,) = uncovered_work.raised(trace.query, trace.stream, ranking.judge(trace.query))
     assert judged.left_ps == found.then_ps
 
@@ -102,7 +102,7 @@ def test_without_input_a_step_of_a_slow_pipeline_is_what_the_program_does() -> N
 
 def test_work_behind_a_wait_limits_the_steps_once_that_is_gone() -> None:
     """Had the program slept instead of waiting for its input, the input would take as long without that."""
-    with stepscope.open(SLOW_MAP) as trace:
+    with open_trace(SLOW_MAP) as trace:
         (judged,) = ranking.judge(trace.query)
         slept = replace(judged, cause="wait", left_ps=MS, low_ps=0, high_ps=2 * MS)
         (found,) = uncovered_work.raised(trace.query, trace.stream, [slept])

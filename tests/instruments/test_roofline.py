@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-import stepscope
-from stepscope import cli, reference
+from stepscope import cli, library, reference
 from stepscope.cli import peak
 from stepscope.errors import UsageError
 from stepscope.instruments.roofline import devices, of_torch, of_xla, roofs, summed, table
 from stepscope.report import pricing, roofline
+from stepscope.session.trace import open as open_trace
 from tests.corpus import SAMPLES
 
 H100 = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85018279936, "numSms": 132}
@@ -191,7 +191,7 @@ MM_FLOPS, MM_BYTES = 2 * 512**3, 3 * 512 * 512 * 2
 
 def test_kernels_count_to_the_op_that_launched_them(tmp_path: Path) -> None:
     path = recording(tmp_path / "one.json", [MM, shaped("triton_add", [[4]]), MM])
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         rows = summed.costs(trace.query)
         (used,) = summed.uses(rows, trace.query)
         found = {row["op"]: row for row in summed.grouped(rows, "op")}
@@ -210,17 +210,17 @@ def test_kernels_count_to_the_op_that_launched_them(tmp_path: Path) -> None:
 
 
 def test_ops_have_the_innermost_function_of_the_program_that_calls_them(tmp_path: Path) -> None:
-    library = "/env/lib/python3.12/site-packages/torch/nn/modules/linear.py(131): forward"
-    calls = ("/src/train.py(12): train", "/src/model.py(40): forward", "nn.Module: Linear_0", library)
+    linear = "/env/lib/python3.12/site-packages/torch/nn/modules/linear.py(131): forward"
+    calls = ("/src/train.py(12): train", "/src/model.py(40): forward", "nn.Module: Linear_0", linear)
     path = recording(tmp_path / "traced.json", [MM], calls=calls)
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         (row,) = summed.grouped(summed.costs(trace.query), "line")
         shown = roofline.build(trace, "t").headline
-        (finding,) = trace.analysis("far_from_peak")
+        (finding,) = trace.ask(library.entry("far_from_peak")).rows()
         assert "/src/model.py:40" in finding
     assert (row["file"], row["line"], row["op"]) == ("/src/model.py", 40, "aten::mm")
     assert any("aten::mm (model.py:40)" in sentence for sentence in shown)
-    with stepscope.open(recording(tmp_path / "plain.json", [MM]), cache=False) as trace:
+    with open_trace(recording(tmp_path / "plain.json", [MM]), cache=False) as trace:
         (row,) = summed.grouped(summed.costs(trace.query), "line")
     assert row["file"] is None
 
@@ -243,7 +243,7 @@ def test_ops_on_processors_count_where_they_run(tmp_path: Path) -> None:
                        "dur": 1000.0})  # fmt: skip
     path = tmp_path / "cpu.json"
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         rows = summed.costs(trace.query, (1e9, 1e9))
         (used,) = summed.uses(rows, trace.query)
         found = {row["op"]: row for row in summed.grouped(rows, "op")}
@@ -270,7 +270,7 @@ def test_a_device_that_counts_by_its_own_clock_is_believed(tmp_path: Path) -> No
         events.append({"ph": "X", "pid": 3, "tid": 1, "name": name, "ts": begin, "dur": dur, "args": own})
     path = tmp_path / "tpu.json"
     path.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         rows = summed.costs(trace.query)
     took = {row["op_name"]: (row["executions"], row["self_ps"] // 10**6) for row in rows}
     assert took == {"add.1": (2, 200), "loop.2": (1, 50), "mul.3": (1, 60)}
@@ -278,7 +278,7 @@ def test_a_device_that_counts_by_its_own_clock_is_believed(tmp_path: Path) -> No
 
 def test_peaks_can_be_given(tmp_path: Path) -> None:
     path = recording(tmp_path / "one.json", [MM], device=None)
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         (without,) = summed.grouped(summed.costs(trace.query), "op")
         (row,) = summed.grouped(summed.costs(trace.query, (5e12, 1e12)), "op")
         report = roofline.build(trace, "t")
@@ -296,9 +296,9 @@ def test_the_finding_needs_time_that_the_device_could_save(tmp_path: Path) -> No
     unknown = recording(tmp_path / "unknown.json", [MM], device=None)
     found = {}
     for name, path in (("slow", slow), ("short", short), ("near", nearly), ("unknown", unknown)):
-        with stepscope.open(path, cache=False) as trace:
-            rows = trace.analysis("far_from_peak")
-            found[name] = [dict(zip(rows.columns, row, strict=True)) for row in rows]
+        with open_trace(path, cache=False) as trace:
+            answer = trace.ask(library.entry("far_from_peak"))
+            found[name] = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows()]
     assert [name for name, rows in found.items() if rows] == ["slow"]
     (row,) = found["slow"]
     assert row["severity"] == "medium"
@@ -308,7 +308,7 @@ def test_the_finding_needs_time_that_the_device_could_save(tmp_path: Path) -> No
 
 
 def test_compiled_programs_tell_what_instructions_cost() -> None:
-    with stepscope.open(SAMPLES / "gpu" / "jax_graph.xplane.pb.gz", cache=False) as trace:
+    with open_trace(SAMPLES / "gpu" / "jax_graph.xplane.pb.gz", cache=False) as trace:
         rows = summed.costs(trace.query)
     assert rows
     programs = [row for row in rows if row["counted_by"] == "program"]

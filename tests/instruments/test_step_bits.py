@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import stepscope
 from stepscope.instruments.step_breakdown import evidence, part_tables, stack_samples
 from stepscope.instruments.step_breakdown.evidence import EvidenceKinds
 from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.library.statements import statement
+from stepscope.session.trace import open as open_trace
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 RECORDINGS = [
@@ -24,7 +24,7 @@ RECORDINGS = [
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_bits_give_the_same_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with stepscope.open(path) as opened:
+    with open_trace(path) as opened:
         whole = part_tables.rows(opened.query, opened.stream)
         monkeypatch.setattr(evidence, "at_once", lambda: 40)
         asked: list[str] = []
@@ -37,7 +37,7 @@ def test_bits_give_the_same_rows(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_bit_is_gone_when_the_next_one_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever holds it: there are as many segments as slices."""
     monkeypatch.setattr(evidence, "at_once", lambda: 40)
-    with stepscope.open(RECORDINGS[0]) as opened:
+    with open_trace(RECORDINGS[0]) as opened:
         (source,) = part_tables.sources_with_steps(opened.query)
         rows: Sequence[Any] = opened.query(statement("evidence_kinds")).rows()
         kinds = {row[0]: EvidenceKinds.of(row) for row in rows}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import stepscope
 from stepscope import reference
 from stepscope.instruments.causes import catalogue
 from stepscope.instruments.causes.all_causes import CAUSES
 from stepscope.instruments.step_breakdown.labels import LABELS
+from stepscope.session.trace import open as open_trace
 from tests.instruments.threshold_slack import SAMPLES, CachedRecording, changed_by
 
 ENTRIES = list(catalogue.causes())
@@ -36,7 +36,7 @@ def test_the_reference_has_a_row_for_each() -> None:
 
 def test_an_answer_changes_beyond_the_slack() -> None:
     (entry,) = (entry for entry in ENTRIES if entry.name == "input")
-    with stepscope.open(SAMPLES / "profiler_hook") as trace:
+    with open_trace(SAMPLES / "profiler_hook") as trace:
         recording = CachedRecording("profiler_hook", trace)
         low, high = 0.248, 0.289
         assert changed_by(entry.group, "stands_out", low, [recording]) == set()

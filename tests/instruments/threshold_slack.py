@@ -12,11 +12,12 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import stepscope
 from stepscope.engines import Statement
 from stepscope.errors import StepscopeError
 from stepscope.instruments.causes import catalogue, ranking
 from stepscope.instruments.causes.judgement import Judgement
+from stepscope.session.trace import OpenTrace
+from stepscope.session.trace import open as open_trace
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 FACTORS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.0)
@@ -40,7 +41,7 @@ class CachedAnswer(NamedTuple):
 class CachedRecording:
     """A recording that answers each statement once, so that judging it again takes no engine."""
 
-    def __init__(self, name: str, trace: stepscope.Trace) -> None:
+    def __init__(self, name: str, trace: OpenTrace) -> None:
         self.name = name
         self._trace = trace
         self._known: dict[str, CachedAnswer] = {}
@@ -74,7 +75,7 @@ def recordings(paths: Sequence[Path]) -> Iterator[CachedRecording]:
     """Those that have steps to judge."""
     for path in paths:
         try:
-            found = CachedRecording(path.relative_to(path.parents[1]).as_posix(), stepscope.open(path))
+            found = CachedRecording(path.relative_to(path.parents[1]).as_posix(), open_trace(path))
         except StepscopeError as error:
             print(f"{path}: {error.slug}", file=sys.stderr)
             continue

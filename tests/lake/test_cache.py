@@ -19,6 +19,7 @@ from stepscope import _core, strict_json
 from stepscope.lake import cache as caching
 from stepscope.lake import cache_folder
 from stepscope.lake.schema import schema
+from stepscope.session.trace import open as open_trace
 from tests.lake.recordings import chrome
 
 QUESTION = (
@@ -379,7 +380,7 @@ def test_links_in_the_cache_are_not_followed(tmp_path: Path, folder: Path) -> No
 def test_what_somebody_reads_is_not_evicted(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with stepscope.open(chrome(tmp_path / "a.json")) as trace:
+    with open_trace(chrome(tmp_path / "a.json")) as trace:
         trace.begin()
         assert trace.query("SELECT count(*) FROM slice").rows() == [(20,)]
         (read,) = entries(folder)

@@ -17,6 +17,7 @@ from stepscope.errors import LakeError
 from stepscope.lake import derived_tables, manifest, reader
 from stepscope.lake.hash_checks import Checked
 from stepscope.lake.manifest import TIMELINE
+from stepscope.session.trace import open as open_trace
 from tests.tiers import cases
 
 FLIPS = cases(40, 300)
@@ -77,7 +78,7 @@ def test_no_flipped_bit_is_overlooked(lake: Path, tmp_path: Path, capsys: pytest
             read_like_a_query(lake, table, tmp_path / "cache")
         assert caught.value.path == str(path)
         if number % 20 == 0:
-            with stepscope.open(lake) as trace, pytest.raises(LakeError, match=path.name):
+            with open_trace(lake) as trace, pytest.raises(LakeError, match=path.name):
                 trace.lanes() if table == TIMELINE else trace.query(f"SELECT count(*) FROM {table}").rows()
         if number % 100 == 0 and table != TIMELINE:
             assert main(["query", str(lake), f"SELECT * FROM {table}"]) == 2
@@ -85,14 +86,14 @@ def test_no_flipped_bit_is_overlooked(lake: Path, tmp_path: Path, capsys: pytest
             assert told.out == ""
             assert path.name in told.err
         flip(path, at, bit)
-    with stepscope.open(lake) as trace:
+    with open_trace(lake) as trace:
         assert trace.query("SELECT count(*) FROM slice").rows() == [(24_000,)]
 
 
 def test_a_flipped_bit_in_a_derived_table_has_it_made_again(lake: Path) -> None:
     chance = random.Random(20_261_122)
     sql = "SELECT * FROM tfprof_node ORDER BY id"
-    with stepscope.open(lake) as trace:
+    with open_trace(lake) as trace:
         before = trace.query(sql).rows()
     files = [lake / file.path for one in derived_tables.read_all(lake) for file in one.files]
     assert before
@@ -100,7 +101,7 @@ def test_a_flipped_bit_in_a_derived_table_has_it_made_again(lake: Path) -> None:
     for path in files:
         at, bit = chance.randrange(path.stat().st_size), chance.randrange(8)
         flip(path, at, bit)
-        with stepscope.open(lake) as trace:
+        with open_trace(lake) as trace:
             assert sorted(map(told, trace.query(sql).rows())) == sorted(map(told, before))
         flip(path, at, bit)
 
@@ -138,7 +139,7 @@ def test_what_was_compared_is_remembered_until_it_changes(
 
     def ask(cache: bool = True) -> list[str]:
         hashed.clear()
-        with stepscope.open(lake, cache=cache) as trace:
+        with open_trace(lake, cache=cache) as trace:
             assert trace.query("SELECT count(*), sum(dur_ps) FROM slice").rows() == [(24_000, 48_000_000_000)]
         return hashed
 

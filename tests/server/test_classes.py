@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import stepscope
 from stepscope import library
 from stepscope.errors import StepscopeError
 from stepscope.library.statements import statement
+from stepscope.session.trace import open as open_trace
 from tests.corpus import SAMPLES, each
 
 RECORDINGS = sorted(
@@ -32,7 +32,7 @@ GROUP BY s.name HAVING COUNT(*) = COUNT(o.slice_id)
 
 @pytest.mark.parametrize("path", each(RECORDINGS))
 def test_all_views_agree(path: Path) -> None:
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         try:
             drawn = {row[0]: row[1] for row in trace.query(statement("page_names")).rows()}
         except StepscopeError:
@@ -57,7 +57,7 @@ def test_all_views_agree(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["run_metadata/two_servers.pb", "profiler_hook"])
 def test_fetching_a_batch_is_input(path: str) -> None:
-    with stepscope.open(SAMPLES / path, cache=False) as trace:
+    with open_trace(SAMPLES / path, cache=False) as trace:
         fetches = {
             row[7] for row in trace.ask(library.named("op_types")).rows() if row[0] == "IteratorGetNext"
         }

@@ -20,6 +20,7 @@ from stepscope.session import lake_derivation
 from stepscope.session.lake_tables import LakeTables
 from stepscope.session.open_trace import OpenTrace
 from stepscope.session.table_makers import VERSIONS
+from stepscope.session.trace import open as open_trace
 from tests import corpus
 from tests.instruments.jobs import job
 from tests.instruments.test_rank_recordings import kineto
@@ -31,14 +32,14 @@ SAMPLES = {"tf_data": PIPELINE} | {name: corpus.SAMPLES / name for name in NAMES
 """Recordings by the run that they become: each derived table has rows of one of them."""
 
 
-def answered(trace: stepscope.Trace, table: str) -> list[tuple]:
+def answered(trace: OpenTrace, table: str) -> list[tuple]:
     """All rows of a table."""
     names = ", ".join(schema().table(table).names)
     return trace.query(f"SELECT {names} FROM {table} ORDER BY id").rows()
 
 
 def read(lake: Path) -> dict[str, list[tuple]]:
-    with stepscope.open(lake=lake) as trace:
+    with open_trace(lake=lake) as trace:
         return {table: answered(trace, table) for table in VERSIONS}
 
 
@@ -226,7 +227,7 @@ def test_the_cache_keeps_what_was_derived(tmp_path, monkeypatch):
     paths = [PIPELINE, corpus.SAMPLES / "run_metadata"]
 
     def ask() -> dict[str, list[tuple]]:
-        with stepscope.open(*paths) as trace:
+        with open_trace(*paths) as trace:
             return {table: answered(trace, table) for table in tables}
 
     before = ask()

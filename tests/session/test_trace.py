@@ -18,6 +18,7 @@ import stepscope
 from stepscope import _core
 from stepscope.errors import NothingFound, OutputError, QueryError, UnreadableSource, UsageError
 from stepscope.session.decoding import NEEDS, needs_of
+from stepscope.session.trace import open as open_trace
 from tests.lake.recordings import chrome
 from tests.tiers import some
 
@@ -31,7 +32,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(sql: str, *paths: Path, **options: bool) -> list[tuple[object, ...]]:
-    with stepscope.open(*paths, **options) as trace:  # type: ignore[arg-type]
+    with open_trace(*paths, **options) as trace:  # type: ignore[arg-type]
         return trace.query(sql).rows()
 
 
@@ -137,7 +138,7 @@ def test_one_question_decodes_what_it_needs(
 
     monkeypatch.setattr(_core, "decode", watching)
     path = chrome(tmp_path / "a.json")
-    with stepscope.open(path, cache=False) as trace:
+    with open_trace(path, cache=False) as trace:
         rows = sorted(trace.query(sql).rows(), key=repr)
         assert asked == [wanted]
         # A second question that needs more gets it, and the first answer stays true.
@@ -149,7 +150,7 @@ def test_one_question_decodes_what_it_needs(
 
 
 def test_every_table_is_there_with_its_columns(tmp_path: Path) -> None:
-    with stepscope.open(chrome(tmp_path / "a.json")) as trace:
+    with open_trace(chrome(tmp_path / "a.json")) as trace:
         for table in trace.schema.tables:
             found = trace.query(f"SELECT * FROM {table.name}")
             assert found.columns == table.names
@@ -161,7 +162,7 @@ def test_what_can_be_read_is_read_and_the_rest_told(tmp_path: Path) -> None:
     good = chrome(tmp_path / "good.json")
     bad = tmp_path / "bad.json.gz"
     bad.write_bytes(gzip.compress(b'{"traceEvents":[')[:14] + b"\x00" * 30)
-    with stepscope.open(good, bad) as trace:
+    with open_trace(good, bad) as trace:
         rows = trace.query("SELECT path, events_stored, complete FROM source ORDER BY path").rows()
     assert rows[-1] == (str(good), 20, True)
     assert all(not complete for _, _, complete in rows[:-1])
@@ -174,7 +175,7 @@ def test_nothing_but_unreadable_sources_is_an_error(tmp_path: Path, monkeypatch:
         raise error
 
     monkeypatch.setattr(_core, "decode", damaged)
-    with stepscope.open(chrome(tmp_path / "a.json")) as trace, pytest.raises(UnreadableSource) as caught:
+    with open_trace(chrome(tmp_path / "a.json")) as trace, pytest.raises(UnreadableSource) as caught:
         trace.query("SELECT 1")
     assert caught.value.path == str(tmp_path / "a.json")
     assert "no end (byte 12)" in caught.value.seen
@@ -183,7 +184,7 @@ def test_nothing_but_unreadable_sources_is_an_error(tmp_path: Path, monkeypatch:
 def test_a_question_may_be_asked_while_the_rows_of_another_are_read() -> None:
     """The second one attaches a table, which the connection cannot while a result is open."""
     sample = Path(__file__).parents[1] / "samples" / "tf_data" / "map_py_function.xplane.pb"
-    with stepscope.open(sample, cache=False) as trace:
+    with open_trace(sample, cache=False) as trace:
         (count,) = trace.query("SELECT count(*) FROM slice").rows()[0]
         slices = trace.query("SELECT * FROM slice")
         first = next(slices.batches(3))
@@ -194,11 +195,11 @@ def test_a_question_may_be_asked_while_the_rows_of_another_are_read() -> None:
 
 def test_what_was_given_is_remembered_for_commands_to_try_next(tmp_path: Path) -> None:
     folder = Path(__file__).parents[1] / "samples" / "profiler_hook"
-    with stepscope.open(folder, cache=False) as trace:
+    with open_trace(folder, cache=False) as trace:
         assert trace.given == (str(folder),)
         assert len(trace.sources) == 4
     stepscope.ingest([folder], tmp_path / "lake")
-    for opened in (stepscope.open(lake=tmp_path / "lake"), stepscope.open(tmp_path / "lake")):
+    for opened in (open_trace(lake=tmp_path / "lake"), open_trace(tmp_path / "lake")):
         with opened as trace:
             assert trace.given == (str(tmp_path / "lake"),)
 
@@ -206,11 +207,11 @@ def test_what_was_given_is_remembered_for_commands_to_try_next(tmp_path: Path) -
 def test_nothing_found_is_said_at_once(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing here")
     with pytest.raises(NothingFound, match="1 x text file"):
-        stepscope.open(tmp_path)
+        open_trace(tmp_path)
 
 
 def test_copy_keep_define_and_close(tmp_path: Path) -> None:
-    with stepscope.open(chrome(tmp_path / "a.json")) as trace:
+    with open_trace(chrome(tmp_path / "a.json")) as trace:
         trace.define({"longest": "SELECT max(dur_ps) AS dur_ps FROM slice"})
         trace.keep(["longest"])
         assert trace.query("SELECT dur_ps FROM longest").rows() == [(2_000_000,)]
@@ -229,7 +230,7 @@ def test_copy_keep_define_and_close(tmp_path: Path) -> None:
 def test_progress_counts_packed_bytes(tmp_path: Path) -> None:
     paths = [chrome(tmp_path / f"{name}.json", name, count=60_000) for name in "ab"]
     seen: list[tuple[str, int, int]] = []
-    with stepscope.open(*paths, cache=False, progress=lambda *told: seen.append(told)) as trace:
+    with open_trace(*paths, cache=False, progress=lambda *told: seen.append(told)) as trace:
         trace.query(COUNT).rows()
     total = sum(path.stat().st_size for path in paths)
     assert seen
@@ -296,7 +297,7 @@ def test_a_path_that_cannot_be_looked_up(name: str, tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(UsageError) as raised:
-        stepscope.open(name, cache=False)
+        open_trace(name, cache=False)
     assert raised.value.path == name
     with pytest.raises(UsageError):
         stepscope.ingest([name], tmp_path / "lake")

@@ -65,14 +65,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     with contextlib.ExitStack() as kept:
         paths = [kept.enter_context(_standard_input()) if path == "-" else path for path in options.paths]
+        cache: trace.Cached = True
         if options.no_cache:
             # The page and its SQL run in two processes, which share what is decoded through a cache.
-            folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-cache-"))
-            os.environ["STEPSCOPE_CACHE_DIR"] = folder
+            cache = kept.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-cache-"))
 
         def open_trace() -> OpenTrace:
             # The page shows the report of everything.
-            return trace.open(*paths, lake=options.lake, memory_bytes=config.report_bytes())
+            return trace.open(*paths, cache=cache, lake=options.lake, memory_bytes=config.report_bytes())
 
         first = open_trace()  # before anything is served: a wrong path is an error of the command
         tell_skipped(first.skipped, console)
@@ -88,10 +88,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
             _say_where(port, shown, console)
 
         def check(path: str) -> None:
-            with trace.open(path):  # what is wrong with it is told before all is opened again
+            with trace.open(path, cache=cache):  # what is wrong with it is told before all is opened again
                 pass
 
-        settings = Settings(tuple(paths), cache=True, lake=options.lake)
+        settings = Settings(tuple(paths), cache=cache, lake=options.lake)
         given = [path for path in (options.lake, *paths) if path is not None]
         lakes = [Path(path) for path in given if not is_store(path) and is_lake(Path(path))]
         server.serve(

@@ -15,13 +15,13 @@ from stepscope.instruments.tfprof.evidence import read as evidence_of
 from stepscope.instruments.tfprof.tree import TfprofProfile
 
 if TYPE_CHECKING:
-    from stepscope.session.open_trace import OpenTrace
+    from stepscope.objects.trace import Trace
 
 Path = Union[str, "PathLike[str]"]
 
 
 def tfprof(
-    *paths: Path | OpenTrace,
+    *paths: Path | Trace,
     graph: Path | None = None,
     run_metadata: Sequence[Path] = (),
     op_log: Path | None = None,
@@ -67,7 +67,7 @@ def tfprof(
     return TfprofProfile(model)
 
 
-def _evidence(traces: Sequence[OpenTrace]) -> Evidence | None:
+def _evidence(traces: Sequence[Trace]) -> Evidence | None:
     """What a trace tells of the ops that ran."""
     if len(traces) > 1:
         raise UsageError(

@@ -21,15 +21,18 @@ from stepscope.report import Column, Table, build, memory_answer, pipeline, what
 from stepscope.session import trace as session
 
 if TYPE_CHECKING:
-    from stepscope.engines import Engine, Params, Statement
+    from stepscope.engines import Engine, Form, Params, Statement
+    from stepscope.lake.rows import SourceRow
+    from stepscope.lake.schema import Schema
     from stepscope.objects.widget import View
     from stepscope.report import Report
     from stepscope.session.schedule import Progress
+    from stepscope.sources.source import Skipped, Source
 
 Path = str | PathLike[str]
 
 
-class Trace(session.OpenTrace):
+class Trace:
     """Recordings opened together. `stepscope.open()` makes one.
 
     >>> import stepscope
@@ -47,13 +50,52 @@ class Trace(session.OpenTrace):
     files and memory.
     """
 
-    def __init__(self, *found: Any, again: Callable[[], session.OpenTrace], twice: bool) -> None:
-        """found: as a trace of the session takes it. again: opens the same once more, for another thread.
-        twice: that is cheap, as with a cache or a lake."""
-        super().__init__(*found)
+    def __init__(
+        self, opened: session.OpenTrace, again: Callable[[], session.OpenTrace], twice: bool
+    ) -> None:
+        """opened: the recordings, which this object closes. again: opens the same once more, for another
+        thread. twice: that is cheap, as with a cache or a lake."""
+        self._opened = opened
         self._again, self._twice = again, twice
         self._last: weakref.ref[Result] | None = None
         self._reports: dict[bool, Report] = {}
+
+    # --- what was opened -------------------------------------------------------------------------
+
+    @property
+    def sources(self) -> tuple[Source | SourceRow, ...]:
+        """What is read, in the order of source_id."""
+        return self._opened.sources
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The paths, or the lake, that open() was given."""
+        return self._opened.given
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was found but not read, and why."""
+        return self._opened.skipped
+
+    @property
+    def schema(self) -> Schema:
+        """The tables and columns that query() knows."""
+        return self._opened.schema
+
+    def interrupt(self) -> None:
+        """Stops what runs, from another thread: a query ends with QueryError, decoding with
+        KeyboardInterrupt. The next query begins anew."""
+        self._opened.interrupt()
+
+    def close(self) -> None:
+        """Releases files, memory and the engine."""
+        self._opened.close()
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
     # --- what the command line shows -------------------------------------------------------------
 
@@ -95,13 +137,14 @@ class Trace(session.OpenTrace):
         >>> print(pipeline.data["verdict"])
         input_bound
         """
-        found = find(self.query)
-        return Pipeline(pipeline.build(found, *otherwise(self.query, found)))
+        query = self._session().query
+        found = find(query)
+        return Pipeline(pipeline.build(found, *otherwise(query, found)))
 
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in
         an `if` where nothing is known."""
-        return Memory(memory_answer.build(self))
+        return Memory(memory_answer.build(self._session()))
 
     def whatif(
         self,
@@ -123,7 +166,7 @@ class Trace(session.OpenTrace):
         """
         words = [f"{name}={left}" for name, left in (ops or {}).items()]
         asked = whatif_request.WhatIfRequest.of(without, words, workers)
-        return WhatIf(whatif_request.answer(self, asked, " ".join(self.given)))
+        return WhatIf(whatif_request.answer(self._session(), asked, " ".join(self.given)))
 
     def view(self, name: str = "overview", *, height: int = 640) -> View:
         """The page of `stepscope serve` as a widget of a notebook, beginning with a view: overview, timeline,
@@ -163,11 +206,8 @@ class Trace(session.OpenTrace):
         """
         if isinstance(sql, str) and sql.lstrip().startswith("@"):
             return self.analysis(sql.strip()[1:].rstrip("; \n"))
-        self._read_last()
         text = sql if isinstance(sql, str) else sql.sql
-        made = Result(super().query(sql, params), sql=text, is_open=self._is_open)
-        self._last = weakref.ref(made)
-        return made
+        return self._kept(Result(self._session().query(sql, params), sql=text, is_open=self._is_open))
 
     def analysis(self, name: str, **filters: Any) -> Result:
         """Runs an analysis or a finding of the library; `stepscope docs analyses` lists them.
@@ -185,51 +225,63 @@ class Trace(session.OpenTrace):
         fields = tuple(Column(f.name, f.unit, f.title, f.about) for f in entry.columns)  # type: ignore[arg-type]
         for column in filters:
             _known(column, entry)
-        self._read_last()
-        rows = super().ask(entry)
+        rows = self._session().ask(entry)
         if not filters:
-            made = Result(rows, fields=fields, sql=entry.sql, title=entry.title, is_open=self._is_open)
-            self._last = weakref.ref(made)
-            return made
+            result = Result(rows, fields=fields, sql=entry.sql, title=entry.title, is_open=self._is_open)
+            return self._kept(result)
         tests = [(rows.columns.index(column), _test(value)) for column, value in filters.items()]
         kept = tuple(row for row in rows.rows() if all(test(row[at]) for at, test in tests))
         return Result(None, table=Table(fields, kept, len(kept)), sql=entry.sql, title=entry.title)
+
+    def define(self, views: Mapping[str, str | Statement]) -> None:
+        """Makes SELECT statements usable by name in query()."""
+        self._session().define(views)
+
+    def copy(self, sql: str | Statement, path: str, form: Form) -> int:
+        """Writes a query's rows to a file; returns their number. form: "parquet", "csv", "ndjson", or "text"
+        for one column of text, written as it is.
+
+        OutputError when the file cannot be written.
+        """
+        return self._session().copy(sql, path, form)
 
     # --- how it looks ----------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         given = ", ".join(plain(name, 120) for name in self.given[:3])
         more = f" and {len(self.given) - 3} more" if len(self.given) > 3 else ""
-        closed = "; closed" if self._closed else ""
+        closed = "" if self._opened.is_open else "; closed"
         return f"<stepscope.Trace of {given}{more}: {units.count(len(self.sources), 'source')}{closed}>"
 
     def _repr_html_(self) -> str:
         return brief.of_report(self._report(), "_.view()")
 
     def __dir__(self) -> Iterable[str]:
-        return [name for name in super().__dir__() if not name.startswith("_") and name not in _WITHIN]
+        return [name for name in super().__dir__() if not name.startswith("_")]
 
     # --- within ----------------------------------------------------------------------------------
 
     def _report(self, all: bool = False) -> Report:
         if all not in self._reports:
-            self._reports[all] = build(self, all=all)
+            self._reports[all] = build(self._session(), all=all)
         return self._reports[all]
 
     def _is_open(self) -> bool:
-        return not self._closed
+        return self._opened.is_open
 
-    def _read_last(self) -> None:
-        """Reads the last result to its end where somebody still has it: the next question may need another
-        engine, and the rows of this one would be gone."""
+    def _kept(self, result: Result) -> Result:
+        """The result, which is read to its end before the next question."""
+        self._last = weakref.ref(result)
+        return result
+
+    def _session(self) -> session.OpenTrace:
+        """What answers the next question. The last result is read to its end where somebody still has it: the
+        question may need another engine, and the rows of this one would be gone."""
         last = None if self._last is None else self._last()
         if last is not None:
             last.finish()
         self._last = None
-
-
-_WITHIN = {"answers", "ask", "begin", "keep", "lanes", "leave", "stream", "watch"}
-"""Methods for reports, exporters and the page."""
+        return self._opened
 
 
 def open(
@@ -264,8 +316,10 @@ def open(
     again = partial(
         session.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only
     )
-    found = session.found(given, cache, lake, run, host, progress, engine, only)
-    return Trace(*found, engine, again=again, twice=cache or lake is not None)
+    opened = session.open(
+        *given, cache=cache, lake=lake, run=run, host=host, progress=progress, engine=engine, only=only
+    )
+    return Trace(opened, again, twice=cache or lake is not None)
 
 
 def flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:

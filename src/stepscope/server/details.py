@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
 from stepscope.errors import NothingFound
-from stepscope.instruments import python_frame
+from stepscope.instruments import python_frame, traced_python
 from stepscope.instruments.causes.compute import line_of_op
-from stepscope.instruments.step_breakdown import labels
 from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts
 
@@ -122,16 +121,11 @@ def _line(trace: OpenTrace, slice_row: dict[str, Any], chain: list[dict[str, Any
     around what launched it, else the line that made its op."""
     for one in chain:
         frame = python_frame.of_any(one["name"])
-        if frame is not None and frame[1] and _is_program(one["name"]):
+        if frame is not None and frame[1] and traced_python.is_own(one["name"]):
             return {"file": frame[0], "line": frame[1], "function": frame[2]}
     op = next((one["op_name"] for one in chain if one["op_name"]), None)
     place = None if op is None else line_of_op(trace.query, slice_row["run_id"], op)
     return None if place is None else {"file": place.file, "line": place.line, "function": place.function}
-
-
-def _is_program(name: str) -> bool:
-    """Whether a call of Python is none of a framework's, nor waits in one."""
-    return labels.of_slice(name, "python_function", False, False).label == "python"
 
 
 def stack_of(trace: OpenTrace, stack_id: int) -> dict[str, Any]:

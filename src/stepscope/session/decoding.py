@@ -75,15 +75,16 @@ def decode_source(
     try:
         if needs == NEEDS and one.fill is not None:
             one.fill(store, source, spool)
-        if needs == NEEDS and (recorded_steps := one.steps(pieces)) is not None:
+        if needs == NEEDS:
             producer = store.facts.get("producer") or "unknown"
-            known = steps.SourceFacts(
-                source.step,
-                source.traits.sessions,
-                formats.writer(source.format, producer).of_session,
-                source.traits.steps == "beside",
-            )
-            steps.recover(store, known, recorded_steps)
+            if (recorded_steps := one.steps(pieces)) is not None:
+                known = steps.SourceFacts(
+                    source.step,
+                    source.traits.sessions,
+                    formats.writer(source.format, producer).of_session,
+                    source.traits.steps == "beside",
+                )
+                steps.recover(store, known, recorded_steps)
             store.roll_up(producer)
     except formats.Damaged as error:
         return _failed(source, str(error))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 Given = str | os.PathLike[str]
 
 
-def in_store(lake: Given) -> Mirror | None:
-    """The mirror of a lake in an object store; None for one that is a folder. UsageError for other URLs;
-    errors as those of Mirror."""
+def in_store(lake: Given, cache: Path | None = None) -> Mirror | None:
+    """The mirror of a lake in an object store; None for one that is a folder. cache: the folder that keeps
+    what is read; None is the user's. UsageError for other URLs; errors as those of Mirror."""
     url = os.fspath(lake)
     if is_store(url):
-        return _mirror(url.rstrip("/"), str(config.cache_dir()))
+        return _mirror(url.rstrip("/"), str(cache or config.cache_dir()))
     local_lake(url)
     return None
 

@@ -33,7 +33,7 @@ _LITTLE_BYTES = 1 << 20
 class OpenTrace:
     """Sources opened together, as the tables of the schema. A context manager; close() is idempotent.
 
-    Reports, exporters and commands ask it, and stepscope.open() gives one with more methods.
+    Reports, exporters and commands ask it; the object that stepscope.open() gives to users has one.
     """
 
     def __init__(
@@ -54,6 +54,11 @@ class OpenTrace:
         self._engines: dict[bool, Engine] = {}
         self._closed = False
         self._asking: Asking | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """False after close()."""
+        return not self._closed
 
     @property
     def sources(self) -> tuple[Source | SourceRow, ...]:

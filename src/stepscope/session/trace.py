@@ -38,10 +38,14 @@ class Only(NamedTuple):
 
 EVERYTHING = Only()
 
+Cached = bool | str
+"""Where decoded sources are kept: True for the user's cache folder, the path of another one, or False for
+nowhere."""
+
 
 def open(
     *paths: str | PathLike[str],
-    cache: bool = True,
+    cache: Cached = True,
     lake: str | PathLike[str] | None = None,
     run: str | None = None,
     host: str | None = None,
@@ -53,12 +57,12 @@ def open(
 ) -> OpenTrace:
     """Opens files, folders, archives, "-" or a lake as one Trace.
 
-    cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
-    and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
-    found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). only: runs and hosts of
-    a lake; what else it has is neither looked at nor read. looking: hears now and then which file is looked
-    at. memory_bytes: as Trace() takes it. Decoding happens at the first query. NothingFound when there is no
-    recording under the paths.
+    cache: keep what is decoded in the user's cache folder, or another one, keyed by content; False answers
+    from memory and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of
+    those found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). only: runs and
+    hosts of a lake; what else it has is neither looked at nor read. looking: hears now and then which file
+    is looked at. memory_bytes: as OpenTrace() takes it. Decoding happens at the first query. NothingFound
+    when there is no recording under the paths.
     """
     return OpenTrace(
         *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine, only, looking),
@@ -69,7 +73,7 @@ def open(
 
 def found(
     names: Sequence[str],
-    cache: bool = True,
+    cache: Cached = True,
     lake: str | PathLike[str] | None = None,
     run: str | None = None,
     host: str | None = None,
@@ -81,6 +85,7 @@ def found(
     """The tables of what is under some paths, and what was given; parameters and errors as with open()."""
     from stepscope.session.lakes import is_lake_at
 
+    folder = _folder(cache)
     if lake is not None:
         if names:
             raise UsageError(
@@ -88,7 +93,7 @@ def found(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return _of_lake(fspath(lake), cache, only)
+        return _of_lake(fspath(lake), folder, only)
     look_up(names)
     lakes = [name for name in names if is_lake_at(name)]
     if lakes:
@@ -99,7 +104,7 @@ def found(
                 todo="ingest the other paths into the lake, or leave it out",
                 path=lakes[0],
             )
-        return _of_lake(lakes[0], cache, only)
+        return _of_lake(lakes[0], folder, only)
     if only != EVERYTHING:
         raise UsageError(
             "Only a lake can be read in part.",
@@ -113,7 +118,7 @@ def found(
         early_start.begin()
     from stepscope.session.tables import DecodedTables
 
-    memory = user_cache() if cache else None
+    memory = None if folder is None else _cache_in(folder)
     known = None if memory is None else memory.files
     spool = Spool()
     try:
@@ -188,16 +193,17 @@ def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tu
     return len(files), sum(file.bytes for file in files)
 
 
-def _of_lake(folder: str, cache: bool, only: Only) -> tuple[TraceTables, Sequence[str]]:
+def _of_lake(folder: str, kept: Path | None, only: Only) -> tuple[TraceTables, Sequence[str]]:
+    """The tables of a lake. kept: the folder of the cache."""
     from stepscope.session import lake_derivation, lakes
     from stepscope.session.lake_tables import LakeTables
 
-    mirror = lakes.in_store(folder)
+    mirror = lakes.in_store(folder, kept)
     closing: Callable[[], None] | None = None
     if mirror is None:
         lake = reader.open_lake(Path(folder).absolute())
     else:
-        if not cache:
+        if kept is None:
             mirror = Mirror(folder, None)
             closing = mirror.close
         try:
@@ -213,7 +219,6 @@ def _of_lake(folder: str, cache: bool, only: Only) -> tuple[TraceTables, Sequenc
     ):
         if missing := sorted((wanted or frozenset()) - known_ids):
             raise _not_there(kind, missing[0], known_ids, folder)
-    kept = config.cache_dir() if cache else None
     return LakeTables(lake, kept, lake_derivation.rows, runs, hosts, closing), [folder]
 
 
@@ -227,11 +232,23 @@ def _not_there(kind: str, name: str, known_ids: Collection[str], folder: str) ->
     )
 
 
+def _folder(cache: Cached) -> Path | None:
+    """The folder of the cache, where there is to be one."""
+    if isinstance(cache, str):
+        return Path(cache)
+    return config.cache_dir() if cache else None
+
+
 def user_cache() -> Cache | None:
     """The user's cache; None when its folder cannot be used, which does not stop an answer."""
+    return _cache_in(config.cache_dir())
+
+
+def _cache_in(folder: Path) -> Cache | None:
+    """The cache in a folder; None as above."""
     if not disk.KEEPS:
         return None
     try:
-        return Cache(config.cache_dir(), config.cache_bytes(), _core.DECODER_VERSION)
+        return Cache(folder, config.cache_bytes(), _core.DECODER_VERSION)
     except OSError:
         return None

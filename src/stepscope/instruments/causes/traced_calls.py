@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import inf
 
 from stepscope.code_lines import CodeLine
+from stepscope.instruments import traced_python
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
 from stepscope.instruments.causes.call_paths import CallPath, function_of, innermost_call
-from stepscope.instruments.python_frame import of_pytorch
 from stepscope.instruments.step_breakdown import driver, labels
 from stepscope.instruments.step_breakdown.labels import Meaning
 from stepscope.instruments.thresholds import DRAWN, tuned
@@ -168,8 +167,8 @@ def add_calls(weights: Counter[CallPath], op: str, slices: Iterable[TimedSlice])
         while open_ and open_[-1][0] <= begin:
             open_.pop()
         path = open_[-1][1] if open_ else ()
-        if category == "python_function" and labels.of_slice(name, category, False, False).label == "python":
-            path = (*path, *_called(name, category))
+        if category == traced_python.CATEGORY and traced_python.is_own(name):
+            path = _within(path, name, category)
         elif name.startswith(_GRADIENT):
             path = ()
         elif name == op:
@@ -193,18 +192,17 @@ def add(weights: dict[str | None, Counter[CallPath]], slices: Iterable[TimedSlic
         if inside.label == "input" and around.label != "input":
             path = ()
         if meaning.label == "python" and (not around.whole or inside.label == "input"):
-            path = (*path, *_called(name, category))
+            path = _within(path, name, category)
         open_.append((end, path, inside))
     while open_:
         at = _until(weights, open_, at, open_[-1][0])
         open_.pop()
 
 
-@lru_cache(maxsize=50_000)
-def _called(name: str, category: str | None) -> CallPath:
-    """The function that a slice is a call of, and no more."""
-    frame = of_pytorch(name) if category == "python_function" else None
-    return () if frame is None else (CodeLine(frame[0], frame[1] or None, frame[2]),)
+def _within(path: CallPath, name: str, category: str | None) -> CallPath:
+    """The calls around what is called within a slice."""
+    function = traced_python.called(name, category)
+    return path if function is None else (*path, function)
 
 
 def _until(

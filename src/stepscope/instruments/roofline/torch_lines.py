@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.python_frame import of_pytorch
-from stepscope.instruments.step_breakdown import labels
+from stepscope.instruments import traced_python
 from stepscope.library.statements import Query, statement
-
-CATEGORY = "python_function"
 
 
 def lines(query: Query) -> dict[int, CodeLine]:
@@ -16,7 +13,8 @@ def lines(query: Query) -> dict[int, CodeLine]:
     own = {
         rollup_id: line
         for rollup_id, name in query(statement("calls_of_python")).rows()
-        if (line := _own(name))
+        if traced_python.is_own(name)
+        and (line := traced_python.called(name, traced_python.CATEGORY)) is not None
     }
     if not own:
         return {}
@@ -34,12 +32,3 @@ def lines(query: Query) -> dict[int, CodeLine]:
         elif open_:
             found[launched_from] = open_[-1][1]
     return found
-
-
-def _own(name: str) -> CodeLine | None:
-    """A function of the program."""
-    frame = of_pytorch(name)
-    if frame is None or labels.of_slice(name, CATEGORY, False, False).label != "python":
-        return None
-    file, line, function = frame
-    return CodeLine(file, line or None, function)

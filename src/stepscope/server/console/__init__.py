@@ -12,11 +12,14 @@ import contextlib
 import signal
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
 from stepscope.errors import LimitReached, QueryError, StepscopeError, UsageError
 from stepscope.server.console import frames
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Cached
 
 _ERRORS: dict[str, type[StepscopeError]] = {
     kind.__name__: kind for kind in (LimitReached, QueryError, UsageError)
@@ -39,7 +42,7 @@ class Settings:
     """What a console opens, and its limits."""
 
     paths: tuple[str, ...]
-    cache: bool = True
+    cache: Cached = True
     lake: str | None = None
     seconds: float = 20.0
     """For one statement."""

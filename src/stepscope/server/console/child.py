@@ -14,6 +14,7 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from stepscope import config
 from stepscope.errors import LimitReached, QueryError, StepscopeError
 from stepscope.library.statements import statement
 from stepscope.presenters import rows
@@ -167,8 +168,7 @@ def main() -> None:
     if first is None:
         return
     settings = first[0]
-    os.environ["STEPSCOPE_MEMORY_BYTES"] = str(settings["memory_bytes"] // 2)
-    os.environ["STEPSCOPE_THREADS"] = str(settings["threads"])
+    config.limit_process(settings["memory_bytes"] // 2, settings["threads"])
     confine.forbid_writing()
     confine.give_way()
     worker = Worker(settings, out)
