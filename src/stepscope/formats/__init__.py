@@ -19,7 +19,7 @@ and, where the format is special,
     fill(store, source, spool)    adds tables to those of build() where all are asked for
     steps(pieces)                 the times of steps that a recorder wrote beside it: tuples of number, begin
                                   and end in Unix nanoseconds, and whether it was recorded. None when build()
-                                  has stored the steps, or there is no time in which steps could be looked for.
+                                  has stored the steps, or no time is known in which steps could be.
 
 Exactly one format may claim a file; a test runs all sniffers on all samples. Modules whose name begins
 with an underscore belong to formats. Nothing outside this package asks for a format by its name: what others
