@@ -9,6 +9,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from stepscope.errors import StepscopeError, UsageError
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import History
 
     from stepscope.cli.progress import Bar
     from stepscope.session.trace import OpenTrace
@@ -46,16 +48,21 @@ def converse(options: argparse.Namespace, console: Console) -> int:
     with opened(options, console) as (trace, bar):
         talk = SqlDialogue(trace, console, options.format, bar, everything=options.all)
         console.say(f"{_named(trace)}\nSQL ends with a semicolon; .help lists commands; Tab completes.")
-        session = _session(trace, console)
-        while True:
-            try:
-                text = session.prompt()
-            except KeyboardInterrupt:  # Ctrl-C drops the line, as in a shell
-                continue
-            except EOFError:
-                return 0
-            if not talk.answer(text):
-                return 0
+        answer_until_left(_session(trace, console), talk.answer)
+    return 0
+
+
+def answer_until_left(session: PromptSession[str], answer: Callable[[str], bool]) -> None:
+    """Has each text answered, until the user leaves or an answer is False."""
+    while True:
+        try:
+            text = session.prompt()
+        except KeyboardInterrupt:  # Ctrl-C drops the line, as in a shell
+            continue
+        except EOFError:
+            return
+        if not answer(text):
+            return
 
 
 class SqlDialogue:
@@ -216,10 +223,21 @@ def history_file() -> Path:
     return base / "stepscope" / "history"
 
 
+def kept_history(file: Path, console: Console) -> History:
+    """What was typed before, from a file that takes what will be typed; only in memory where it cannot."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return FileHistory(str(file))
+    except OSError as error:
+        console.say(f"history is not kept: {error}")
+        return InMemoryHistory()
+
+
 def _session(trace: OpenTrace, console: Console) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.filters import Condition
-    from prompt_toolkit.history import FileHistory, History, InMemoryHistory
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
     from stepscope.cli.completion import SqlCompleter
@@ -234,18 +252,11 @@ def _session(trace: OpenTrace, console: Console) -> PromptSession[str]:
         else:
             buffer.insert_text("\n")
 
-    history: History
-    try:
-        history_file().parent.mkdir(parents=True, exist_ok=True)
-        history = FileHistory(str(history_file()))
-    except OSError as error:
-        console.say(f"history is not kept: {error}")
-        history = InMemoryHistory()
     session: PromptSession[str] = PromptSession(
         "stepscope> ",
         multiline=True,
         prompt_continuation="      ...> ",
-        history=history,
+        history=kept_history(history_file(), console),
         completer=SqlCompleter(trace.schema),
         complete_while_typing=False,
         enable_history_search=True,

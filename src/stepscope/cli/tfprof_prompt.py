@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stepscope.cli import tfprof_help
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell
-from stepscope.cli.prompt import history_file
+from stepscope.cli.prompt import answer_until_left, history_file, kept_history
 from stepscope.cli.tfprof import write_files
 from stepscope.errors import StepscopeError
 from stepscope.instruments import tfprof
@@ -38,16 +38,8 @@ def converse(model: TfprofModel, options: TfprofOptions, console: Console, *, fo
             if not talk.answer(line.rstrip("\r\n")):
                 break
         return 0
-    session = _session(console)
-    while True:
-        try:
-            line = session.prompt()
-        except KeyboardInterrupt:  # Ctrl-C drops the line, as in a shell
-            continue
-        except EOFError:
-            return 0
-        if not talk.answer(line):
-            return 0
+    answer_until_left(_session(console), talk.answer)
+    return 0
 
 
 class TfprofDialogue:
@@ -115,19 +107,10 @@ def candidates(text: str) -> Iterable[str]:
 
 def _session(console: Console) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-    history: History
-    kept = history_file().with_name("tfprof_history")
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        history = FileHistory(str(kept))
-    except OSError as error:
-        console.say(f"history is not kept: {error}")
-        history = InMemoryHistory()
     return PromptSession(
         PROMPT,
-        history=history,
+        history=kept_history(history_file().with_name("tfprof_history"), console),
         completer=_completer(),
         complete_while_typing=False,
         enable_history_search=True,

@@ -14,6 +14,7 @@ from stepscope.lake import derived_tables, disk, leftovers, reader
 from stepscope.lake.derived_tables import FOLDER, Derived, DerivedTable
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
 from stepscope.lake.manifest import Manifest, ManifestFile
+from stepscope.lake.placement import place
 from stepscope.lake.relation import Columns, plain_columns
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import ALL_HOSTS
@@ -112,16 +113,8 @@ def _place(table: str, run_id: str, host_id: str, made_of: str, version: int) ->
 def _announce(folder: Path, announcement: Path, found: Derived, parts: Sequence[Path]) -> None:
     """Gives the files their names and the run its derived tables. Under the commit lock."""
     (folder / FOLDER).mkdir(exist_ok=True)
-    changed = {folder, folder / FOLDER}
-    for file, part in zip(found.files, parts, strict=True):
-        target = folder / file.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with disk.opened_folder(folder, file.path.split("/")[:-1]) as parent:
-            if parent is None:
-                raise leftovers.linked(target.parent)
-            os.replace(part, target.name, dst_dir_fd=parent)
-        changed.update(path for path in target.parents if path.is_relative_to(folder))
-    disk.sync_folders(changed)
+    paths = (file.path for file in found.files)
+    place(folder, zip(paths, parts, strict=True), changed=(folder / FOLDER,))
     old = derived_tables.read(folder, found.run_id)
     if old is not None and (gone := {file.path for file in old.files} - {file.path for file in found.files}):
         # Readers that opened the lake before may still read them.

@@ -7,7 +7,6 @@ manifests that the snapshot has as well, which readers prefer and the next compa
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from stepscope.lake import snapshot as snapshots
 from stepscope.lake.claims import manifest_of
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
 from stepscope.lake.manifest import Manifest, ManifestFile
+from stepscope.lake.placement import place
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import Columns
 from stepscope.lake.rows import SourceRow
@@ -66,7 +66,7 @@ def write(
         if any(manifest_of(folder, one.source.source_id) != one for one in absorbed):
             (stage / PLAN).unlink()
             return False
-        _place(folder, made)
+        place(folder, ((file.path, part) for file, part in made))
         (folder / FOLDER).mkdir(exist_ok=True)
         with disk.opened_folder(folder, (FOLDER,)) as opened:
             if opened is None:
@@ -134,20 +134,6 @@ def past_of(
         past |= {file.path for one in before.manifests if one.source.run_id == run_id for file in one.files}
     kept = {file.path for one in absorbed for file in _kept(one, lost)}
     return sorted(past - kept - {file.path for file, _ in made})
-
-
-def _place(folder: Path, made: Sequence[tuple[Packed, Path]]) -> None:
-    """Gives the files their names, durably."""
-    changed = {folder}
-    for file, part in made:
-        target = folder / file.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with disk.opened_folder(folder, file.path.split("/")[:-1]) as parent:
-            if parent is None:
-                raise leftovers.linked(target.parent)
-            os.replace(part, target.name, dst_dir_fd=parent)
-        changed.update(path for path in target.parents if path.is_relative_to(folder))
-    disk.sync_folders(changed)
 
 
 Rows = tuple[Sequence[tuple[str, str]], list[tuple[object, ...]]]

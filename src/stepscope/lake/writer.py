@@ -30,6 +30,7 @@ from stepscope.lake.claims import check_free, claim, manifest_of
 from stepscope.lake.decoded_source import Decoded
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE, Swept
 from stepscope.lake.manifest import TIMELINE, Manifest, ManifestFile
+from stepscope.lake.placement import place
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import plain_columns, stored_columns
 from stepscope.lake.rows import placed, small_tables, source_row
@@ -171,18 +172,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
             return False
         if replacing is None:
             check_free(partial(manifest_of, folder), made)
-        changed = {folder}
-        for file in made.files:
-            target = folder / file.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with disk.opened_folder(folder, file.path.split("/")[:-1]) as parent:
-                if parent is None:
-                    raise leftovers.linked(target.parent)
-                # Without a manifest that lists it, a file of that name is a dead writer's leftover.
-                os.replace(staged_as(stage, file), target.name, dst_dir_fd=parent)
-            # Also folders that were there: who made them may have died before they were synced.
-            changed.update(path for path in target.parents if path.is_relative_to(folder))
-        disk.sync_folders(changed)
+        place(folder, ((file.path, staged_as(stage, file)) for file in made.files))
         if replacing is not None and replacing.packed is None:
             leftovers.retire(folder, [file.path for file in replacing.files])
             staged_manifest.replace(announced)

@@ -1,0 +1,26 @@
+"""Parts of a lake that are written get the names that manifests list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from stepscope.lake import disk, leftovers
+
+
+def place(folder: Path, made: Iterable[tuple[str, Path]], changed: Collection[Path] = ()) -> None:
+    """Gives the files their names, durably. made: path within the lake, and the part that takes it. changed:
+    folders that were changed as well. LakeError where a folder is a link."""
+    folders = {folder, *changed}
+    for path, part in made:
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with disk.opened_folder(folder, path.split("/")[:-1]) as parent:
+            if parent is None:
+                raise leftovers.linked(target.parent)
+            # Without a manifest that lists it, a file of that name is a dead writer's leftover.
+            os.replace(part, target.name, dst_dir_fd=parent)
+        # Also folders that were there: who made them may have died before they were synced.
+        folders.update(above for above in target.parents if above.is_relative_to(folder))
+    disk.sync_folders(folders)
