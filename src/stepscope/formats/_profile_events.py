@@ -152,7 +152,7 @@ class Events:
     def instants(
         self, name: str, pid: Any, tid: Any, keys: Sequence[str], moments: Iterable[tuple[int, ...]]
     ) -> None:
-        """Adds moments of one name, each with whole numbers of the same meaning: (when, number of each key)."""
+        """Adds moments of one name, each with as many whole numbers: (when, the number of each key)."""
         event = {"ph": "i", "s": "t", "name": name, "pid": pid, "tid": tid}
         # Ten times as fast as to write each anew.
         quoted = (json.dumps(key, ensure_ascii=True).replace("%", "%%") for key in keys)

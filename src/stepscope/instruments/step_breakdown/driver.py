@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+
 from stepscope import _core
 from stepscope.instruments.step_breakdown import labels
 from stepscope.instruments.step_breakdown.labels import Meaning
