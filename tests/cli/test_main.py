@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import subprocess
@@ -324,3 +325,18 @@ def test_a_port_may_be_any_free_one() -> None:
     from stepscope.cli.serve import parser
 
     assert parser().parse_args(["x", "--port", "0"]).port == 0
+
+
+def test_a_process_of_ours_looks_less_often_for_circles(monkeypatch):
+    """A program that calls main() with a command line keeps what it has set."""
+    monkeypatch.setattr(sys, "argv", ["stepscope", "version"])
+    monkeypatch.setattr(cli, "_leave", sys.exit)
+    before = gc.get_threshold()
+    try:
+        assert main(["version"]) == 0
+        assert gc.get_threshold() == before
+        with pytest.raises(SystemExit, match="0"):
+            main()
+        assert gc.get_threshold() == (cli._OBJECTS, *before[1:])
+    finally:
+        gc.set_threshold(*before)

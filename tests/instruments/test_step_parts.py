@@ -11,7 +11,7 @@ from stepscope.instruments.step_breakdown import driver, labels, part_tables
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER
 from stepscope.instruments.step_breakdown.stack_samples import SampleSpan
 from stepscope.instruments.step_breakdown.stack_sums import StackSums
-from stepscope.instruments.step_breakdown.sweep import Segment, StepPiece, kept
+from stepscope.instruments.step_breakdown.sweep import NumberedSegments, Segment, StepPiece, kept
 from stepscope.library.statements import statement
 from tests.draw import args, draw
 from tests.each import each
@@ -259,6 +259,10 @@ cpu/pool   thread :   [a:dot][wait....]   [b:copy][wait...]
     assert parts(tables) == {0: {"compute": 17, "copy": 17, "dispatch": 9, "unknown": 3}}
 
 
+def _listed(found: dict[int, NumberedSegments]) -> dict[int, list[Segment]]:
+    return {track: list(segments) for track, segments in found.items()}
+
+
 def test_converting_is_copying_when_it_takes_long():
     """A constant of a few numbers belongs to the launch of its op."""
     kinds = driver.slice_meanings([(1, "TFE_Py_Execute", None, False), (2, "tf.constant", None, False)])
@@ -271,7 +275,7 @@ def test_converting_is_copying_when_it_takes_long():
         }
     )
     everything = (0, 9 * labels.LONG_PS)
-    assert driver.segments(slices, {5: everything}, kinds) == {
+    assert _listed(driver.segments(slices, {5: everything}, kinds)) == {
         5: [
             Segment(0, labels.LONG_PS, "dispatch"),
             Segment(labels.LONG_PS, 3 * labels.LONG_PS, "copy"),
@@ -291,7 +295,7 @@ def test_threads_that_are_read_together_are_told_apart():
             "rollup_id": [1, 1, 2, 2, 3],
         }
     )
-    assert driver.segments(slices, {5: (0, 60), 6: (60, 300), 7: (0, 300)}, kinds) == {
+    assert _listed(driver.segments(slices, {5: (0, 60), 6: (60, 300), 7: (0, 300)}, kinds)) == {
         5: [Segment(0, 50, "dispatch")],
         6: [Segment(100, 200, "wait")],
         7: [],

@@ -29,6 +29,8 @@ _CUDA = 1
 """PyTorch's number of the kind of device."""
 _HELD = ("active_allocated", "active_awaiting_free", "active_pending_free")
 """States of blocks that the program has, or that a stream still works on."""
+_KEYS = ("Device Type", "Device Id", "Addr", "Bytes", "Total Allocated")
+"""What Kineto tells of each change."""
 _US, _NS = 10**6, 10**3
 _MOST_AT_ONCE = 999
 """Changes within a microsecond that are told apart, a nanosecond each."""
@@ -150,17 +152,14 @@ class _SnapshotDevice:
         if self.events.origin_ps is None:
             self.events.origin_ps = min(times)
         self.events.stacks(samples, self.process, 1)
+        self.events.instants("[memory]", self.process, 1, _KEYS, self._moments(changes, times))
+
+    def _moments(self, changes: Sequence[_Change], times: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """When each change was, and the numbers of _KEYS."""
         total = 0
         for change, at in zip(changes, times, strict=True):
             total += change.delta_bytes
-            members = {
-                "Device Type": _CUDA,
-                "Device Id": self.number,
-                "Addr": change.address,
-                "Bytes": change.delta_bytes,
-                "Total Allocated": total,
-            }
-            self.events.instant("[memory]", at, self.process, 1, members)
+            yield at, _CUDA, self.number, change.address, change.delta_bytes, total
 
 
 class _Frames:
@@ -168,9 +167,18 @@ class _Frames:
 
     def __init__(self) -> None:
         self._names: dict[tuple[Any, Any, Any], str] = {}
+        self._stacks: dict[int, tuple[Any, Sequence[str]]] = {}
+        """By the identity of a list of frames, which is kept with them, so that no other one gets it: PyTorch
+        writes a stack once, and then refers to it."""
 
     def stack(self, frames: Any) -> Sequence[str]:
         """Python's calls, the outermost first, as Kineto names them; none where only C++ was followed."""
+        known = self._stacks.get(id(frames))
+        if known is None:
+            known = self._stacks[id(frames)] = (frames, self._stack(frames))
+        return known[1]
+
+    def _stack(self, frames: Any) -> Sequence[str]:
         found = []
         for frame in reversed(listed(frames)):
             if isinstance(frame, dict):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
 
 from stepscope import _core
 from stepscope.instruments.step_breakdown import labels
 from stepscope.instruments.step_breakdown.labels import Meaning
-from stepscope.instruments.step_breakdown.sweep import Interval, Segment
+from stepscope.instruments.step_breakdown.sweep import Interval, NumberedSegments, Segment
 from stepscope.library.statements import Query, statement
 
 NamedSlice = tuple[int, str, str | None, bool]
@@ -78,21 +77,13 @@ def _numbered(meaning: Meaning) -> NumberedMeaning:
 
 def segments(
     slices: object, within: Mapping[int, Interval], kinds: SliceMeanings, traced: Sequence[TracedCall] = ()
-) -> dict[int, list[Segment]]:
+) -> dict[int, NumberedSegments]:
     """What threads do, each within a stretch of time, by track. slices: a stream of the rows of the statement
     driving_slices; traced: those of traced_calls. Segments are disjoint; where no slice says anything there
     is none. JAX traces a function before it compiles it, in slices that do not say so: a call of a jitted
     function in which something is compiled compiles from its begin."""
     rows = _core.thread_segments(slices, within, kinds, traced, _numbered(labels.COMPILED), labels.LONG_PS)
-    return {track: _named(track_rows) for track, track_rows in rows.items()}
-
-
-def _named(rows: list[tuple[int, int, int]]) -> list[Segment]:
-    """Segments of the core's rows, in their place: there are as many as slices, and memory for one list."""
-    found = cast("list[Segment]", rows)
-    for number, (from_ps, to_ps, label) in enumerate(rows):
-        found[number] = Segment(from_ps, to_ps, labels.LABELS[label])
-    return found
+    return {track: NumberedSegments(track_rows) for track, track_rows in rows.items()}
 
 
 def joined(found: Iterable[Segment]) -> list[Segment]:

@@ -15,7 +15,7 @@ from stepscope.instruments.step_breakdown import driver, interpreter_lock, sampl
 from stepscope.instruments.step_breakdown.interpreter_lock import ProcessorTime
 from stepscope.instruments.step_breakdown.labels import EXECUTION, Label
 from stepscope.instruments.step_breakdown.stack_samples import DriverSample, SampleSpan, Shifts
-from stepscope.instruments.step_breakdown.sweep import Interval, Segment, SpanEvidence
+from stepscope.instruments.step_breakdown.sweep import Interval, NumberedSegments, Segment, SpanEvidence
 from stepscope.library.statements import Query, Stream, Value, statement
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def evidence_of(
 
 def _span_evidence(
     found: Mapping[str, Sequence[Interval]],
-    does: list[Segment],
+    does: Sequence[Segment],
     launching: Sequence[Segment],
     kinds: EvidenceKinds,
 ) -> SpanEvidence:
@@ -288,7 +288,7 @@ class _DrivingThreads:
             compiled.setdefault(source_id, []).append((begin, end))
         self._compiled = {source_id: stack_samples.merged(calls) for source_id, calls in compiled.items()}
 
-    def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment]]:
+    def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
         """What the threads of sources do, each within a window; without sources that have no such thread."""
         tracks = {self._tracks[source_id]: source_id for source_id in windows if source_id in self._tracks}
         if not tracks:
@@ -297,7 +297,7 @@ class _DrivingThreads:
         traced = self._traced_calls([track for track in self._traced if track in tracks], begin, end)
         slices = self._stream(statement("driving_slices", tracks=list(tracks), begin_ps=begin, end_ps=end))
         within = {track: windows[source_id] for track, source_id in tracks.items()}
-        found = {
+        found: dict[int, list[Segment] | NumberedSegments] = {
             tracks[track]: segments
             for track, segments in driver.segments(slices, within, self._calls, traced).items()
         }

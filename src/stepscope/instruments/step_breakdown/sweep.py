@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from stepscope import _core
 from stepscope.instruments.step_breakdown.labels import EXECUTION, LABELS, NUMBER, Label
@@ -20,6 +20,37 @@ class Segment(NamedTuple):
     from_ps: int
     to_ps: int
     label: Label
+
+
+class NumberedSegments(Sequence[Segment]):
+    """Segments as the core gives and takes them: there are as many as slices, and hardly one is looked at
+    here."""
+
+    def __init__(self, rows: list[tuple[int, int, int]]) -> None:
+        """rows: from, to and the label's number."""
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (Segment(from_ps, to_ps, LABELS[label]) for from_ps, to_ps, label in self.rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Segment: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Segment]: ...
+
+    def __getitem__(self, at: int | slice) -> Segment | Sequence[Segment]:
+        if isinstance(at, slice):
+            return NumberedSegments(self.rows[at])
+        from_ps, to_ps, label = self.rows[at]
+        return Segment(from_ps, to_ps, LABELS[label])
+
+    def clear(self) -> None:
+        """Lets go of all, as a list does."""
+        self.rows.clear()
 
 
 class SpanEvidence(NamedTuple):
@@ -103,6 +134,8 @@ class _Numbered(Sequence[tuple[int, int, int]]):
         return len(self._segments)
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        if isinstance(self._segments, NumberedSegments):
+            return iter(self._segments.rows)
         return ((from_ps, to_ps, NUMBER[label]) for from_ps, to_ps, label in self._segments)
 
     def __getitem__(self, at: Any) -> Any:

@@ -1,7 +1,7 @@
 -- Op slices added up
 --
 -- question: How often and how long did each op run on each device?
--- reads: rollup_op, track_place
+-- reads: _device_op, track_place
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -18,38 +18,21 @@
 --   input_self_ps | ps | For the input | the part of them that is work of the input pipeline
 --   min_dur_ps | ps | Shortest | shortest duration
 --   max_dur_ps | ps | Longest | longest duration
-WITH named AS (
-  SELECT
-    r.track_id,
-    COALESCE(r.op_name, r.name) AS op,
-    COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
-    r.class,
-    r.slices AS number,
-    r.total_ps,
-    r.op_self_ps AS own_ps,
-    CASE WHEN r.layer = 'input work' THEN r.op_self_ps ELSE 0 END AS feeding_ps,
-    r.min_ps,
-    r.max_ps
-  FROM rollup_op AS r
-  WHERE r.is_op
-)
-
 SELECT
   p.run_id,
   p.host_id,
   p.source_id,
   p.place,
   p.device,
-  p.device_kind,
-  n.op,
-  n.type_or_name AS op_type,
-  n.class,
-  sum!(n.number) AS slices,
-  sum!(n.total_ps) AS sum_dur_ps,
-  sum!(n.own_ps) AS sum_self_ps,
-  sum!(n.feeding_ps) AS input_self_ps,
-  MIN(n.min_ps) AS min_dur_ps,
-  MAX(n.max_ps) AS max_dur_ps
-FROM named AS n
-INNER JOIN track_place AS p ON p.track_id = n.track_id
-GROUP BY p.run_id, p.host_id, p.source_id, p.place, p.device, p.device_kind, n.op, n.type_or_name, n.class
+  o.device_kind,
+  o.op,
+  o.op_type,
+  o.class,
+  o.slices,
+  o.sum_dur_ps,
+  o.sum_self_ps,
+  o.input_self_ps,
+  o.min_dur_ps,
+  o.max_dur_ps
+FROM _device_op AS o
+INNER JOIN track_place AS p ON p.track_id = o.device_track_id

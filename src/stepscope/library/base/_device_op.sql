@@ -1,0 +1,50 @@
+-- Op slices of each device, added up
+--
+-- question: How often and how long did each op run on each device, by the number of the device?
+-- reads: rollup_op, track_place
+-- notes: What op_sum is made of: names of runs, hosts and devices, which would be the same text in a million rows, are
+--   numbers here.
+-- columns:
+--   device_track_id | int | First track | least track of the same device and place, as in track_place
+--   device_kind | text | Device kind | cpu, gpu, tpu or unknown
+--   op | text | Op | name of the op
+--   op_type | text | Op type | type of the op
+--   class | text | Class | compute, copy, communication, compile, python, input or wait
+--   slices | int | Slices | how many
+--   sum_dur_ps | ps | Total | their durations with children, added up
+--   sum_self_ps | ps | Self | their self times, as in op_slice, added up
+--   input_self_ps | ps | For the input | the part of them that is work of the input pipeline
+--   min_dur_ps | ps | Shortest | shortest duration
+--   max_dur_ps | ps | Longest | longest duration
+WITH named AS (
+  SELECT
+    p.device_track_id,
+    p.device_kind,
+    COALESCE(r.op_name, r.name) AS op,
+    COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
+    r.class,
+    r.slices AS number,
+    r.total_ps,
+    r.op_self_ps AS own_ps,
+    CASE WHEN r.layer = 'input work' THEN r.op_self_ps ELSE 0 END AS feeding_ps,
+    r.min_ps,
+    r.max_ps
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op
+)
+
+SELECT
+  n.device_track_id,
+  n.device_kind,
+  n.op,
+  n.type_or_name AS op_type,
+  n.class,
+  sum!(n.number) AS slices,
+  sum!(n.total_ps) AS sum_dur_ps,
+  sum!(n.own_ps) AS sum_self_ps,
+  sum!(n.feeding_ps) AS input_self_ps,
+  MIN(n.min_ps) AS min_dur_ps,
+  MAX(n.max_ps) AS max_dur_ps
+FROM named AS n
+GROUP BY n.device_track_id, n.device_kind, n.op, n.type_or_name, n.class
