@@ -12,13 +12,14 @@ from functools import partial
 from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Tuple
 
 from . import clocks, environment, notes
+from .callers import FRAMEWORK, Caller, Identities, Settle, WatchedCall
 from .compilations import Compilations
 from .exits import Exits
 from .folder import Folder
 from .live import Live
 from .loops import NOWHERE, LoopSites, Site
 from .observers import Observers
-from .pace import FRAMEWORK, Caller, Identities, Settle, StepWatcher, WatchedCall, why_no_steps
+from .pace import StepWatcher, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, RecordingPlan
 from .profiler import Busy, Profilers, now_ns, settle_devices
