@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from stepscope.capture.callers import Caller, WatchedCall
 from stepscope.capture.loops import Site
-from stepscope.capture.pace import Caller, WatchedCall
 from stepscope.capture.step_check import Hindsight
 from tests.capture.launching import PROGRAMS, facts, lines, record
 

@@ -247,7 +247,7 @@ def test_what_never_settles_is_recorded_all_the_same() -> None:
 
 def test_functions_made_anew_for_each_call_are_one() -> None:
     """By their code, once there are many of them; a few of one code are several functions."""
-    from stepscope.capture.pace import Identities
+    from stepscope.capture.callers import Identities
 
     identities = Identities()
     kept = [(lambda value: value) for _ in range(20)]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 from . import exits, notes
+from .callers import Caller
 from .folder import Folder
 from .import_watch import FRAMEWORKS, Watcher
-from .pace import Caller
 from .places import is_ours
 from .plan import RecordingPlan
 from .recorder import Recorder

@@ -10,10 +10,10 @@ import weakref
 from typing import Any, Dict, List, Optional
 
 from . import clocks
+from .callers import WatchedCall
 from .datasets import DatasetSites
 from .folder import Folder
 from .machine import threads
-from .pace import WatchedCall
 from .patches import Patches
 from .recorder import Recorder
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Collection, Dict, Optional, Tuple
 
 from . import clocks
-from .pace import WatchedCall
+from .callers import WatchedCall
 from .places import code_of, is_framework
 from .recorder import Recorder
 

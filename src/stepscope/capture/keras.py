@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from . import clocks
-from .pace import WatchedCall
+from .callers import WatchedCall
 from .recorder import Recorder
 
 

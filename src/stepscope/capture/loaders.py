@@ -12,10 +12,10 @@ from types import FrameType
 from typing import Any, Callable, Dict, List, Optional
 
 from . import clocks
+from .callers import WatchedCall
 from .datasets import line_of, program_line
 from .folder import Folder
 from .frames import Whose
-from .pace import WatchedCall
 from .places import code_of, is_framework
 from .recorder import Recorder
 from .torch_profiler import is_worker

@@ -12,21 +12,19 @@ from functools import partial
 from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Tuple
 
 from . import clocks, environment, notes
+from .callers import FRAMEWORK, Caller, Identities, Settle, WatchedCall
 from .compilations import Compilations
 from .exits import Exits
 from .folder import Folder
 from .live import Live
 from .loops import NOWHERE, LoopSites, Site
-from .machine import Sampler, Shares
-from .memory import NAME as MEMORY
-from .memory import OF_DEVICES, MemoryWatch, of_devices
-from .pace import FRAMEWORK, Caller, Identities, Settle, StepWatcher, WatchedCall, why_no_steps
+from .observers import Observers
+from .pace import StepWatcher, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, RecordingPlan
 from .profiler import Busy, Profilers, now_ns, settle_devices
 from .ring import STEPS as KEPT_STEPS
 from .ring import Ring, StepTimes
-from .stacks import StackSampler
 from .step_check import WEAK, Hindsight
 from .torch_profiler import MOST_GROWN_BYTES
 
@@ -62,10 +60,6 @@ class Recorder:
     folder: Optional[Folder] = None
     own_threads: Optional[FrozenSet[str]] = None
     """Threads that were there before the first iterator: the framework's and the program's."""
-    _sampler: Optional[Sampler] = None
-    _shares: Optional[Shares] = None
-    _stacks: Optional[StackSampler] = None
-    _memory: Optional[MemoryWatch] = None
     _live: Optional[Live] = None
     _steps = 0
     _runs = 0
@@ -117,6 +111,7 @@ class Recorder:
         self.restoring: List[Callable[[], None]] = []
         """What else is put back when the wrappers are off. They do not raise."""
         self.cost: Dict[str, int] = {}
+        self._observers = Observers(plan, self.cost, self.problem, self.failed)
         self._exits = Exits(self.finish)
         self._lock = threading.RLock()
         self._pid = os.getpid()
@@ -318,7 +313,8 @@ class Recorder:
         given_up = {name: self._session[name] for name in ("name", "how", "steps")}
         self.folder.start_again({**environment.start_facts(self.plan), "given_up": given_up})
         self.folder.save()
-        self._session, self._shares, self._memory = {}, None, None
+        self._session = {}
+        self._observers.start_again()
         self._complete = self._closed = self._listed = False
         self.cost.clear()
         self._next_at = 0
@@ -384,15 +380,16 @@ class Recorder:
             return
         _settle(settle)
         if not folder.facts["sessions"]:
-            self._begin_sampling(caller, folder)
+            assert self.pace.anchor is not None
+            self._observers.start(folder, self.pace.anchor[-1], caller.loop())
         self._sample()
-        self._look_at_memory(caller)
+        self._observers.look_at_memory(folder, caller.count)
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
         begin = clocks.perf_counter_ns()
         if self.wants("xplane") and not self._start_profilers(caller, folder, whose):
             return
         self._charge("profiler_start_ns", begin)
-        self._shares = Shares(self.own_threads) if self.wants("machine") else None
+        self._observers.count_threads(self.own_threads)
         self._session["begin_unix_ns"] = now_ns()
         self.state = RECORDING
         folder.facts["sessions"].append(self._session)
@@ -404,8 +401,7 @@ class Recorder:
         # What came before is the recorder's: no step holds it, and no look at the stacks sees it.
         caller.last_end_ns = self._held_until_ns = self._session["begin_unix_ns"] = now_ns()
         self.profilers.step_begins(caller.count if number is None else number + 1)
-        if self._stacks is not None:
-            self._stacks.resume()
+        self._observers.resume()
 
     def _list_earlier(self, caller: Caller) -> None:
         """Writes the steps before the recording."""
@@ -426,19 +422,6 @@ class Recorder:
         """The next runs of what takes most of a step are traced."""
         self._traced_run = self.pace.heaviest_beside()
         self.state = METADATA
-
-    def _begin_sampling(self, caller: Caller, folder: Folder) -> None:
-        """Starts what looks at the machine and at the stacks."""
-        if self.wants("machine"):
-            self._sampler = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
-            self._sampler.start()
-        if self.wants("stacks"):
-            assert self.pace.anchor is not None
-            self._stacks = StackSampler(
-                lambda data: folder.lines("stacks.ndjson", "stacks", data),
-                self.pace.anchor[-1],
-                caller.loop(),
-            )
 
     def _start_profilers(self, caller: Caller, folder: Folder, whose: FrozenSet[str]) -> bool:
         """Starts the profilers; False where the program's own is running, and the recording waits."""
@@ -494,16 +477,14 @@ class Recorder:
         folder = self._open()
         self._session["end_unix_ns"] = now_ns()
         self._session["steps"] = self._steps
-        if self._shares is not None:
-            self._session.update(self._shares.since())
+        self._session.update(self._observers.thread_times())
         self.state = WAITING
-        if self._stacks is not None:
-            self._stacks.pause()
+        self._observers.pause()
         lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
         self._stop_profilers(folder, lasted_ns)
         self._sample()
         if not cut:  # as the program ends, its functions have returned
-            self._look_at_memory(caller)
+            self._observers.look_at_memory(folder, caller.count)
         else:
             self._session["cut"] = cut
         # The profilers name a folder by the second: the next recording could replace it.
@@ -664,17 +645,7 @@ class Recorder:
         if self._complete or self.folder is None:
             return
         self._complete = True
-        if self._sampler is not None:
-            self._sampler.stop()
-            self.cost["machine_ns"] = self._sampler.cost_ns
-            if self._sampler.failed:
-                self.problem("machine.ndjson ends early", self._sampler.failed, "make room on the disk")
-        if self._stacks is not None:
-            self._stacks.stop()
-            self.cost["stacks_ns"] = self._stacks.cost_ns
-            self.folder.facts["stacks"] = self._stacks.told()
-            if self._stacks.failed:
-                self.problem("stacks.ndjson ends early", self._stacks.failed, "make room on the disk")
+        self._observers.stop(self.folder)
         if self.compilations is not None and self.compilations.dropped:
             self._compiles({"dropped": self.compilations.dropped})
         self._write_closing(caller)
@@ -764,32 +735,10 @@ class Recorder:
     def _look_between(self, caller: Caller) -> None:
         """Looks at memory between two steps: the program may end before the recording does, and what it held
         with it."""
-        if self._stacks is not None:
-            self._stacks.pause()
-        self._look_at_memory(caller)
+        self._observers.pause()
+        self._observers.look_at_memory(self._open(), caller.count)
         caller.last_end_ns = self._held_until_ns = now_ns()
-        if self._stacks is not None:
-            self._stacks.resume()
-
-    def _look_at_memory(self, caller: Caller) -> None:
-        """Which variables hold arrays. Nothing of it is looked for while steps are recorded."""
-        if not self.wants("memory"):
-            return
-        begin = clocks.perf_counter_ns()
-        try:
-            if self._memory is None:
-                folder = self._open()
-                self._memory = MemoryWatch(lambda values: folder.line(MEMORY, "memory", values))
-            self._memory.look(caller.count)
-        except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
-            self.failed("memory", error)
-        try:
-            held = of_devices()
-            if held is not None:
-                self._open().add(OF_DEVICES, "device_memory", held)
-        except Exception as error:  # noqa: BLE001  not every device of JAX can tell
-            self.failed("memory of devices", error)
-        self._charge("memory_ns", begin)
+        self._observers.resume()
 
     def _charge(self, name: str, begin_perf_ns: int) -> None:
         self.cost[name] = self.cost.get(name, 0) + clocks.perf_counter_ns() - begin_perf_ns

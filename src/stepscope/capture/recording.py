@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar
 
 from . import attach, clocks
-from .pace import WatchedCall
+from .callers import WatchedCall
 from .plan import PIECES, WARMUP, RecordingPlan
 from .recorder import Recorder
 

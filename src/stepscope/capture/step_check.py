@@ -9,7 +9,8 @@ they are the steps.
 
 from typing import Optional, Tuple
 
-from .pace import LEVELS, Caller, StepWatcher, WatchedCall
+from .callers import LEVELS, Caller, WatchedCall
+from .pace import StepWatcher
 
 WEAK = ("next_element", "next_batch", "gradient", "library_function", "jax_op")
 """Marks that loops which set up have, too."""

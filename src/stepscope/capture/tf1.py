@@ -8,10 +8,10 @@ import weakref
 from typing import Any, List, Optional, Set, Tuple
 
 from . import clocks
+from .callers import WatchedCall
 from .folder import Folder
 from .log_filter import quiet
 from .loops import NOWHERE, Site
-from .pace import WatchedCall
 from .recorder import Recorder
 
 MOST_SIGNATURES = 1000

@@ -5,8 +5,8 @@ from typing import Any, Dict, Optional, Set, Tuple
 
 from . import clocks
 from .arguments import ARRAYS
+from .callers import WatchedCall
 from .loops import Site
-from .pace import WatchedCall
 from .places import code_of, is_framework
 from .recorder import Recorder
 

@@ -9,7 +9,7 @@ import weakref
 from typing import Any, Callable, List, Optional, Set
 
 from . import clocks
-from .pace import WatchedCall
+from .callers import WatchedCall
 from .recorder import Recorder
 from .torch_profiler import is_worker, synchronize
 

@@ -1,0 +1,101 @@
+"""What looks at the program beside its profiler: at the machine, at stacks, at the memory of variables."""
+
+from typing import Any, Callable, Dict, FrozenSet, Optional
+
+from . import clocks
+from .folder import Folder
+from .machine import Sampler, Shares
+from .memory import NAME as MEMORY
+from .memory import OF_DEVICES, MemoryWatch, of_devices
+from .plan import RecordingPlan
+from .stacks import StackSampler
+
+_NO_ROOM = "make room on the disk"
+
+
+class Observers:
+    """Those that the plan wants. What goes wrong in one is stated as a problem, and costs no other.
+
+    cost: nanoseconds by piece, to which these add theirs. problem, failed: as those of Recorder.
+    """
+
+    def __init__(
+        self,
+        plan: RecordingPlan,
+        cost: Dict[str, int],
+        problem: Callable[[str, str, str], None],
+        failed: Callable[[str, BaseException], None],
+    ) -> None:
+        self._plan = plan
+        self._cost, self._problem, self._failed = cost, problem, failed
+        self._machine: Optional[Sampler] = None
+        self._shares: Optional[Shares] = None
+        self._stacks: Optional[StackSampler] = None
+        self._memory: Optional[MemoryWatch] = None
+
+    def start(self, folder: Folder, driver: int, loop: Optional[int]) -> None:
+        """Begins to look at the machine; stacks are looked at after resume(). driver: the thread of the
+        steps. loop: the code with their loop."""
+        if "machine" in self._plan.pieces:
+            self._machine = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
+            self._machine.start()
+        if "stacks" in self._plan.pieces:
+            self._stacks = StackSampler(
+                lambda data: folder.lines("stacks.ndjson", "stacks", data), driver, loop
+            )
+
+    def resume(self) -> None:
+        """Looks at stacks, from now on."""
+        if self._stacks is not None:
+            self._stacks.resume()
+
+    def pause(self) -> None:
+        """Looks at none: no step runs, or the recorder itself has something to do."""
+        if self._stacks is not None:
+            self._stacks.pause()
+
+    def count_threads(self, own: Optional[FrozenSet[str]]) -> None:
+        """Counts from now on how long threads run, and wait for a core. own: those of the program."""
+        self._shares = Shares(own) if "machine" in self._plan.pieces else None
+
+    def thread_times(self) -> Dict[str, Any]:
+        """What was counted since, as a session has it."""
+        return {} if self._shares is None else self._shares.since()
+
+    def look_at_memory(self, folder: Folder, steps: int) -> None:
+        """Which variables hold arrays, after so many steps. Nothing of it is looked for while steps are
+        recorded."""
+        if "memory" not in self._plan.pieces:
+            return
+        begin = clocks.perf_counter_ns()
+        try:
+            if self._memory is None:
+                self._memory = MemoryWatch(lambda values: folder.line(MEMORY, "memory", values))
+            self._memory.look(steps)
+        except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
+            self._failed("memory", error)
+        try:
+            held = of_devices()
+            if held is not None:
+                folder.add(OF_DEVICES, "device_memory", held)
+        except Exception as error:  # noqa: BLE001  not every device of JAX can tell
+            self._failed("memory of devices", error)
+        self._cost["memory_ns"] = self._cost.get("memory_ns", 0) + clocks.perf_counter_ns() - begin
+
+    def start_again(self) -> None:
+        """Forgets what was seen: another loop turned out to be the steps."""
+        self._shares = self._memory = None
+
+    def stop(self, folder: Folder) -> None:
+        """Ends the threads, and says what they cost and what they could not write."""
+        if self._machine is not None:
+            self._machine.stop()
+            self._cost["machine_ns"] = self._machine.cost_ns
+            if self._machine.failed:
+                self._problem("machine.ndjson ends early", self._machine.failed, _NO_ROOM)
+        if self._stacks is not None:
+            self._stacks.stop()
+            self._cost["stacks_ns"] = self._stacks.cost_ns
+            folder.facts["stacks"] = self._stacks.told()
+            if self._stacks.failed:
+                self._problem("stacks.ndjson ends early", self._stacks.failed, _NO_ROOM)
