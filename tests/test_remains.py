@@ -213,10 +213,17 @@ def test_what_ops_of_a_type_compute_is_computed_in_another_way():
 
 
 def test_hidden_work_shared_its_cores_with_the_cause():
-    left = gain.hidden_work(10 * MS, 0.8)
+    left = gain.hidden_work(10 * MS, 10 * MS, 0.8)
     assert left.ps == 9 * MS
     assert left.low_ps == pytest.approx(8 * MS * (1 - ERRORS * AGAIN))
     assert left.high_ps == pytest.approx(10 * MS * (1 + ERRORS * AGAIN))
+
+
+def test_hidden_work_may_need_as_long_as_it_was_seen():
+    """Elements that a pool's threads make one after another: nothing was recorded that keeps them apart."""
+    left = gain.hidden_work(4 * MS, 8 * MS, 1.0)
+    assert left.high_ps == pytest.approx(8 * MS * (1 + ERRORS * AGAIN))
+    assert told_range(left.low_ps, left.high_ps) == (None, None)
 
 
 @pytest.mark.parametrize("cause", ["none", "unknown"])

@@ -97,14 +97,17 @@ class Left(NamedTuple):
         return self._replace(high_ps=max(step_ps, self.ps))
 
 
-def hidden_work(needs_ps: int, had_cores: float) -> Left:
-    """What is left where work needs so much of a step that went on behind the cause. It shared the cores with
-    that, and may need as much less without it as its threads waited for them."""
+def hidden_work(needs_ps: int, seen_ps: int, had_cores: float) -> Left:
+    """What is left where others' work limits a step, which went on behind the cause. needs_ps: for a step, as
+    fast as it can go by what was recorded of who waits for whom; seen_ps: for how long it went on. Where
+    nothing tells that a thread waits for another one, the first is too little; where threads could have
+    worked at once, and had no reason to, the second is too much. The work shared the cores with the cause,
+    and may need as much less without it as its threads waited for them."""
     error = THRESHOLDS.errors * THRESHOLDS.again
     return Left(
         round(needs_ps * (1 + had_cores) / 2),
         round(needs_ps * had_cores * (1 - error)),
-        round(needs_ps * (1 + error)),
+        round(max(needs_ps, seen_ps) * (1 + error)),
     )
 
 

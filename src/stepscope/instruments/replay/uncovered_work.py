@@ -48,7 +48,7 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
         found.append(
             judgement
             if needs_ps is None or needs_ps <= RAISES * judgement.left_ps
-            else _with(judgement, needs_ps)
+            else _with(judgement, needs_ps, hidden.get(host, 0))
         )
     return found
 
@@ -66,10 +66,10 @@ def _without_op(query: Query, stream: Stream, judgement: Judgement, steps: Seque
     return replace(judgement, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
 
 
-def _with(judgement: Judgement, needs_ps: int) -> Judgement:
+def _with(judgement: Judgement, needs_ps: int, seen_ps: int) -> Judgement:
     """As much is left as hidden work needs, or more where that was known already."""
     cores = 1.0 if judgement.contention is None else judgement.contention.had_cores
-    found = gain.hidden_work(needs_ps, cores)
+    found = gain.hidden_work(needs_ps, seen_ps, cores)
     left_ps = min(found.ps, judgement.mean_ps)
     return replace(
         judgement,
