@@ -84,8 +84,8 @@ def test_a_layer_that_takes_most_stands_out():
     )
 )
 def test_a_step_without_its_cause_is_no_longer(drawn):
-    """What is left is the middle one of the steps without the cause; the bounds hold it between them, and the
-    upper one the mean as well."""
+    """What is left is the middle one of the steps without the cause, or their mean; the bounds hold it
+    between them, and the upper one the mean as well."""
     steps = [(sum(sums.values()), sums) for sums in drawn]
     found = parts_of(steps)
     assert sum(part.share for part in found) == pytest.approx(1)
@@ -96,7 +96,8 @@ def test_a_step_without_its_cause_is_no_longer(drawn):
     removed = None if cause in ("none", "unknown") else cause
     each = [sum(took for label, took in sums.items() if label != removed) for _, sums in steps]
     whole = statistics.fmean(dur_ps for dur_ps, _ in steps)
-    assert left == pytest.approx(whole if removed is None else min(statistics.median(each), whole), abs=1)
+    possible = [whole] if removed is None else [min(statistics.median(each), whole), statistics.fmean(each)]
+    assert any(left == pytest.approx(one, abs=1) for one in possible)
     assert min(statistics.fmean(each), whole) - 1 <= high <= whole + 1
 
 

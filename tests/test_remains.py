@@ -122,6 +122,14 @@ def test_a_typical_step_is_told_and_the_mean_is_within_the_bounds():
     assert left.low_ps < 20 * MS < 40 * MS < left.high_ps
 
 
+def test_where_long_steps_add_more_than_goes_the_mean_is_told():
+    """Half a millisecond of launching goes from 30 ms; one step in ten takes ten times as long."""
+    long = [(300 * MS, {"dispatch": MS // 2, "input": 300 * MS - MS // 2})]
+    each = [(30 * MS, {"dispatch": MS // 2, "input": 30 * MS - MS // 2})] * 9 + long
+    assert gain.step_without(each, "dispatch", calls=1).ps == pytest.approx(57 * MS - MS / 2, abs=MS / 100)
+    assert gain.step_without(each, "input").ps == MS // 2
+
+
 def test_what_samples_tell_is_as_sure_as_their_number():
     """Of Python and waiting stacks alone tell: here all of it is the cause, but for a sample or two of the
     next recording. What slices tell, computing, is no matter of samples."""

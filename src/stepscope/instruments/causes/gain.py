@@ -2,7 +2,7 @@
 
 What is left is that of a typical step, as a clock around the steps of the mended program would tell: single
 steps that something holds up say nothing of it. Where such steps make the mean longer, the upper bound holds
-that as well.
+that as well; where they add much beside what goes, it is the mean.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from math import hypot, inf, sqrt
 from statistics import fmean, median, pstdev
 from typing import Literal, NamedTuple
 
+from stepscope.instruments.causes.gain_errors import error_of_median, error_of_samples
 from stepscope.instruments.causes.paces import Paces
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.instruments.thresholds import MEASURED, tuned
@@ -59,6 +60,13 @@ class GainThresholds:
         fitted_on=MEASURED,
         slack=(0.0, inf),
     )
+    uneven: float = tuned(
+        0.25,
+        "where long steps add more than this part of what goes to the mean of what is left, the mean is "
+        "told: it is compared with one",
+        fitted_on=HALF,
+        slack=(0.0, inf),
+    )
     again: float = tuned(
         0.06,
         "by this part the same program's typical step differs when it runs again: the standard error",
@@ -77,10 +85,6 @@ Sums = Mapping[str, int]
 """Picoseconds by label."""
 Correction = Literal["profiler", "disturbed"]
 """What is taken off what the parts of a step leave: what the profiler adds, what other programs add."""
-_BY_STACKS = frozenset({"python", "wait"})
-"""What stacks alone tell."""
-_TOLD = frozenset({*ON_DEVICES, "compile", "dispatch", "input", "setup", "idle"})
-"""What slices tell, wherever there are any."""
 
 
 class Left(NamedTuple):
@@ -141,12 +145,12 @@ def step_without(
     took = fmean(parts.get(cause, 0) for _, parts in steps) * of_it
     stays = min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
     left = sorted(max(dur_ps - round(of_it * parts.get(cause, 0)), 0) for dur_ps, parts in steps)
-    usual = _usual(left, had_cores)
+    usual = _usual(left, took, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
     error = THRESHOLDS.errors * hypot(
-        THRESHOLDS.again * usual, _error_of_median(left), _error_of_samples(steps, cause, usual, samples)
+        THRESHOLDS.again * usual, error_of_median(left), error_of_samples(steps, cause, usual, samples)
     )
     cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
     untold = median(parts.get("unknown", 0) for _, parts in steps)
@@ -160,47 +164,27 @@ def step_without(
         round(without_it),
         round(min(lowest, without_it)),
         round(min(max(high, without_it), whole)),
-        _corrections(median(left), usual, ratio),
+        _corrections(_typical(left, took), usual, ratio),
     )
 
 
-def _usual(left: Sequence[int], had_cores: float) -> float:
-    """What is left of a step that no other program disturbs. left: of all, in order."""
+def _usual(left: Sequence[int], took: float, had_cores: float) -> float:
+    """What is left of a step that no other program disturbs. left: of all, in order; took: what goes."""
     least = fmean(left[: max(len(left) // 2, 1)])
     disturbed = had_cores < THRESHOLDS.quiet and least >= THRESHOLDS.steady * fmean(left)
-    return min(least, median(left)) if disturbed else median(left)
+    typical = _typical(left, took)
+    return min(least, typical) if disturbed else typical
+
+
+def _typical(left: Sequence[int], took: float) -> float:
+    """What is left of a typical step."""
+    whole, middle = fmean(left), median(left)
+    return whole if whole - middle > THRESHOLDS.uneven * took else middle
 
 
 def _least(left: Sequence[int], had_cores: float) -> float:
     """What is left of the steps that were disturbed least, where others had some of the cores."""
     return float(left[len(left) // 10]) if had_cores < THRESHOLDS.quiet else inf
-
-
-def _error_of_median(left: Sequence[int]) -> float:
-    """The standard error of the middle one, by how far the quarters of the steps are apart. left: in
-    order."""
-    number = len(left)
-    return 1.25 * (left[number - 1 - number // 4] - left[number // 4]) / 1.35 / sqrt(number)
-
-
-def _error_of_samples(
-    steps: Sequence[tuple[int, Sums]], cause: str, left: float, samples: int | None
-) -> float:
-    """The standard error of what is left because so many samples tell it. Of few samples that are no samples
-    of the cause, the next recording may have a few more. What slices tell is no matter of samples."""
-    whole = fmean(dur_ps for dur_ps, _ in steps)
-    if not samples or whole <= 0:
-        return 0.0
-    by_slices = _TOLD if cause in _BY_STACKS else ON_DEVICES
-    told = fmean(
-        sum(ps for label, ps in parts.items() if label in by_slices and label != cause) for _, parts in steps
-    )
-    sampled = whole - told
-    number = samples * sampled / whole
-    if number <= 0:
-        return 0.0
-    share = min(max((left - told) / sampled, 1 / max(number, 2.0)), 0.5)
-    return sampled * sqrt(share * (1 - share) / number)
 
 
 def _corrections(recorded: float, usual: float, ratio: float) -> tuple[Correction, ...]:
