@@ -65,11 +65,11 @@ class GainThresholds:
         "where long steps add more than this part of what goes to the mean of what is left, the mean is "
         "told: it is compared with one",
         fitted_on=HALF,
-        slack=(0.0, inf),
     )
     again: float = tuned(
         0.06,
-        "by this part the same program's typical step differs when it runs again: the standard error",
+        "by this part the same program's typical step differs when it runs again: the standard error; so many "
+        "times as much as it had fewer cores than on a quiet machine: it may have more of them then, or less",
         fitted_on=HALF,
         slack=(0.0, inf),
     )
@@ -149,8 +149,9 @@ def step_without(
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
+    again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
     error = THRESHOLDS.errors * hypot(
-        THRESHOLDS.again * usual, error_of_median(left), error_of_samples(steps, cause, usual, samples)
+        again * usual, error_of_median(left), error_of_samples(steps, cause, usual, samples)
     )
     cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
     untold = median(parts.get("unknown", 0) for _, parts in steps)
