@@ -68,8 +68,8 @@ class GainThresholds:
     )
     again: float = tuned(
         0.06,
-        "by this part the same program's typical step differs when it runs again: the standard error; so many "
-        "times as much as it had fewer cores than on a quiet machine: it may have more of them then, or less",
+        "by this part the same program's typical step differs when it runs again: the standard error; so "
+        "many times as much as it had fewer cores than on a quiet machine: it may have more then, or less",
         fitted_on=HALF,
         slack=(0.0, inf),
     )
