@@ -16,6 +16,7 @@ from stepscope.report import whatif
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 MS = 1_000_000_000
 SLOW_MAP = str(SAMPLES / "capture" / "slow_map")
+UPLOADS = str(SAMPLES / "gpu" / "torch_uploads.json.gz")
 
 
 def document(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:
@@ -25,14 +26,23 @@ def document(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> 
 
 
 def test_what_limits_the_steps_is_told_as_in_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, SLOW_MAP)
-    with stepscope.open(SLOW_MAP) as trace:
+    found = document(capsys, UPLOADS)
+    with stepscope.open(UPLOADS) as trace:
         answer = trace.answer
         assert answer is not None
-        assert found["then_ps"] == answer.data["step_if_removed_ps"]
-        assert found["low"] == answer.data["low"]
-    assert found == {**found, **{"by": "parts"}}
-    assert document(capsys, SLOW_MAP, "--without", "input") == found
+        assert found["then_ps"] == answer.step_if_removed_ps is not None
+        assert (found["low"], found["high"]) == (answer.low, answer.high)
+    assert found["by"] == "parts"
+    assert document(capsys, UPLOADS, "--without", "copy") == found
+
+
+def test_how_long_batches_take_that_are_made_in_another_way_is_not_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert document(capsys, SLOW_MAP, code=2)["then_ps"] is None
+    assert main(["whatif", "--no-cache", SLOW_MAP]) == 2
+    told = " ".join(capsys.readouterr().out.split())
+    assert "What is done instead takes time as well: change it, record again, and compare the two." in told
 
 
 def test_an_op_with_half_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:

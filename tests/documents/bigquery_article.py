@@ -69,8 +69,6 @@ ITEMS: list[Item] = [
         (
             "Waiting for input takes 81.6 % of a step (7.60 ms of 9.32 ms)",
             "TFRecordDataset inside flat_map (transformation 1) holds it up",
-            # The same program with a cache behind flat_map takes 1.2 to 1.5 ms a step, and 3.0 at most.
-            "Without that, a step would take about 1.72 ms.",
         ),
         never=("unknown takes", "lost 0", "not the bottleneck"),
     ),

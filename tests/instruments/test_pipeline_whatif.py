@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope.instruments.causes import ranking
 from stepscope.instruments.pipeline import whatif
 from stepscope.instruments.pipeline.diagnoses import find
 from stepscope.instruments.pipeline.host import Machine
@@ -82,18 +83,21 @@ def test_the_same_change_has_the_same_prediction() -> None:
     "name",
     ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz", "tf_guide/list_files.xplane.pb.gz"],
 )
-def test_a_stage_without_work_leaves_what_the_summary_says(name: str) -> None:
-    """The slider at its end, the headline and `whatif --without input` ask one thing."""
+def test_a_stage_without_work_leaves_the_least_that_is_judged_to_be_left(name: str) -> None:
+    """The slider at its end and the judgement ask one thing. Batches are made all the same, so that the
+    headline and `whatif --without input` tell no number; a bound that they tell is the slider's."""
     with trace.open(SAMPLES / name, cache=False) as opened:
         found = find(opened.query)[0].diagnosis
         said = whatif_request.answer(opened, WhatIfRequest("input"), name).document
+        (judged,) = ranking.judge(opened.query)
+    assert said["then_ps"] is None
+    assert judged.high_ps == judged.mean_ps
     gone = [load.stage.number for load in (found.bottleneck, found.beside) if load is not None]
     outcome = whatif.ask(found, [Setting(number, 3, 0.0) for number in gone])
     assert outcome is not None
     predicted = outcome.prediction
-    assert (predicted.step_ps, predicted.low_ps, predicted.high_ps) == pytest.approx(
-        (said["then_ps"], said["low"], said["high"]), rel=0.01
-    )
+    assert (predicted.step_ps, predicted.low_ps) == pytest.approx((judged.left_ps, judged.low_ps), rel=0.01)
+    assert said["low"] in (None, judged.low_ps)
     others = [load.stage.number for load in found.loads if load.stage.number not in gone]
     more = whatif.ask(found, [Setting(number, 1, 0.0) for number in (*gone, *others)])
     assert more is not None

@@ -384,12 +384,23 @@ def test_what_is_no_price(text: str) -> None:
 
 
 def test_a_summary_prices_what_was_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(SAMPLES / "tf_data" / "map_py_function.xplane.pb")
-    assert cli.main(["summary", path, "--no-cache", "--format", "json", "--price", "2.00/hx4"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    answer, (lost,) = document["answer"], document["price"]["lost"]
-    part = 1 - answer["step_if_removed_ps"] / answer["step_ps"]
-    assert lost["share"] == pytest.approx(part)
-    assert lost["per_day"] == pytest.approx(part * 24 * 8)
+    """A number of what is left, a bound of that, and neither: batches take time however they are made."""
+
+    def priced(*names: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        path = str(SAMPLES.joinpath(*names))
+        assert cli.main(["summary", path, "--no-cache", "--format", "json", "--price", "2.00/hx4"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        return document["answer"], document["price"]["lost"]
+
+    for left, names in (
+        ("step_if_removed_ps", ("gpu", "torch_uploads.json.gz")),
+        ("high", ("capture", "python_loop")),
+    ):
+        answer, (lost,) = priced(*names)
+        part = 1 - answer[left] / answer["step_ps"]
+        assert lost["share"] == pytest.approx(part)
+        assert lost["per_day"] == pytest.approx(part * 24 * 8)
+    assert priced("tf_data", "map_py_function.xplane.pb")[1] == []
+    path = str(SAMPLES)
     with pytest.raises((UsageError, SystemExit)):
         cli.module_of("summary").parser().parse_args([path, "--price", "cheap"])

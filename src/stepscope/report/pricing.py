@@ -55,13 +55,13 @@ def section(lost: Sequence[tuple[str, float]], at: Price) -> Section:
 
 
 def priced(report: Report, at: Price) -> Report:
-    """The report with the price of what limits the steps, where it says how long one takes without that.
-    Computing is what steps are for: nothing of it is lost."""
+    """The report with the price of what limits the steps, where it says how long one takes without that, at
+    most where no number is known. Computing is what steps are for: nothing of it is lost."""
     answers = report.document.get("answers", ())
     found = [
-        (_what(answer, len(answers) > 1), 1 - answer["step_if_removed_ps"] / answer["step_ps"])
+        (_what(answer, len(answers) > 1), 1 - left_ps / answer["step_ps"])
         for answer in answers
-        if answer["step_if_removed_ps"] is not None and answer["step_ps"] and answer["cause"] != "compute"
+        if (left_ps := _left_ps(answer)) is not None and answer["step_ps"] and answer["cause"] != "compute"
     ]
     made = section(found, at)
     document = {
@@ -76,6 +76,12 @@ def priced(report: Report, at: Price) -> Report:
     return replace(
         report, headline=(*report.headline, *sentences), sections=(made, *report.sections), document=document
     )
+
+
+def _left_ps(answer: dict[str, Any]) -> int | None:
+    """What remains of a step for certain without its cause, or at most."""
+    left_ps: int | None = answer["step_if_removed_ps"]
+    return answer["high"] if left_ps is None else left_ps
 
 
 def _what(one: dict[str, Any], several: bool) -> str:

@@ -10,8 +10,9 @@ from stepscope.instruments import laws
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
 
-_OPEN = 2.0
-"""A range whose upper bound is so many times the lower one has no number in it that is worth printing."""
+_OPEN = 5 / 3
+"""A range whose upper bound is so many times the lower one has no number in it that is worth printing: the
+middle is a quarter away from both."""
 _SAYS = 0.25
 """A bound says something when so much of the step has to go, or has to stay."""
 _WORTH = 0.95
@@ -44,7 +45,8 @@ def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int
 
 def remains(judgement: Judgement) -> Remains:
     """What is known of a step without its cause."""
-    if any("left" in laws.weakens(law.law) for law in judgement.broken):
+    nothing_goes = judgement.cause in ("none", "unknown")
+    if nothing_goes or any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
     low, high = told_range(judgement.low_ps, judgement.high_ps)
     if low is not None:
@@ -52,6 +54,13 @@ def remains(judgement: Judgement) -> Remains:
     if judgement.high_ps <= (1 - _SAYS) * judgement.mean_ps:
         return Remains(high_ps=judgement.high_ps)
     return Remains(low_ps=judgement.low_ps if judgement.low_ps >= _SAYS * judgement.mean_ps else None)
+
+
+def is_replaced(judgement: Judgement) -> bool:
+    """Whether what goes is work that has to be done in another way: batches are made, and what ops of a type
+    compute is computed. A layer may be left out."""
+    of_type = judgement.cause == "compute" and judgement.layer_share is None
+    return of_type or judgement.cause == "input"
 
 
 def sentences(judgement: Judgement, unit: str) -> list[str]:

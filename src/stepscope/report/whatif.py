@@ -10,7 +10,7 @@ from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
-from stepscope.report.remains import Remains, remains, told_range
+from stepscope.report.remains import Remains, is_replaced, remains, told_range
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -122,6 +122,8 @@ def _of_judgement(judgement: Judgement) -> Iterator[str]:
 
 def _decides(judgement: Judgement) -> str:
     """What would tell what is left."""
+    if is_replaced(judgement):
+        return "What is done instead takes time as well: change it, record again, and compare the two."
     if judgement.contention is not None and judgement.contention.had_cores < GAIN.quiet:
         had = units.show(judgement.contention.had_cores, "ratio")
         return f"Record where cores are free: here they were for {had} of the time in which one was wanted."

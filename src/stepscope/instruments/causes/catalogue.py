@@ -11,6 +11,7 @@ from stepscope.instruments.causes import (
     confidence,
     contention,
     gain,
+    paces,
     sampled_lines,
     side_effects,
     traced_calls,
@@ -21,7 +22,7 @@ from stepscope.instruments.thresholds import Threshold, thresholds_of
 
 SHARED = (
     interpreter_lock, sample_attribution, session_runs,
-    call_paths, sampled_lines, traced_calls, side_effects, gain, contention, confidence,
+    call_paths, sampled_lines, traced_calls, side_effects, paces, gain, contention, confidence,
 )  # fmt: skip
 """Modules with thresholds that several causes, or the breakdown of a step, go by."""
 

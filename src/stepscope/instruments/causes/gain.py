@@ -1,34 +1,31 @@
 """The gain of a cause: how long a step would be without it, and without a profiler.
 
-A profiler makes longer what has events. A cause that sleeps or runs Python has none, so what it hides in a
-long step comes out once it is gone: the ratio of whole steps says little of what is left. The recorder times
-the call that marks a step apart from the rest, with and without a profiler, and events are counted.
+What is left is that of a typical step, as a clock around the steps of the mended program would tell: single
+steps that something holds up say nothing of it. Where such steps make the mean longer, the upper bound holds
+that as well; where they add much beside what goes, it is the mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
-from statistics import fmean, median
+from math import hypot, inf, sqrt
+from statistics import fmean, median, pstdev
 from typing import Literal, NamedTuple
 
+from stepscope.instruments.causes.gain_errors import error_of_median, error_of_samples
+from stepscope.instruments.causes.paces import Paces
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.instruments.thresholds import MEASURED, tuned
 
 TURNS = "30 recordings of 17 programs whose fixed forms were timed in turns"
+HALF = "24 of the yardstick's programs, every second by name, whose fixed forms were timed in turns"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GainThresholds:
-    """What a profiler costs, and a launch from within a compiled function."""
+    """How well it is known what is left of a step."""
 
-    event_ps: int = tuned(
-        10**6,
-        "what an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX",
-        fitted_on=MEASURED,
-        slack=(0.0, inf),
-    )
     compiled_op_ps: int = tuned(
         7 * 10**5,
         "what an op takes that is launched from within a compiled function instead: 0.6 to 0.8 us in steps, "
@@ -36,17 +33,6 @@ class GainThresholds:
         fitted_on=MEASURED,
         slack=(0.0, inf),
     )
-    least_ratio: float = tuned(
-        0.4,
-        "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons",
-        slack=(0.0, inf),
-    )
-    beside_call: float = tuned(
-        0.8,
-        "the cause lies beside the call when so much of it fits there: medians do not add up",
-        slack=(0.0, inf),
-    )
-    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", slack=(0.0, inf))
     quiet: float = tuned(
         0.8,
         "who had cores for less of the time in which it wanted them shared them with other programs, which "
@@ -61,6 +47,32 @@ class GainThresholds:
         fitted_on=TURNS,
         slack=(0.0, inf),
     )
+    cold_ps: int = tuned(
+        7 * 10**8,
+        "what follows a cause on processors finds caches cold and threads asleep, which takes so much longer "
+        "at most and goes with it: after a pause of 10 ms 0.3 to 0.7 ms, whether ops then take 0.1 or 20",
+        fitted_on=MEASURED,
+        slack=(0.0, inf),
+    )
+    cold: float = tuned(
+        0.8,
+        "that is no more than this part of what is left: ops of 0.1 ms took 0.4 after such a pause",
+        fitted_on=MEASURED,
+        slack=(0.0, inf),
+    )
+    uneven: float = tuned(
+        0.25,
+        "where long steps add more than this part of what goes to the mean of what is left, the mean is "
+        "told: it is compared with one",
+        fitted_on=HALF,
+    )
+    again: float = tuned(
+        0.06,
+        "by this part the same program's typical step differs when it runs again: the standard error; so "
+        "many times as much as it had fewer cores than on a quiet machine: it may have more then, or less",
+        fitted_on=HALF,
+        slack=(0.0, inf),
+    )
     errors: float = tuned(
         1.6, "nine of ten estimates lie within so many standard errors of the truth", slack=(0.0, inf)
     )
@@ -68,8 +80,6 @@ class GainThresholds:
 
 
 THRESHOLDS = GainThresholds()
-_HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "input", "communication", "idle"})
-"""Causes that consist of what a profiler records, event by event."""
 
 Sums = Mapping[str, int]
 """Picoseconds by label."""
@@ -78,7 +88,7 @@ Correction = Literal["profiler", "disturbed"]
 
 
 class Left(NamedTuple):
-    """What is left of a mean step without a part, in picoseconds, and the bounds of that."""
+    """What is left of a typical step without a part, in picoseconds, and the bounds of that."""
 
     ps: int
     low_ps: int
@@ -86,50 +96,23 @@ class Left(NamedTuple):
     corrected: tuple[Correction, ...] = ()
     """Why it is less than what the parts of the steps leave, where that makes a difference."""
 
-
-@dataclass(frozen=True)
-class Paces:
-    """Medians of steps, and of the calls that mark them, with and without a profiler."""
-
-    traced_ps: float
-    untraced_ps: float
-    call_traced_ps: float | None = None
-    call_untraced_ps: float | None = None
-    events: float = 0.0
-    """Events of a traced step, over all threads."""
-
-    def ratio(self, cause: str, took_ps: float, left_ps: float) -> float:
-        """What is left of a step without a profiler, as part of the same with one. took_ps: what the cause
-        takes of a typical step; left_ps: the rest of it."""
-        if left_ps <= 0:
-            return 1.0
-        call = None
-        if self.call_traced_ps and self.call_untraced_ps is not None:
-            call = self.call_untraced_ps / self.call_traced_ps
-            beside_ps = self.traced_ps - self.call_traced_ps
-            if THRESHOLDS.beside_call * took_ps <= beside_ps and self.call_traced_ps >= left_ps / 2:
-                # The cause lies beside the call, and the call is most of what is left.
-                return min(max(call, THRESHOLDS.least_ratio), 1.0)
-        cost_ps = min(max(self.traced_ps - self.untraced_ps, 0.0), self.events * THRESHOLDS.event_ps * 2)
-        if cause in _HAS_EVENTS:
-            return min(max(1 - cost_ps / self.traced_ps, THRESHOLDS.least_ratio), 1.0)
-        # All events are in what is left.
-        cost_ps = min(cost_ps, self.events * THRESHOLDS.event_ps)
-        return min(max(1 - cost_ps / left_ps, THRESHOLDS.least_ratio), 1.0)
+    def or_up_to(self, step_ps: int) -> Left:
+        """The same where what the part does has to be done in another way, which may take as long."""
+        return self._replace(high_ps=max(step_ps, self.ps))
 
 
-def paces_of(rows: Sequence[tuple[bool, str, float]], events: float) -> Paces | None:
-    """From the rows of traced_durations, in nanoseconds: whether it is the call, series, duration. None
-    without enough steps of both kinds."""
-
-    def typical(of_call: bool, series: str) -> float | None:
-        values = [value for call, name, value in rows if call == of_call and name == series]
-        return 1000 * median(values) if len(values) >= THRESHOLDS.few_steps else None
-
-    traced, untraced = typical(False, "traced_ns"), typical(False, "untraced_ns")
-    if not traced or untraced is None:
-        return None
-    return Paces(traced, untraced, typical(True, "traced_ns"), typical(True, "untraced_ns"), events)
+def hidden_work(needs_ps: int, seen_ps: int, had_cores: float) -> Left:
+    """What is left where others' work limits a step, which went on behind the cause. needs_ps: for a step, as
+    fast as it can go by what was recorded of who waits for whom; seen_ps: for how long it went on. Where
+    nothing tells that a thread waits for another one, the first is too little; where threads could have
+    worked at once, and had no reason to, the second is too much. The work shared the cores with the cause,
+    and may need as much less without it as its threads waited for them."""
+    error = THRESHOLDS.errors * THRESHOLDS.again
+    return Left(
+        round(needs_ps * (1 + had_cores) / 2),
+        round(needs_ps * had_cores * (1 - error)),
+        round(max(needs_ps, seen_ps) * (1 + error)),
+    )
 
 
 def step_without(
@@ -142,58 +125,67 @@ def step_without(
     device: bool = False,
     samples: int | None = None,
 ) -> Left:
-    """How long a mean step would be without a part.
+    """How long a typical step would be without a part.
 
     steps: duration and parts of each. of_it: the part of the cause's time that goes; without its cause, a
     step that computes still has the other ops. calls: launches in a step: where launching goes, the ops stay
     and are launched from a compiled function; 0 where nothing tells them. had_cores: for which part of the
     time in which the program's threads wanted a core they had one. device: what executes does so on a
-    device, which no profiler slows down and no other program keeps from its cores. samples: of stacks in
-    these steps, where they tell the part; None where slices do.
+    device, which no profiler slows down, no other program keeps from its cores, and no pause cools. samples:
+    of stacks in these steps, where they tell the part; None where slices do.
 
-    The mean is that of the same steps that a mean step is told of; on a machine that is not quiet, of the
-    half of them of which least is left. The bounds are those of nine steps of ten, with and without the
-    correction for the profiler. What nothing tells of a step may go with the cause, and samples tell its part
-    with an error of their own: both make the bounds wider. The lower one has all cores for itself, the upper
-    one is no longer than the step as it is.
+    On a machine that is not quiet, the half of the steps of which least is left tells what is typical. Nine
+    of ten truths are to lie within the bounds, which hold what is left with and without the correction for
+    the profiler. What nothing tells of a step may go with the cause, and so may what is slow because of it.
+    The upper bound holds the mean as well, and is no longer than the step as it is.
     """
     whole = fmean(dur_ps for dur_ps, _ in steps)
     if cause in ("none", "unknown"):
         return Left(round(whole), round(whole), round(whole))
     took = fmean(parts.get(cause, 0) for _, parts in steps) * of_it
     stays = min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
-    left = sorted(dur_ps - round(of_it * parts.get(cause, 0)) for dur_ps, parts in steps)
-    usual = _usual(left, had_cores)
+    left = sorted(max(dur_ps - round(of_it * parts.get(cause, 0)), 0) for dur_ps, parts in steps)
+    usual = _usual(left, took, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
-    low, high = float(left[len(left) // 20]), float(left[-1 - len(left) // 20])
-    error = _error(whole, fmean(left), samples)
-    low = max(low - fmean(parts.get("unknown", 0) for _, parts in steps) - error, 0.0)
-    # Of ops that are launched nobody knows how, nobody knows how long they take either.
-    high = whole if cause == "dispatch" and not calls else high + error
-    lowest = max(low * ratio * had_cores, min(executes, low))
+    again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
+    error = THRESHOLDS.errors * hypot(
+        again * usual, error_of_median(left), error_of_samples(steps, cause, usual, samples)
+    )
+    cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
+    untold = median(parts.get("unknown", 0) for _, parts in steps)
+    low = max(min(usual - error, _least(left, had_cores)) * ratio - untold - cold, 0.0)
+    lowest = max(low, min(executes, without_it))
+    high = max(usual + error, fmean(left) + THRESHOLDS.errors * pstdev(left) / sqrt(len(left)))
+    # Of ops that are launched nobody knows how, nobody knows how long they take either; others take up to
+    # twice what they usually take.
+    high = whole if cause == "dispatch" and not calls else high + 2 * stays
     return Left(
         round(without_it),
         round(min(lowest, without_it)),
-        round(min(max(high + stays, without_it), whole)),
-        _corrections(fmean(left), usual, ratio),
+        round(min(max(high, without_it), whole)),
+        _corrections(_typical(left, took), usual, ratio),
     )
 
 
-def _usual(left: Sequence[int], had_cores: float) -> float:
-    """What is left of a step that no other program disturbs. left: of all, in order."""
-    whole, least = fmean(left), fmean(left[: max(len(left) // 2, 1)])
-    return least if had_cores < THRESHOLDS.quiet and least >= THRESHOLDS.steady * whole else whole
+def _usual(left: Sequence[int], took: float, had_cores: float) -> float:
+    """What is left of a step that no other program disturbs. left: of all, in order; took: what goes."""
+    least = fmean(left[: max(len(left) // 2, 1)])
+    disturbed = had_cores < THRESHOLDS.quiet and least >= THRESHOLDS.steady * fmean(left)
+    typical = _typical(left, took)
+    return min(least, typical) if disturbed else typical
 
 
-def _error(whole: float, left: float, samples: int | None) -> float:
-    """By how much what is left may differ from the truth because so many samples tell it. Of few samples
-    that are no samples of the cause, the next recording may have a few more."""
-    if not samples or whole <= 0:
-        return 0.0
-    share = min(max(left / whole, 1 / samples), 1.0)
-    return THRESHOLDS.errors * whole * sqrt(share * (1 - share) / samples)
+def _typical(left: Sequence[int], took: float) -> float:
+    """What is left of a typical step."""
+    whole, middle = fmean(left), median(left)
+    return whole if whole - middle > THRESHOLDS.uneven * took else middle
+
+
+def _least(left: Sequence[int], had_cores: float) -> float:
+    """What is left of the steps that were disturbed least, where others had some of the cores."""
+    return float(left[len(left) // 10]) if had_cores < THRESHOLDS.quiet else inf
 
 
 def _corrections(recorded: float, usual: float, ratio: float) -> tuple[Correction, ...]:

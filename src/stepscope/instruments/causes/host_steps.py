@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
+from statistics import fmean
 
-from stepscope.instruments.causes import gain, traced_calls
+from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.call_paths import CallPath
 from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.judgement import Weighed
+from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
@@ -40,6 +42,11 @@ class HostSteps:
         that is known."""
         return 1.0 if self.contention is None else self.contention.had_cores
 
+    @property
+    def mean_ps(self) -> int:
+        """How long a mean step is."""
+        return round(fmean(step.dur_ps for step in self.steps))
+
     @cached_property
     def stacks(self) -> StackEvidence:
         """Samples of its stacks; of no source where none were taken."""
@@ -58,7 +65,7 @@ class HostSteps:
         return top_op_of(self.ask, called, self.query.lines_of_ops(self.run_id))
 
     @cached_property
-    def paces(self) -> gain.Paces | None:
+    def paces(self) -> Paces | None:
         """What steps take with and without a profiler, where a recorder timed both."""
         rows = self.ask("traced_durations")
         if not rows:
@@ -68,4 +75,4 @@ class HostSteps:
         ]
         events = sum(count or 0 for count in counts)
         durations = [(of_call, series, value) for of_call, series, value in rows]
-        return gain.paces_of(durations, events / len(self.all_steps))
+        return paces_of(durations, events / len(self.all_steps))

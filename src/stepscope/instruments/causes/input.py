@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import inf
-from statistics import fmean
 from typing import NamedTuple
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
-from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.causes.gain import Left
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
@@ -100,16 +98,14 @@ class InputCause(LineCause):
         return Explanation(place=place, in_python=place is not None)
 
     def step_without(self, host: HostSteps, found: Explanation) -> Left:
-        """Without the stage that limits, the next one may: the pipeline's own model tells what is left."""
+        """Without the stage that limits, the next one may: the pipeline's own model tells what is left.
+        Batches are made all the same, in a way that nobody has recorded: up to a step may be left."""
         left = limiting_stage(host.ask).without
         if left is None:
             left = super().step_without(host, found)
         else:
             left = left._replace(low_ps=round(left.low_ps * host.had_cores))
-        if host.had_cores >= GAIN.quiet:
-            return left
-        # What reads ahead instead of being waited for needs the cores that others have.
-        return left._replace(high_ps=max(round(fmean(step.dur_ps for step in host.steps)), left.ps))
+        return left.or_up_to(host.mean_ps)
 
 
 def limiting_stage(ask: AskHost) -> LimitingStage:

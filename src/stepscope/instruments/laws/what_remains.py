@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 HOLDS = (
     "What remains of a step without its cause is at least what the device itself executed in it besides, "
-    "at most the step, and a mean over the same steps. Bounds lie around it."
+    "at most the step, and a typical one of the same steps. Bounds lie around it."
 )
 TOLERANCE = "One picosecond for each part."
 WEAKENS: tuple[Weakens, ...] = ("left",)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from stepscope.instruments.causes import gain
 from stepscope.instruments.causes.judgement import CauseName, Judgement
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.replay import recorded_steps
@@ -47,7 +48,7 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
         found.append(
             judgement
             if needs_ps is None or needs_ps <= RAISES * judgement.left_ps
-            else _with(judgement, needs_ps)
+            else _with(judgement, needs_ps, hidden.get(host, 0))
         )
     return found
 
@@ -65,13 +66,17 @@ def _without_op(query: Query, stream: Stream, judgement: Judgement, steps: Seque
     return replace(judgement, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
 
 
-def _with(judgement: Judgement, needs_ps: int) -> Judgement:
-    """As much is left as hidden work needs. What shared the cores with the cause may need less without it."""
-    left_ps = min(needs_ps, judgement.mean_ps)
+def _with(judgement: Judgement, needs_ps: int, seen_ps: int) -> Judgement:
+    """As much is left as hidden work needs, or more where that was known already."""
     cores = 1.0 if judgement.contention is None else judgement.contention.had_cores
-    low_ps = min(max(judgement.low_ps, round(left_ps * cores)), left_ps)
+    found = gain.hidden_work(needs_ps, seen_ps, cores)
+    left_ps = min(found.ps, judgement.mean_ps)
     return replace(
-        judgement, left_ps=left_ps, low_ps=low_ps, high_ps=max(judgement.high_ps, left_ps), corrected=()
+        judgement,
+        left_ps=left_ps,
+        low_ps=min(max(judgement.low_ps, found.low_ps), left_ps),
+        high_ps=min(max(judgement.high_ps, found.high_ps), judgement.mean_ps),
+        corrected=(),
     )
 
 

@@ -1,0 +1,41 @@
+"""How far what is left of a step may be from the truth: standard errors of what steps and samples tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from statistics import fmean
+
+from stepscope.instruments.step_breakdown.labels import ON_DEVICES
+
+_BY_STACKS = frozenset({"python", "wait"})
+"""What stacks alone tell."""
+_TOLD = frozenset({*ON_DEVICES, "compile", "dispatch", "input", "setup", "idle"})
+"""What slices tell, wherever there are any."""
+
+
+def error_of_median(left: Sequence[int]) -> float:
+    """The standard error of the middle one, by how far the quarters of the steps are apart. left: in
+    order."""
+    number = len(left)
+    return 1.25 * (left[number - 1 - number // 4] - left[number // 4]) / 1.35 / sqrt(number)
+
+
+def error_of_samples(
+    steps: Sequence[tuple[int, Mapping[str, int]]], cause: str, left: float, samples: int | None
+) -> float:
+    """The standard error of what is left because so many samples tell it. Of few samples that are no samples
+    of the cause, the next recording may have a few more. What slices tell is no matter of samples."""
+    whole = fmean(dur_ps for dur_ps, _ in steps)
+    if not samples or whole <= 0:
+        return 0.0
+    by_slices = _TOLD if cause in _BY_STACKS else ON_DEVICES
+    told = fmean(
+        sum(ps for label, ps in parts.items() if label in by_slices and label != cause) for _, parts in steps
+    )
+    sampled = whole - told
+    number = samples * sampled / whole
+    if number <= 0:
+        return 0.0
+    share = min(max((left - told) / sampled, 1 / max(number, 2.0)), 0.5)
+    return sampled * sqrt(share * (1 - share) / number)

@@ -1,0 +1,88 @@
+"""What a profiler makes of steps: how long they, and the calls that mark them, take with and without one.
+
+A profiler makes longer what has events. A cause that sleeps or runs Python has none, so what it hides in a
+long step comes out once it is gone: the ratio of whole steps says little of what is left. The recorder times
+the call that marks a step apart from the rest, with and without a profiler, and events are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from statistics import median
+
+from stepscope.instruments.thresholds import MEASURED, tuned
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PaceThresholds:
+    """What a profiler costs."""
+
+    event_ps: int = tuned(
+        10**6,
+        "what an event costs the thread it is on: about a microsecond, measured with TensorFlow and JAX",
+        fitted_on=MEASURED,
+        slack=(0.0, inf),
+    )
+    least_ratio: float = tuned(
+        0.4,
+        "no profiler makes a step longer than 1 / 0.4: the rest of a difference has other reasons",
+        slack=(0.0, inf),
+    )
+    beside_call: float = tuned(
+        0.8,
+        "the cause lies beside the call when so much of it fits there: medians do not add up",
+        slack=(0.0, inf),
+    )
+    few_steps: int = tuned(3, "fewer steps have no median that is worth comparing", slack=(0.0, inf))
+
+
+THRESHOLDS = PaceThresholds()
+_HAS_EVENTS = frozenset({"compile", "compute", "dispatch", "setup", "copy", "input", "communication", "idle"})
+"""Causes that consist of what a profiler records, event by event."""
+
+
+@dataclass(frozen=True)
+class Paces:
+    """Medians of steps, and of the calls that mark them, with and without a profiler."""
+
+    traced_ps: float
+    untraced_ps: float
+    call_traced_ps: float | None = None
+    call_untraced_ps: float | None = None
+    events: float = 0.0
+    """Events of a traced step, over all threads."""
+
+    def ratio(self, cause: str, took_ps: float, left_ps: float) -> float:
+        """What is left of a step without a profiler, as part of the same with one. took_ps: what the cause
+        takes of a typical step; left_ps: the rest of it."""
+        if left_ps <= 0:
+            return 1.0
+        call = None
+        if self.call_traced_ps and self.call_untraced_ps is not None:
+            call = self.call_untraced_ps / self.call_traced_ps
+            beside_ps = self.traced_ps - self.call_traced_ps
+            if THRESHOLDS.beside_call * took_ps <= beside_ps and self.call_traced_ps >= left_ps / 2:
+                # The cause lies beside the call, and the call is most of what is left.
+                return min(max(call, THRESHOLDS.least_ratio), 1.0)
+        cost_ps = min(max(self.traced_ps - self.untraced_ps, 0.0), self.events * THRESHOLDS.event_ps * 2)
+        if cause in _HAS_EVENTS:
+            return min(max(1 - cost_ps / self.traced_ps, THRESHOLDS.least_ratio), 1.0)
+        # All events are in what is left.
+        cost_ps = min(cost_ps, self.events * THRESHOLDS.event_ps)
+        return min(max(1 - cost_ps / left_ps, THRESHOLDS.least_ratio), 1.0)
+
+
+def paces_of(rows: Sequence[tuple[bool, str, float]], events: float) -> Paces | None:
+    """From the rows of traced_durations, in nanoseconds: whether it is the call, series, duration. None
+    without enough steps of both kinds."""
+
+    def typical(of_call: bool, series: str) -> float | None:
+        values = [value for call, name, value in rows if call == of_call and name == series]
+        return 1000 * median(values) if len(values) >= THRESHOLDS.few_steps else None
+
+    traced, untraced = typical(False, "traced_ns"), typical(False, "untraced_ns")
+    if not traced or untraced is None:
+        return None
+    return Paces(traced, untraced, typical(True, "traced_ns"), typical(True, "untraced_ns"), events)
