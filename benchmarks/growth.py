@@ -29,7 +29,7 @@ from typing import Any
 
 import generate_growth
 import kept
-from measure import Outcome, run_limited
+from measure import MILLION, MOST_SLOPE, Outcome, of_a_million, run_limited
 from run import apart
 from stepscope.cli import verbs
 
@@ -39,7 +39,7 @@ TINY = 100
 """Events of a recording whose cost is the fixed one."""
 LEAST_S, NOISE_S = 0.5, 0.2
 """Processor seconds from which on a slope is told; what is taken for nothing at the smaller size."""
-MOST_SLOPE, FIRST_ANSWER_S, OVERVIEW_S, MEMORY_MB = 1.1, 3.0, 2.0, 2000.0
+MEMORY_MB = 2000.0
 FORMATS = (".json", ".parquet", ".ndjson", ".csv", ".duckdb", ".pb", ".collapsed", ".speedscope.json")
 """Extensions that `export` is asked for; others need a service, or libraries of their own."""
 QUERY = "SELECT name, count(*) AS n, sum(dur_ps) AS ps FROM slice GROUP BY name ORDER BY ps DESC LIMIT 20"
@@ -242,8 +242,8 @@ def broken(kind: str, rows: dict[str, Any]) -> list[str]:
         steepest = _steepest(row["slopes"])
         if steepest > MOST_SLOPE:
             found.append(f"{kind}: {name} grows with the power {steepest:g} of the events")
-        million, most = row["cells"].get("1000000"), row["cells"].get("10000000")
-        limit = OVERVIEW_S if name == "page report/first" else FIRST_ANSWER_S
+        million, most = row["cells"].get(str(MILLION)), row["cells"].get(str(10 * MILLION))
+        limit = of_a_million(name)
         if million and (million["processor_s"] is None or million["processor_s"] > limit):
             found.append(f"{kind}: {name} takes {_seconds(million)} s of a million events, wanted {limit:g}")
         if most and most["peak_mb"] > MEMORY_MB:

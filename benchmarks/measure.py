@@ -17,6 +17,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+MILLION = 1_000_000
+MOST_SLOPE = 1.1
+"""Of the logarithm of the time over that of the events."""
+
+
+def of_a_million(name: str) -> float:
+    """Seconds of the processor that an answer about a million events may take: a verb's first one, or one of
+    the page, which has the recording decoded."""
+    return 2.0 if name == "page report/first" else 3.0
+
 
 @dataclass(frozen=True)
 class Route:

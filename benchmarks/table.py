@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import kept
+from measure import MILLION, MOST_SLOPE, of_a_million
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured.md"
 HEAD = """\
@@ -230,9 +231,42 @@ def gate(found: Found) -> Iterator[Line]:
     yield Line(f"{what}: a layer of another width is named", percent(found["found"]), goal="at least 90 %")
 
 
+ANSWERS = ("summary", "memory", "report .json", "page report/first")
+"""Answers whose cost is shown of each kind of recording, beside the dearest one."""
+
+
+def growth(found: Found) -> Iterator[Line]:
+    """Of growth.py: some answers to the largest recording of each kind."""
+    for kind, told in found["kinds"].items():
+        when = measured(told["date"], told["machine"])
+        events = max(int(size) for row in told["rows"].values() for size in row["cells"])
+        asked = {name: row for name, row in told["rows"].items() if str(events) in row["cells"]}
+        cells = {name: row["cells"][str(events)] for name, row in asked.items()}
+        took = {name: cell["processor_s"] for name, cell in cells.items() if "ended" not in cell}
+        dearest = max(took, key=lambda name: took[name])
+        for name in dict.fromkeys((*(one for one in ANSWERS if one in took), dearest)):
+            what = f"{kind}, {events:,} events: `{name}`{', the dearest' if name == dearest else ''}"
+            ours = f"{number(took[name])} s of the processor, {cells[name]['peak_mb']:,} MB"
+            steepest = asked[name]["slopes"][-1]
+            power = "" if steepest is None else f"grows with the power {steepest}"
+            yield Line(
+                what, ours, ratio=power, goal=_held_to(name, events, took[name], steepest), measured=when
+            )
+
+
+def _held_to(name: str, events: int, took_s: float, steepest: float | None) -> str:
+    """The goals of an answer, and whether one is missed."""
+    goals = [] if steepest is None else [(f"a power of at most {MOST_SLOPE}", steepest > MOST_SLOPE)]
+    if events == MILLION:
+        most = of_a_million(name)
+        goals.append((f"at most {number(most)} s", took_s > most))
+    return "; ".join(f"{goal}{', missed' * is_missed}" for goal, is_missed in goals)
+
+
 SECTIONS: dict[str, dict[str, Callable[[Found], Iterator[Line]]]] = {
     "Reading, keeping and asking": {"rows": rows},
     "Lakes of many hosts": {"fleet": fleet},
+    "Nothing grows faster than its work": {"growth": growth},
     "The page": {"page": page, "page-lake": page, "perfetto-ui": perfetto_ui},
     "Compiled programs": {"hlo-index": hlo_index, "hlo-diff": hlo_diff, "layouts": layouts},
     "What recording costs": {"record-cost": record_cost},

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stepscope.formats._profile_events import MOST_BYTES, MOST_DEPTH, Events, listed, member, number, parse
+from stepscope.formats._profile_events import MOST_BYTES, MOST_DEPTH, Events, exact, listed, member, parse
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
@@ -39,20 +39,21 @@ def build(pieces: Pieces) -> Store:
     nodes = {node["id"]: node for node in listed(member(whole, "nodes")) if _is_id(member(node, "id"))}
     stacks = dict(_stacks(nodes))
     samples, deltas = listed(member(whole, "samples")), listed(member(whole, "timeDeltas"))
-    start, end = number(member(whole, "startTime")), number(member(whole, "endTime"))
+    start, end = exact(member(whole, "startTime")), exact(member(whole, "endTime"))
     if not samples or len(deltas) < len(samples) or start is None:
         raise Damaged("it has no samples with their times")
     times, at = [], start
-    for delta in deltas[: len(samples)]:
+    lengths = [exact(delta) for delta in deltas[: len(samples)]]
+    for length in lengths:
         # V8 has been seen to write deltas below zero: a sample that was taken late.
-        at = max(start, at + (number(delta) or 0))
+        at = max(start, at + (length or 0))
         times.append(int((at - start) * _US))
     order = sorted(range(len(samples)), key=lambda i: (times[i], i))
     ends = [times[i] for i in order[1:]]
     ends.append(max(times[order[-1]], int(((end if end is not None else at) - start) * _US)))
     events = Events(origin_ps=0)
     events.miss(sum(_key(sample) not in stacks for sample in samples))
-    events.miss(sum(number(one) is None for one in deltas[: len(samples)]))
+    events.miss(sum(length is None for length in lengths))
     events.thread(1, 1, "JavaScript", "main")
     events.stacks(
         ((stacks.get(_key(samples[i]), []), times[i], until) for i, until in zip(order, ends, strict=True)),
