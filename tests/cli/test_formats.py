@@ -32,7 +32,7 @@ WORDS = {
     "summary": [TF_DATA],
     "pipeline": [TF_DATA],
     "memory": [STEPS],
-    "whatif": [TF_DATA],
+    "whatif": [TF_DATA, "--op", "EagerPyFunc=0.5"],
     "roofline": [GPU],
     "diff": [TF_DATA, TF_DATA],
     "check": ["--baseline", TF_DATA, "--candidate", TF_DATA],

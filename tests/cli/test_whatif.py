@@ -36,6 +36,12 @@ def test_what_limits_the_steps_is_told_as_in_the_summary(capsys: pytest.CaptureF
     assert document(capsys, UPLOADS, "--without", "copy") == found
 
 
+def test_a_bound_is_a_prediction(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, str(SAMPLES / "xplane" / "jax.xplane.pb.gz"))
+    assert found["then_ps"] is None
+    assert found["high"] is not None
+
+
 def test_how_long_batches_take_that_are_made_in_another_way_is_not_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -394,7 +394,7 @@ def test_a_summary_prices_what_was_proved(tmp_path: Path, capsys: pytest.Capture
 
     for left, names in (
         ("step_if_removed_ps", ("gpu", "torch_uploads.json.gz")),
-        ("high", ("capture", "python_loop")),
+        ("high", ("xplane", "jax.xplane.pb.gz")),
     ):
         answer, (lost,) = priced(*names)
         part = 1 - answer[left] / answer["step_ps"]

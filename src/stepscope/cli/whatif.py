@@ -55,7 +55,7 @@ def parser() -> Parser:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Prints what is predicted. Exit code 2 when nothing can be."""
+    """Prints what is predicted, a number or a bound. Exit code 2 when nothing can be."""
     need_paths(options, "whatif")
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
@@ -66,4 +66,4 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with opened(options, console) as (trace, _):
         report = whatif_request.answer(trace, asked, " ".join(options.paths))
     show(report, options, console)
-    return 0 if report.document["then_ps"] is not None else 2
+    return 0 if any(report.document[key] is not None for key in ("then_ps", "low", "high")) else 2
