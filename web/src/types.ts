@@ -158,5 +158,7 @@ export interface View {
   key: string;
   /** Whether there is anything to see; a view without this always has. */
   hasAny?: (catalog: Catalog) => boolean;
+  /** Whether it is about what runs, and something does; a view with this needs no recording. */
+  runs?: () => boolean;
   Component: () => preact.JSX.Element;
 }

@@ -41,6 +41,7 @@ from stepscope.server.recording_routes import (
     catalog,
     doing,
     export,
+    live,
     news,
     reload,
     report,
@@ -69,6 +70,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", SESSION, session),
     ("GET", "/api/catalog", catalog),
     ("GET", "/api/news", news),
+    ("GET", "/api/live", live),
     ("POST", "/api/reload", reload),
     ("GET", "/api/beside", beside),
     ("POST", "/api/add", add),
@@ -106,7 +108,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
 """Everything but the files of the page."""
 
 
-_TIMELESS = frozenset({session, news, reload, beside, add, doing})
+_TIMELESS = frozenset({session, news, live, reload, beside, add, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 
