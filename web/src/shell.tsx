@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { go, place } from "./address";
 import { embedded, once } from "./api";
 import { added, type Command } from "./commands";
@@ -51,6 +51,27 @@ const commands = (): Command[] => [
   ...added.value,
 ];
 
+/** Closes the dialog, and then does something: what is behind a dialog takes no focus. */
+function leave(then: () => void): void {
+  const open = overlay.value !== null;
+  overlay.value = null;
+  if (open) setTimeout(then);
+  else then();
+}
+
+/** Whether a dialog is open. Where the focus was is where it goes back to. */
+function useDialog(): boolean {
+  const before = useRef<Element | null>(null);
+  const open = overlay.value !== null;
+  if (open) before.current ??= document.activeElement;
+  useLayoutEffect(() => {
+    if (open) return;
+    if (before.current instanceof HTMLElement) before.current.focus({ preventScroll: true });
+    before.current = null;
+  }, [open]);
+  return open;
+}
+
 function Palette(): JSX.Element {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
@@ -64,10 +85,7 @@ function Palette(): JSX.Element {
     ...commands().filter((c) => c.title.toLowerCase().includes(text.toLowerCase())),
     ...fitting(items, text),
   ];
-  const go = (command: Command | undefined) => {
-    overlay.value = null;
-    command?.run();
-  };
+  const go = (command: Command | undefined) => leave(() => command?.run());
   const onKey = (e: KeyboardEvent) => {
     if (e.key === "ArrowDown") setAt(Math.min(at + 1, fits.length - 1));
     else if (e.key === "ArrowUp") setAt(Math.max(at - 1, 0));
@@ -161,8 +179,7 @@ function onKey(e: KeyboardEvent): void {
     const command = commands().find((c) => c.key === e.key);
     if (command) {
       e.preventDefault();
-      overlay.value = null;
-      command.run();
+      leave(command.run);
     }
   }
 }
@@ -200,9 +217,10 @@ export function Shell(): JSX.Element {
   useEffect(() => {
     document.title = `${title} - stepscope`;
   }, [title]);
+  const open = useDialog();
   return (
     <>
-      <header>
+      <header inert={open}>
         <b class="brand">stepscope</b>
         <nav aria-label="Views">
           {there.value.map((v) => (
@@ -233,7 +251,7 @@ export function Shell(): JSX.Element {
         </button>
       </header>
       <News />
-      <main key={name} class={name}>
+      <main key={name} class={name} inert={open}>
         <Component />
       </main>
       {overlay.value !== null && (

@@ -129,6 +129,8 @@ export interface Step {
 }
 export interface Source {
   source_id?: string;
+  /** What wrote it. */
+  producer?: string;
   run_id: string;
   host_id: string;
   name: string;

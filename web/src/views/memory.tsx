@@ -130,7 +130,7 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
     );
   if (!allocators.length)
     return (
-      <Empty title="No memory" commands={["stepscope record -- python train.py"]}>
+      <Empty title="No memory" commands={["stepscope train.py"]}>
         {report.headline.map((sentence) => (
           <p>
             <Prose text={sentence} />

@@ -172,7 +172,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0);
   if (!ops.rows.length)
     return (
-      <Empty title="No ops" commands={["stepscope record -- python train.py", "stepscope xla cost DUMP"]}>
+      <Empty title="No ops" commands={["stepscope train.py", "stepscope xla cost DUMP"]}>
         <p>
           The recording holds no slices of ops: profilers record them, and a dump of XLA tells what each
           instruction costs, not how long it takes.
