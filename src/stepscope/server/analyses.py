@@ -80,7 +80,7 @@ def ops(trace: OpenTrace) -> dict[str, Any]:
 def launching(trace: OpenTrace) -> dict[str, Any]:
     """What ran on devices by the op of the program that launched it; the largest self times."""
     rows = dicts(trace.query(statement("page_launching_ops", most=MOST_OPS)))
-    return {"rows": [{**row, "feeds": False} for row in rows]}
+    return {"rows": [{**row, "self_ps": row.pop("own_ps"), "feeds": False} for row in rows]}
 
 
 def buffers(trace: OpenTrace) -> dict[str, Any]:

@@ -16,7 +16,7 @@
 --   class | text | class of the op
 --   slices | int | how many
 --   total_ps | ps | durations with children, added up
---   self_ps | ps | self times, added up
+--   own_ps | ps | self times, added up
 --   min_ps | ps | shortest duration
 --   max_ps | ps | longest duration
 WITH launched AS (
@@ -48,10 +48,10 @@ SELECT
   k.class,
   COUNT(*) AS slices,
   sum!(k.dur_ps) AS total_ps,
-  sum!(k.self_ps) AS self_ps,
+  sum!(k.self_ps) AS own_ps,
   MIN(k.dur_ps) AS min_ps,
   MAX(k.dur_ps) AS max_ps
 FROM launched AS k
 GROUP BY k.run_id, k.host_id, k.place, k.device, k.op, k.op_type, k.launched_by, k.class
-ORDER BY nulls_last!(self_ps DESC, k.op, k.op_type, k.launched_by, k.run_id, k.host_id, k.place, k.device, k.class)
+ORDER BY nulls_last!(own_ps DESC, k.op, k.op_type, k.launched_by, k.run_id, k.host_id, k.place, k.device, k.class)
 LIMIT $most
