@@ -171,6 +171,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
         <label class="option">
           <span>Graph</span>
           <select
+            class="wide"
             name="graph"
             value={number}
             onChange={(e) => {

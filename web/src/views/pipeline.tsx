@@ -488,7 +488,12 @@ function Shown({ report }: { report: PipelineReport }): JSX.Element {
       {all.length > 1 && (
         <label>
           {counted(all.length, "pipeline")}:{" "}
-          <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
+          <select
+            class="wide"
+            name="pipeline"
+            value={number}
+            onInput={(e) => setNumber(Number(e.currentTarget.value))}
+          >
             {all.map((one, i) => (
               <option value={i}>
                 {plain(recordingOf(one.path), 60)}: {one.verdict.replaceAll("_", " ")}
