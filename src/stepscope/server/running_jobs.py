@@ -61,10 +61,10 @@ class RunningJobs:
 
     def told(self) -> dict[str, Any]:
         """All programs as they are now. StepscopeError where one cannot be read."""
-        return {"waits": self.waits, "jobs": [self._job(path) for path in list(self._programs)]}
+        programs = list(self._programs.items())  # somebody may open the recordings meanwhile
+        return {"waits": self.waits, "jobs": [self._job(path, program) for path, program in programs]}
 
-    def _job(self, path: str) -> dict[str, Any]:
-        program = self._programs[path]
+    def _job(self, path: str, program: live.WatchedProgram) -> dict[str, Any]:
         folder, record, running = program.look()
         recorded = program.recorded(running)
         open_now = recorded is not None and recorded == self._opened.get(path)

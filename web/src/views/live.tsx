@@ -4,6 +4,7 @@ import { go } from "../address";
 import { post } from "../api";
 import { ceiling, ticks } from "../axis";
 import { colourOf } from "../colours";
+import { Empty } from "../empty";
 import { counted, duration } from "../format";
 import { atFirst, type Job, useLive } from "../live";
 import { Problem } from "../loading";
@@ -231,6 +232,13 @@ function LiveView(): JSX.Element {
   return (
     <>
       {error !== null && <Problem error={error} />}
+      {!live.jobs.length && (
+        <Empty title="Nothing runs any more">
+          <p>
+            The program has ended, and its recording is open: <a href="#overview">Overview</a>.
+          </p>
+        </Empty>
+      )}
       {live.jobs.map((job) => (
         <One key={job.folder} job={job} />
       ))}
