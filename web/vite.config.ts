@@ -27,13 +27,14 @@ const labels: Plugin = {
   transform: (code, id) => (id.endsWith("/src/style.css") ? colours() + code : null),
 };
 
-/** The views of a notebook's frame: all but the editor, which is larger than the rest together. */
-const withoutEditor: Plugin = {
-  name: "without-editor",
+/** The views of a notebook's frame: all but the editor, which is larger than the rest together, and what
+ * runs, which a notebook does not serve. */
+const withoutSome: Plugin = {
+  name: "without-some",
   enforce: "pre",
   transform: (code, id) =>
     id.endsWith("/shell.tsx")
-      ? code.replace('"./views/*.tsx"', '["./views/*.tsx", "!./views/sql.tsx"]')
+      ? code.replace('"./views/*.tsx"', '["./views/*.tsx", "!./views/sql.tsx", "!./views/live.tsx"]')
       : null,
 };
 
@@ -79,7 +80,7 @@ export default defineConfig({
   base: "./",
   oxc,
   define,
-  plugins: [labels, alone("page", "src/report.tsx"), alone("frame", "src/frame.tsx", [withoutEditor])],
+  plugins: [labels, alone("page", "src/report.tsx"), alone("frame", "src/frame.tsx", [withoutSome])],
   build: {
     outDir: "../src/stepscope/server/assets",
     emptyOutDir: true,

@@ -16,6 +16,7 @@ from stepscope.instruments.pipeline.verdict import CaptureEvidence, Diagnosis, d
 from stepscope.instruments.pipeline.whatif import Setting
 from stepscope.report import whatif_request
 from stepscope.report.whatif_request import WhatIfRequest
+from stepscope.server import whatif as server_whatif
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.instruments.pipelines import sequential
@@ -102,6 +103,23 @@ def test_a_stage_without_work_leaves_the_least_that_is_judged_to_be_left(name: s
     more = whatif.ask(found, [Setting(number, 1, 0.0) for number in (*gone, *others)])
     assert more is not None
     assert more.prediction.step_ps <= predicted.step_ps * 1.01
+
+
+@pytest.mark.parametrize("name", ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz"])
+def test_a_slider_says_what_whatif_says_of_workers(name: str) -> None:
+    with trace.open(SAMPLES / name, cache=False) as opened:
+        found = find(opened.query)
+        said = whatif_request.answer(opened, WhatIfRequest(workers=4), name).document
+    limiting = found[0].diagnosis.bottleneck
+    assert limiting is not None
+    stages = [{"number": limiting.stage.number, "width": 4, "work": 1.0}]
+    moved = server_whatif.answer(found, {"pipeline": 0, "cores": None, "prefetch": False, "stages": stages})
+    assert (moved["now_ps"], moved["step_ps"], moved["low"], moved["high"]) == (
+        said["recorded_ps"],
+        said["then_ps"],
+        said["low"],
+        said["high"],
+    )
 
 
 @given(st.sampled_from(RECORDINGS), st.lists(st.floats(0, 1), min_size=30, max_size=30))

@@ -160,6 +160,7 @@ def test_keys_reach_all_controls_and_show_where_they_are(tab: Browser, view: str
 def test_the_palette_and_the_help_are_dialogs_that_keys_open_and_close(tab: Browser) -> None:
     open_view(tab, "overview")
     for key, modifiers, name in (("k", 2, "Commands"), ("?", 0, "Keys")):
+        tab.value("document.querySelector('header button').focus()")
         tab._call("Input.dispatchKeyEvent", type="keyDown", key=key, modifiers=modifiers)
         _until(
             tab, f"document.querySelector('[role=dialog]')?.getAttribute('aria-label') === {json.dumps(name)}"
@@ -168,11 +169,13 @@ def test_the_palette_and_the_help_are_dialogs_that_keys_open_and_close(tab: Brow
         assert tab.value(CONTRAST) == []
         inside = "document.querySelector('[role=dialog]').contains(document.activeElement)"
         _until(tab, inside)
+        assert tab.value("['header', 'main'].map(one => document.querySelector(one).inert)") == [True, True]
         for kind in ("rawKeyDown", "keyUp"):
             tab._call(
                 "Input.dispatchKeyEvent", type=kind, key="Escape", code="Escape", windowsVirtualKeyCode=27
             )
         _until(tab, "!document.querySelector('[role=dialog]')")
+        _until(tab, "document.activeElement === document.querySelector('header button')")
 
 
 @pytest.mark.repeats("every view in two themes")

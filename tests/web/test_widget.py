@@ -119,7 +119,7 @@ def notebook(within: Within, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def test_the_frame_has_the_views_of_the_page() -> None:
     files = (Path(__file__).parents[2] / "web" / "src" / "views").glob("*.tsx")
-    assert {path.stem for path in files} - {"sql"} == set(VIEWS)
+    assert {path.stem for path in files} - {"sql", "live"} == set(VIEWS)
 
 
 WORDS = {

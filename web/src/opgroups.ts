@@ -10,6 +10,8 @@ export interface OpRow {
   device: string | null;
   op: string | null;
   op_type: string | null;
+  /** The op of the program that launched it on a device, where that is asked for. */
+  launcher?: string | null;
   class: string | null;
   /** It works for the input pipeline. */
   feeds: boolean;
@@ -35,7 +37,7 @@ export interface Group {
 /** What the op is part of. */
 export type Part = "model" | "input pipeline";
 export const partOf = (row: OpRow): Part => (row.feeds ? "input pipeline" : "model");
-export type Dimension = "op_type" | "op" | "scope" | "device";
+export type Dimension = "op_type" | "op" | "launcher" | "scope" | "device";
 
 /** Where an op is in the hierarchy of names: a/b of a/b/MatMul; "" when it is in none. */
 export function scopeOf(op: string | null): string {
@@ -51,10 +53,11 @@ export function kernelName(name: string): string {
   return head !== name && found ? found[1]! : name;
 }
 
-function keyOf(row: OpRow, by: Dimension): string {
+/** What a row is grouped by. */
+export function keyOf(row: OpRow, by: Dimension): string {
   if (by === "scope") return scopeOf(row.op) || "(no scope)";
   if (by === "device") return [row.run_id, row.host_id, row.device ?? row.place].filter(Boolean).join(" / ");
-  return row[by] ?? "(unknown)";
+  return row[by] ?? (by === "launcher" ? "(nothing known)" : "(unknown)");
 }
 
 const least = (a: number | null, b: number | null): number | null =>

@@ -29,7 +29,7 @@ export function Inside({ section }: { section: Section }): JSX.Element {
   const flame = tree !== null && tree.size !== "" && boxes(tree).length > 0;
   return (
     <>
-      {section.question && (
+      {section.question && !section.title.endsWith(section.question) && (
         <p class="quiet question">
           <Prose text={section.question} />
         </p>
@@ -96,7 +96,9 @@ function Folded({ section, id, open }: { section: Section; id: string; open: boo
           <Heading section={section} />
         </h2>{" "}
         <span class="quiet">
-          <Prose text={section.answer[0] ?? section.question} />
+          <Prose
+            text={section.answer[0] ?? (section.title.endsWith(section.question) ? "" : section.question)}
+          />
         </span>
       </summary>
       <Inside section={section} />

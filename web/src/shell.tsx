@@ -1,10 +1,11 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { go, place } from "./address";
 import { embedded, once } from "./api";
 import { added, type Command } from "./commands";
 import { Empty } from "./empty";
+import { atFirst } from "./live";
 import { News } from "./news";
 import { plain } from "./plain";
 import { fitting, found as foundAll, type Item } from "./search";
@@ -17,18 +18,25 @@ export const views: View[] = Object.values(found)
   .map((file) => file.view)
   .sort((a, b) => a.order - b.order);
 
-const named = computed(() => place.value.slice(1).split("?")[0]!);
-/** The view that the address names; the first one where it names none, null where there is no such view. */
-const current = computed(() =>
-  named.value ? (views.find((v) => v.name === named.value) ?? null) : views[0]!,
-);
-
 const overlay = signal<"palette" | "help" | null>(null);
 
 /** What there is to look at, once that is known. */
 const known = signal<Catalog | null>(null);
 /** The views that have something to show. */
-const there = computed(() => views.filter((v) => known.value === null || !v.hasAny || v.hasAny(known.value)));
+const there = computed(() =>
+  views.filter((v) =>
+    v.runs ? v.runs() : !atFirst.value.waits && (known.value === null || !v.hasAny || v.hasAny(known.value)),
+  ),
+);
+
+const named = computed(() => place.value.slice(1).split("?")[0]!);
+/** The view that the address names; the first one where it names none, or while there is nothing else to see,
+ * null where there is no such view. */
+const current = computed(() =>
+  named.value && !atFirst.value.waits
+    ? (views.find((v) => v.name === named.value && (!v.runs || v.runs())) ?? null)
+    : (there.value[0] ?? null),
+);
 
 const commands = (): Command[] => [
   ...there.value.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
@@ -43,19 +51,41 @@ const commands = (): Command[] => [
   ...added.value,
 ];
 
+/** Closes the dialog, and then does something: what is behind a dialog takes no focus. */
+function leave(then: () => void): void {
+  const open = overlay.value !== null;
+  overlay.value = null;
+  if (open) setTimeout(then);
+  else then();
+}
+
+/** Whether a dialog is open. Where the focus was is where it goes back to. */
+function useDialog(): boolean {
+  const before = useRef<Element | null>(null);
+  const open = overlay.value !== null;
+  if (open) before.current ??= document.activeElement;
+  useLayoutEffect(() => {
+    if (open) return;
+    if (before.current instanceof HTMLElement) before.current.focus({ preventScroll: true });
+    before.current = null;
+  }, [open]);
+  return open;
+}
+
 function Palette(): JSX.Element {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const [items, setItems] = useState<readonly Item[]>([]);
-  useEffect(() => (embedded ? undefined : foundAll((some) => setItems((all) => [...all, ...some]))), []);
+  useEffect(
+    () =>
+      embedded || atFirst.value.waits ? undefined : foundAll((some) => setItems((all) => [...all, ...some])),
+    [],
+  );
   const fits: (Command & { kind?: string })[] = [
     ...commands().filter((c) => c.title.toLowerCase().includes(text.toLowerCase())),
     ...fitting(items, text),
   ];
-  const go = (command: Command | undefined) => {
-    overlay.value = null;
-    command?.run();
-  };
+  const go = (command: Command | undefined) => leave(() => command?.run());
   const onKey = (e: KeyboardEvent) => {
     if (e.key === "ArrowDown") setAt(Math.min(at + 1, fits.length - 1));
     else if (e.key === "ArrowUp") setAt(Math.max(at - 1, 0));
@@ -149,8 +179,7 @@ function onKey(e: KeyboardEvent): void {
     const command = commands().find((c) => c.key === e.key);
     if (command) {
       e.preventDefault();
-      overlay.value = null;
-      command.run();
+      leave(command.run);
     }
   }
 }
@@ -175,21 +204,23 @@ export function Shell(): JSX.Element {
   useEffect(() => {
     setTheme(theme.value);
     addEventListener("keydown", onKey);
-    once<Catalog>("/api/catalog").then(
-      (catalog) => {
-        known.value = catalog;
-      },
-      () => undefined, // the views say what is wrong
-    );
+    if (!atFirst.value.waits)
+      once<Catalog>("/api/catalog").then(
+        (catalog) => {
+          known.value = catalog;
+        },
+        () => undefined, // the views say what is wrong
+      );
     return () => removeEventListener("keydown", onKey);
   }, []);
   const { Component, name, title } = current.value ?? { Component: Unknown, name: "", title: "No such view" };
   useEffect(() => {
     document.title = `${title} - stepscope`;
   }, [title]);
+  const open = useDialog();
   return (
     <>
-      <header>
+      <header inert={open}>
         <b class="brand">stepscope</b>
         <nav aria-label="Views">
           {there.value.map((v) => (
@@ -220,7 +251,7 @@ export function Shell(): JSX.Element {
         </button>
       </header>
       <News />
-      <main key={name} class={name}>
+      <main key={name} class={name} inert={open}>
         <Component />
       </main>
       {overlay.value !== null && (

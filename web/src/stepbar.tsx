@@ -3,6 +3,7 @@ import { colourOf } from "./colours";
 import { counted, duration } from "./format";
 import { plain } from "./plain";
 import { show } from "./scale";
+import { SharesBar } from "./shares";
 import { type Brushed, partsByStep, partsOf, placeOf } from "./stepchart";
 import type { Row, Section } from "./types";
 
@@ -85,39 +86,18 @@ export function StepBars({
 }
 
 function Bar({ whole: { title, parts }, section }: { whole: Whole; section: Section }): JSX.Element {
-  const titles = new Map(section.table!.columns.map((c) => [c.name, plain(c.title, 80)]));
-  const about = new Map(section.table!.columns.map((c) => [c.name, plain(c.about, 400)]));
+  const columns = new Map(section.table!.columns.map((c) => [c.name, c]));
   const sum = total(parts) || 1;
-  const shown = parts
-    .map((p, number) => ({ ...p, look: colourOf(p.name, number), share: show(p.ps / sum, "ratio") }))
-    .filter((p) => p.ps > 0)
-    .sort((a, b) => b.ps - a.ps);
-  return (
-    <figure>
-      <figcaption>{title}</figcaption>
-      <div
-        class="bar"
-        role="img"
-        aria-label={shown.map((p) => `${titles.get(p.name)} ${p.share}`).join(", ")}
-      >
-        {shown.map((p) => (
-          <i
-            class={p.look}
-            style={{ width: `${(100 * p.ps) / sum}%` }}
-            title={`${titles.get(p.name)}: ${duration(p.ps)}`}
-          >
-            {p.ps / sum > 0.12 && <span>{titles.get(p.name)}</span>}
-          </i>
-        ))}
-      </div>
-      <ul class="legend">
-        {shown.map((p) => (
-          <li title={about.get(p.name)}>
-            <i class={`swatch ${p.look}`} />
-            {titles.get(p.name)} <b>{p.share}</b> <span class="quiet">{duration(p.ps)}</span>
-          </li>
-        ))}
-      </ul>
-    </figure>
-  );
+  const shares = parts
+    .map((p, number) => ({
+      title: plain(columns.get(p.name)?.title ?? p.name, 80),
+      about: plain(columns.get(p.name)?.about ?? "", 400),
+      look: colourOf(p.name, number),
+      part: p.ps / sum,
+      share: show(p.ps / sum, "ratio"),
+      long: duration(p.ps),
+    }))
+    .filter((one) => one.part > 0)
+    .sort((a, b) => b.part - a.part);
+  return <SharesBar title={title} shares={shares} />;
 }

@@ -45,7 +45,7 @@ export function columnsOf(steps: Step[], most: number): StepColumn[] {
 }
 
 export const placeOf = (row: { run_id?: unknown; host_id?: unknown }): string =>
-  [row.run_id, row.host_id].filter(Boolean).join(" / ");
+  [row.run_id, row.host_id === "unknown" ? "" : row.host_id].filter(Boolean).join(" / ");
 const keyOf = (place: string, step: unknown): string => JSON.stringify([place, String(step)]);
 
 /** The parts of each step, by host and number. A number that occurs twice says nothing of either. */

@@ -129,6 +129,8 @@ export interface Step {
 }
 export interface Source {
   source_id?: string;
+  /** What wrote it. */
+  producer?: string;
   run_id: string;
   host_id: string;
   name: string;
@@ -158,5 +160,7 @@ export interface View {
   key: string;
   /** Whether there is anything to see; a view without this always has. */
   hasAny?: (catalog: Catalog) => boolean;
+  /** Whether it is about what runs, and something does; a view with this needs no recording. */
+  runs?: () => boolean;
   Component: () => preact.JSX.Element;
 }

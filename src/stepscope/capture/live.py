@@ -30,6 +30,8 @@ WINDOW_NS = 10_000_000_000
 WRITE_NS = 1_000_000_000
 DURATIONS = 120
 """Steps whose durations live.json lists."""
+RSS_SAMPLES = 120
+"""Samples of memory that it lists, about one a second."""
 MOST_LINES, MOST_TOLD = 10, 30
 SLOW = 3
 """A step that takes so many times the median is slow."""
@@ -282,6 +284,7 @@ class Live:
             "lines": _lines(seen.places()),
             **seen.told(MOST_TOLD),
             "rss_bytes": resident_bytes(),
+            **self._ring.memory(RSS_SAMPLES),
             "cores": round((cpu - cpu_before) / max(now - before, 1), 3),
             "slow": list(self._slow),
             "hangs": list(self._hangs),

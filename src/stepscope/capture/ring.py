@@ -195,6 +195,14 @@ class Ring:
         stacks = self._stacks
         return SeenLooks([look for look in _copy(stacks.looks) if look.unix_ns >= begin_unix_ns], stacks)
 
+    def memory(self, most: int) -> Dict[str, Any]:
+        """The last samples of the memory of the process, and the time from the first of them to the last."""
+        samples = _copy(self._samples)[-most:]
+        return {
+            "recent_rss_bytes": [sample["rss_bytes"] for sample in samples],
+            "recent_rss_ns": samples[-1]["unix_ns"] - samples[0]["unix_ns"] if samples else 0,
+        }
+
     def moment(self, name: str, why: str, odd: Optional[StepTimes] = None) -> Moment:
         """What is kept now. odd: the step that it is about; it may go on."""
         steps = _copy(self._steps)

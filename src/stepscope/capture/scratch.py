@@ -42,7 +42,7 @@ def sweep(folder: Path) -> None:
     """Removes what killed launchers of this user have left. OSError when the folder cannot be listed."""
     for path in folder.glob(PREFIX + "*"):
         with contextlib.suppress(OSError, ValueError):  # gone meanwhile, or damaged: it stays
-            if _is_own(path) and _is_left(path):
+            if _is_own(path) and is_left(path):
                 shutil.rmtree(str(path), ignore_errors=True)
 
 
@@ -51,7 +51,7 @@ def _is_own(path: Path) -> bool:
     return stat.S_ISDIR(seen.st_mode) and (not hasattr(os, "getuid") or seen.st_uid == os.getuid())
 
 
-def _is_left(path: Path) -> bool:
+def is_left(path: Path) -> bool:
     """True when the launcher has ended, and so has every process that it or its program started in Python.
 
     A folder without such notes stays: it may be about to get them.

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 ABOUT = "a page in your browser: timeline, ops, input pipeline, memory, SQL"
 EPILOG = """The first line on stdout is the URL of the page. It contains a secret that lets you in: do not
-pass it on. Only this machine is served; from another one, forward the port with ssh as the message says."""
+pass it on. Only this machine is served; from another one, forward the port with ssh as the message says.
+
+Of a program that `stepscope record --live` runs, give the folder of its recording or the number of its
+process: the page shows it as `stepscope top` does, and its recording when there is one.
+
+  stepscope record --live -o rec train.py &
+  stepscope serve rec"""
 
 
 def parser(verb: str = "serve") -> Parser:
@@ -58,10 +64,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.reading import tell_skipped
     from stepscope.server import run as server
     from stepscope.server.console import Settings
+    from stepscope.server.running_jobs import RunningJobs
     from stepscope.server.sibling_files import SiblingFiles
     from stepscope.session import trace
-    from stepscope.sources.stores import is_store
-    from stepscope.sources.user_paths import is_lake
 
     with contextlib.ExitStack() as kept:
         paths = [kept.enter_context(_standard_input()) if path == "-" else path for path in options.paths]
@@ -70,15 +75,19 @@ def run(options: argparse.Namespace, console: Console) -> int:
             # The page and its SQL run in two processes, which share what is decoded through a cache.
             cache = kept.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-cache-"))
 
-        def open_trace() -> OpenTrace:
-            # The page shows the report of everything.
-            return trace.open(*paths, cache=cache, lake=options.lake, memory_bytes=config.report_bytes())
+        jobs = RunningJobs(paths)
 
-        first = open_trace()  # before anything is served: a wrong path is an error of the command
-        tell_skipped(first.skipped, console)
+        def open_trace() -> OpenTrace:
+            jobs.need_something()
+            # The page shows the report of everything.
+            return trace.open(*jobs.open, cache=cache, lake=options.lake, memory_bytes=config.report_bytes())
+
+        # Before anything is served: a wrong path is an error of the command.
+        opened = [] if jobs.waits else [open_trace()]
+        for first in opened:
+            tell_skipped(first.skipped, console)
         listening = kept.enter_context(server.bind(options.port))
         port = listening.getsockname()[1]
-        opened = [first]
 
         def announce(url: str) -> None:
             _write_address(url, port, options, console)
@@ -91,18 +100,25 @@ def run(options: argparse.Namespace, console: Console) -> int:
             with trace.open(path, cache=cache):  # what is wrong with it is told before all is opened again
                 pass
 
-        settings = Settings(tuple(paths), cache=cache, lake=options.lake)
-        given = [path for path in (options.lake, *paths) if path is not None]
-        lakes = [Path(path) for path in given if not is_store(path) and is_lake(Path(path))]
+        settings = Settings(jobs.open, cache=cache, lake=options.lake)
         server.serve(
             lambda: opened.pop() if opened else open_trace(),
             settings,
             listening,
             announce,
-            lakes=lakes,
+            lakes=_lakes((options.lake, *paths)),
             beside=SiblingFiles(paths, check),
+            jobs=jobs,
         )
     return 0
+
+
+def _lakes(given: Sequence[str | None]) -> list[Path]:
+    """Those of this machine."""
+    from stepscope.sources.stores import is_store
+    from stepscope.sources.user_paths import is_lake
+
+    return [Path(path) for path in given if path is not None and not is_store(path) and is_lake(Path(path))]
 
 
 def _check_packages() -> None:

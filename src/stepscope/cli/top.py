@@ -16,7 +16,8 @@ EPILOG = """Shows a program that was started with `stepscope record --live`, giv
 or the number of the process: what takes most of the last ten seconds and its line, how long steps take and
 what their parts are, the memory of the process, steps that took far longer than the others, the moments that
 were kept, which are read as recordings, and files with the stacks of all threads, written when no step ended
-for half a minute. SIGUSR2 has these stacks written at once, into stacks-on-signal.txt.
+for half a minute. SIGUSR2 has these stacks written at once, into stacks-on-signal.txt. In a browser:
+`stepscope serve PID|DIR`.
 
   stepscope record --live -o rec train.py &
   stepscope top rec
@@ -46,10 +47,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     once = options.once or options.format == "json" or not console.is_terminal
     if not once:
         sys.stdout.write("\x1b[2J")
+    program = live.WatchedProgram(options.target)
     while True:
-        folder = live.folder_of(options.target)
-        record = live.read(folder)
-        running = record is None or live.is_running(record)
+        folder, record, running = program.look()
         if options.format == "json":
             console.data.write(json.dumps({**(record or {}), "running": running}) + "\n")
             return 0
@@ -64,6 +64,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         # shows such characters and does not pass them on; the lines hold none.
         sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown[: height - 1]) + "\x1b[J")
         sys.stdout.flush()
-        if not running:
+        if not running and record is not None:
             return 0
         time.sleep(options.every)

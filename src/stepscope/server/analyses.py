@@ -77,6 +77,12 @@ def ops(trace: OpenTrace) -> dict[str, Any]:
     return {"rows": kept, "total": total, "left_out_self_ps": all_ps - sum(row["self_ps"] for row in kept)}
 
 
+def launching(trace: OpenTrace) -> dict[str, Any]:
+    """What ran on devices by the op of the program that launched it; the largest self times."""
+    rows = dicts(trace.query(statement("page_launching_ops", most=MOST_OPS)))
+    return {"rows": [{**row, "self_ps": row.pop("own_ps"), "feeds": False} for row in rows]}
+
+
 def buffers(trace: OpenTrace) -> dict[str, Any]:
     """The largest blocks of each allocator, on the page's axis of time."""
     rows = dicts(trace.query(statement("page_buffers", most=MOST_BLOCKS)))

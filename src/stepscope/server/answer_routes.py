@@ -77,6 +77,11 @@ async def ops(page: OpenPage, request: Request) -> Response:
     return Json(await page.recording.ops())
 
 
+async def launching(page: OpenPage, request: Request) -> Response:
+    """What runs on devices, by the op that launched it."""
+    return Json(await page.recording.launching())
+
+
 async def buffers(page: OpenPage, request: Request) -> Response:
     """Blocks of memory: the lifetimes of tensors."""
     return Json(await page.recording.buffers())

@@ -27,6 +27,7 @@ from stepscope.server.answer_routes import (
     graph_search,
     graph_way,
     graphs_,
+    launching,
     model_view,
     ops,
     pipeline_whatif,
@@ -41,6 +42,7 @@ from stepscope.server.recording_routes import (
     catalog,
     doing,
     export,
+    live,
     news,
     reload,
     report,
@@ -69,6 +71,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", SESSION, session),
     ("GET", "/api/catalog", catalog),
     ("GET", "/api/news", news),
+    ("GET", "/api/live", live),
     ("POST", "/api/reload", reload),
     ("GET", "/api/beside", beside),
     ("POST", "/api/add", add),
@@ -89,6 +92,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/model", model_view),
     ("GET", "/api/names", names),
     ("GET", "/api/ops", ops),
+    ("GET", "/api/ops/launching", launching),
     ("GET", "/api/memory/buffers", buffers),
     ("GET", "/api/analysis/{id}", analysis),
     ("GET", "/api/timeline", timeline),
@@ -106,7 +110,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
 """Everything but the files of the page."""
 
 
-_TIMELESS = frozenset({session, news, reload, beside, add, doing})
+_TIMELESS = frozenset({session, news, live, reload, beside, add, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +19,7 @@ from stepscope.server.console import StatementProcesses
 from stepscope.server.news import News
 from stepscope.server.recording import ServedRecording
 from stepscope.server.replies import Refused
+from stepscope.server.running_jobs import RunningJobs
 from stepscope.server.sibling_files import SiblingFiles
 
 _CELL_THREADS = 2
@@ -41,10 +43,11 @@ class OpenPage:
         access: Access,
         news: News | None = None,
         beside: SiblingFiles | None = None,
+        jobs: RunningJobs | None = None,
     ) -> None:
         """open_recording: called now, and when somebody wants to see what is new. beside: what can be opened
-        as well, by open_recording."""
-        self.beside = beside
+        as well, by open_recording. jobs: programs that run; they know what can be opened."""
+        self.beside, self.jobs = beside, jobs
         self._open = open_recording
         self.recording, self.console, self.access = open_recording(), console, access
         self.news = News() if news is None else news
@@ -60,6 +63,9 @@ class OpenPage:
     async def reopen(self) -> None:
         """Opens the recordings again. Who asks about the old ones meanwhile is still answered."""
         await asyncio.to_thread(self.news.opened)
+        if self.jobs is not None:
+            paths = await asyncio.to_thread(self.jobs.opened)
+            self.console.settings = replace(self.console.settings, paths=paths)
         old, self.recording = self.recording, self._open()
         self.opened += 1
         self._left.add(old)

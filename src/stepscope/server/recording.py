@@ -61,6 +61,13 @@ class ServedRecording:
         await self.catalog()
         return await self._once("ops", partial(self.long.ask, lambda trace: encode(analyses.ops(trace))))
 
+    async def launching(self) -> bytes:
+        """Ops that launch, as JSON."""
+        await self.catalog()
+        return await self._once(
+            "launching", partial(self.long.ask, lambda trace: encode(analyses.launching(trace)))
+        )
+
     async def buffers(self) -> bytes:
         """Blocks of memory, as JSON."""
         await self.catalog()

@@ -42,6 +42,12 @@ async def news(page: OpenPage, request: Request) -> Response:
     return Json({"sources": await asyncio.to_thread(page.news.count), "opened": page.opened})
 
 
+async def live(page: OpenPage, request: Request) -> Response:
+    """The programs that run, as they are now; whether that is all there is to see."""
+    told = {"waits": False, "jobs": []} if page.jobs is None else await asyncio.to_thread(page.jobs.told)
+    return Json({"format": 1, **told})
+
+
 async def reload(page: OpenPage, request: Request) -> Response:
     """Opens the recordings again."""
     requests.json_object(request, request.state.body)

@@ -27,6 +27,7 @@ from stepscope.server.news import News
 from stepscope.server.open_page import OpenPage
 from stepscope.server.recording import ServedRecording
 from stepscope.server.replies import Refused, error
+from stepscope.server.running_jobs import RunningJobs
 from stepscope.server.sibling_files import SiblingFiles
 
 if TYPE_CHECKING:
@@ -100,11 +101,12 @@ def serve(
     again: bool = True,
     lakes: Sequence[Path] = (),
     beside: SiblingFiles | None = None,
+    jobs: RunningJobs | None = None,
 ) -> None:
     """Serves until Ctrl-C, which it raises again as KeyboardInterrupt.
 
     announce: gets the URL, with the token, when connections are accepted. again: see Recording. lakes: where
-    new sources may appear. beside: what can be opened as well.
+    new sources may appear. beside: what can be opened as well. jobs: programs that run.
     """
     access = Access(listening.getsockname()[1])
 
@@ -115,6 +117,7 @@ def serve(
             access,
             News(lakes),
             beside,
+            jobs,
         )
         config = uvicorn.Config(
             app.build(page, assets.manifest()),

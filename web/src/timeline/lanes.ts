@@ -88,7 +88,8 @@ export function titleOfStep(step: Pick<Step, "name" | "step">): string {
 function titleOfGroup(track: Track, tracks: Track[]): string {
   const several = (key: "run_id" | "host_id") => tracks.some((other) => other[key] !== track[key]);
   const names = [several("run_id") && track.run_id, several("host_id") && track.host_id, track.group];
-  return [...new Set(names.filter(Boolean))].join(" / ");
+  // What the recording does not tell takes no room of what it does.
+  return [...new Set(names.filter((one) => one && one !== "unknown"))].join(" / ") || track.group;
 }
 
 function ordered(tracks: Track[], moved: [number, number][]): Track[] {

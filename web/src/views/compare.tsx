@@ -51,7 +51,12 @@ function Choice({ offered }: { offered: string[] }): JSX.Element {
       <p class="toolbar">
         <label class="option">
           <span>Add a recording</span>
-          <select name="beside" value={number} onChange={(e) => setNumber(Number(e.currentTarget.value))}>
+          <select
+            class="wide"
+            name="beside"
+            value={number}
+            onChange={(e) => setNumber(Number(e.currentTarget.value))}
+          >
             {offered.map((name, i) => (
               <option value={i}>{plain(name, 120)}</option>
             ))}
@@ -73,7 +78,7 @@ function Two({ sides }: { sides: string[] }): JSX.Element {
   const choice = (name: string, at: number, set: (at: number) => void) => (
     <label class="option">
       <span>{name}</span>
-      <select name={name} value={at} onChange={(e) => set(Number(e.currentTarget.value))}>
+      <select class="wide" name={name} value={at} onChange={(e) => set(Number(e.currentTarget.value))}>
         {sides.map((side, i) => (
           <option value={i}>{plain(side, 120)}</option>
         ))}

@@ -45,7 +45,7 @@ const GraphView = (): JSX.Element => (
 );
 
 const Nothing = (): JSX.Element => (
-  <Empty title="No graph" commands={["stepscope record -- python train.py"]}>
+  <Empty title="No graph" commands={["stepscope train.py"]}>
     <p>
       This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition
       graphs, in dump folders of XLA, and in what this records:
@@ -171,6 +171,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
         <label class="option">
           <span>Graph</span>
           <select
+            class="wide"
             name="graph"
             value={number}
             onChange={(e) => {
@@ -296,7 +297,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
               {[
                 box.op_type,
                 counted(box.nodes, "node"),
-                box.time_ps ? duration(box.time_ps) : null,
+                box.time_ps ? `${duration(box.time_ps)} in all its runs` : null,
                 box.output_bytes ? `${shown(box.output_bytes, "bytes")} of outputs` : null,
                 plain(box.device, 100),
                 plain(box.cluster, 100),

@@ -130,7 +130,7 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
     );
   if (!allocators.length)
     return (
-      <Empty title="No memory" commands={["stepscope record -- python train.py"]}>
+      <Empty title="No memory" commands={["stepscope train.py"]}>
         {report.headline.map((sentence) => (
           <p>
             <Prose text={sentence} />
@@ -152,7 +152,12 @@ function Shown({ report }: { report: MemoryReport }): JSX.Element {
       {allocators.length > 1 && (
         <label>
           {counted(allocators.length, "allocator")}:{" "}
-          <select name="allocator" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
+          <select
+            class="wide"
+            name="allocator"
+            value={number}
+            onInput={(e) => setNumber(Number(e.currentTarget.value))}
+          >
             {allocators.map((one, i) => (
               <option value={i}>{named(one, allocators)}</option>
             ))}

@@ -80,7 +80,7 @@ export function foldable(nodes: Node[]): Set<number> {
 
 const nothing = (error: Refused): JSX.Element =>
   error.status === 404 ? (
-    <Empty title="No model" commands={["stepscope serve LOGDIR", "stepscope record -- python train.py"]}>
+    <Empty title="No model" commands={["stepscope serve LOGDIR", "stepscope train.py"]}>
       <p>
         There is {error.seen}: {error.toDo}.
       </p>
@@ -356,4 +356,16 @@ function Folding({ tree }: { tree: Tree }): JSX.Element {
   );
 }
 
-export const view: View = { name: "model", title: "Model", order: 6, key: "6", Component: Model };
+/** tfprof's views say nothing of what PyTorch's profiler records, alone or beside the recorder's own files. */
+const OTHERS = new Set(["kineto", "stepscope"]);
+
+export const view: View = {
+  name: "model",
+  title: "Model",
+  order: 6,
+  key: "6",
+  hasAny: ({ sources }) =>
+    !sources.some((source) => source.producer === "kineto") ||
+    sources.some((source) => !OTHERS.has(source.producer ?? "")),
+  Component: Model,
+};

@@ -1,17 +1,18 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { once } from "../api";
 import { ofRow } from "../colours";
 import { Empty } from "../empty";
 import { counted, duration } from "../format";
-import { Loaded } from "../loading";
+import { Loaded, Problem } from "../loading";
 import {
   type Dimension,
   type Group,
   grouped,
+  keyOf,
   type OpRow,
   type Part,
   partOf,
-  scopeOf,
   scopeTree,
 } from "../opgroups";
 import { plain } from "../plain";
@@ -21,6 +22,7 @@ import { Grid } from "../table";
 import { Flame } from "../tree";
 import { Treemap } from "../treemap";
 import type { Column, Report, Row, Section, Table, View } from "../types";
+import { Waiting } from "../waiting";
 
 interface Ops {
   rows: OpRow[];
@@ -32,11 +34,19 @@ type By = Dimension | "python";
 const BY: [By, string][] = [
   ["op_type", "Op type"],
   ["op", "Op"],
+  ["launcher", "Launched by"],
   ["scope", "Scope"],
   ["device", "Device"],
   ["python", "Python line"],
 ];
-const COLUMNS: Record<Dimension, string> = { op_type: "Op type", op: "Op", scope: "Scope", device: "Device" };
+const COLUMNS: Record<Dimension, string> = {
+  op_type: "Op type",
+  op: "Op",
+  launcher: "Launched by",
+  scope: "Scope",
+  device: "Device",
+};
+const LAUNCHING = "/api/ops/launching";
 const PLACES = ["device", "host", "launch"]; // in the order in which they answer what took the time
 
 const column = (name: string, unit: string, title: string, about = ""): Column => ({
@@ -66,7 +76,7 @@ function tableOf(groups: Group[], by: Dimension, apart: boolean): Table {
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** SQL for the slices of a group, the longest first. */
-export function slicesOf(key: string, by: Dimension, place: string): string {
+export function slicesOf(key: string, by: Exclude<Dimension, "launcher">, place: string): string {
   const where = {
     op_type: `o.op_type = ${quoted(key)}`,
     op: `o.op = ${quoted(key)}`,
@@ -141,20 +151,25 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   const [part, setPart] = useState<Part | "">("");
   const [within, setWithin] = useState<{ by: Dimension; key: string } | null>(null);
   const dimension = by === "python" ? "op_type" : by;
+  const [launched, setLaunched] = useState<OpRow[] | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const byLauncher = by === "launcher" || within?.by === "launcher";
+  useEffect(() => {
+    if (byLauncher && launched === null)
+      once<{ rows: OpRow[] }>(LAUNCHING).then((answer) => setLaunched(answer.rows), setError);
+  }, [byLauncher, launched]);
+  const known = byLauncher ? (launched ?? []) : ops.rows;
   const rows = useMemo(
     () =>
-      ops.rows.filter(
+      known.filter(
         (row) =>
           row.place === place &&
           (!device || row.device === device) &&
           (!kind || row.class === kind) &&
           (!part || partOf(row) === part) &&
-          (!within ||
-            (within.by === "scope"
-              ? scopeOf(row.op) === within.key || (scopeOf(row.op) === "" && within.key === "(no scope)")
-              : (row[within.by as "op"] ?? "(unknown)") === within.key)),
+          (!within || keyOf(row, within.by) === within.key),
       ),
-    [ops, place, device, kind, part, within],
+    [known, place, device, kind, part, within],
   );
   const groups = useMemo(() => grouped(rows, dimension), [rows, dimension]);
   const tree = useMemo(() => (by === "scope" ? scopeTree(rows) : null), [rows, by]);
@@ -169,10 +184,14 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
       setBy("op");
     }
   };
+  // Kernels that name no op, and ops beside them that may have launched them.
+  const launches =
+    ops.rows.some((row) => row.place === "device" && row.op === row.op_type) &&
+    ops.rows.some((row) => row.place === "host");
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0);
   if (!ops.rows.length)
     return (
-      <Empty title="No ops" commands={["stepscope record -- python train.py", "stepscope xla cost DUMP"]}>
+      <Empty title="No ops" commands={["stepscope train.py", "stepscope xla cost DUMP"]}>
         <p>
           The recording holds no slices of ops: profilers record them, and a dump of XLA tells what each
           instruction costs, not how long it takes.
@@ -183,11 +202,13 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
     <>
       <div class="toolbar" role="toolbar" aria-label="Grouping and filters">
         <span class="segments" role="group" aria-label="Group by">
-          {BY.map(([name, title]) => (
-            <button type="button" aria-pressed={by === name} onClick={() => setBy(name)}>
-              {title}
-            </button>
-          ))}
+          {BY.filter(([name]) => name !== "launcher" || (place === "device" && launches)).map(
+            ([name, title]) => (
+              <button type="button" aria-pressed={by === name} onClick={() => setBy(name)}>
+                {title}
+              </button>
+            ),
+          )}
         </span>
         {by !== "python" && (
           <>
@@ -199,6 +220,8 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
                   value={place}
                   onInput={(e) => {
                     setPlace(e.currentTarget.value);
+                    if (by === "launcher") setBy("op_type");
+                    if (within?.by === "launcher") setWithin(null);
                     setKind("");
                     setPart("");
                   }}
@@ -252,8 +275,11 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
           </>
         )}
       </div>
+      {error !== null && <Problem error={error} />}
       {by === "python" ? (
         <Python />
+      ) : byLauncher && launched === null ? (
+        error === null && <Waiting of={LAUNCHING} />
       ) : (
         <>
           {whole > 0 && (
@@ -292,8 +318,10 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
               cell={72}
               beside={(row) => (
                 <>
-                  <a href={sqlLink(slicesOf(String(row.key), dimension, place))}>slices</a>{" "}
-                  {(dimension === "op" || dimension === "op_type") && (
+                  {dimension !== "launcher" && (
+                    <a href={sqlLink(slicesOf(String(row.key), dimension, place))}>slices</a>
+                  )}{" "}
+                  {(dimension === "op" || dimension === "op_type" || dimension === "launcher") && (
                     <a href={`#timeline?search=${encodeURIComponent(String(row.key))}`}>timeline</a>
                   )}
                 </>

@@ -28,8 +28,9 @@ interface Wanted {
 interface Outcome {
   now_ps: number;
   step_ps: number;
-  low: number;
-  high: number;
+  /** Neither bound is told where they lie so far apart that they say nothing. */
+  low: number | null;
+  high: number | null;
   limit: string;
   stages: { number: number; width: number; service_ps: number }[];
 }
@@ -300,7 +301,9 @@ function Predicted({
   changed: boolean;
 }): JSX.Element {
   if (error !== null) return <Problem error={error} />;
-  const most = Math.max(pipeline.step_ps ?? 1, outcome?.high ?? 0);
+  const most = Math.max(pipeline.step_ps ?? 1, outcome?.high ?? outcome?.step_ps ?? 0);
+  const bounds =
+    outcome && outcome.low !== null && outcome.high !== null ? [outcome.low, outcome.high] : null;
   const percent = (ps: number) => `${(100 * ps) / most}%`;
   return (
     <dl class="facts predicted" aria-live="polite">
@@ -316,9 +319,7 @@ function Predicted({
           </div>
           <div>
             <dt>Between</dt>
-            <dd>
-              {duration(outcome.low)} and {duration(outcome.high)}
-            </dd>
+            <dd>{bounds ? `${duration(bounds[0]!)} and ${duration(bounds[1]!)}` : "bounds too far apart"}</dd>
           </div>
           <div>
             <dt>{outcome.step_ps <= outcome.now_ps ? "Saves" : "Costs"}</dt>
@@ -340,10 +341,12 @@ function Predicted({
               <rect class="worst" width={percent(outcome.step_ps)} y="12" height="8">
                 <title>predicted</title>
               </rect>
-              <line class="whisker" x1={percent(outcome.low)} x2={percent(outcome.high)} y1="16" y2="16" />
+              {bounds && (
+                <line class="whisker" x1={percent(bounds[0]!)} x2={percent(bounds[1]!)} y1="16" y2="16" />
+              )}
             </svg>
             <small class="quiet">
-              above: now; below: predicted, with its bounds; from 0 to {duration(most)}
+              above: now; below: predicted{bounds && ", with its bounds"}; from 0 to {duration(most)}
             </small>
           </div>
         </>
@@ -467,7 +470,7 @@ function Shown({ report }: { report: PipelineReport }): JSX.Element {
   const all = allOf(report);
   if (!report.sections.length)
     return (
-      <Empty title="No input pipeline" commands={["stepscope record -- python train.py"]}>
+      <Empty title="No input pipeline" commands={["stepscope train.py"]}>
         {report.headline.map((sentence) => (
           <p>
             <Prose text={sentence} />
@@ -485,7 +488,12 @@ function Shown({ report }: { report: PipelineReport }): JSX.Element {
       {all.length > 1 && (
         <label>
           {counted(all.length, "pipeline")}:{" "}
-          <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
+          <select
+            class="wide"
+            name="pipeline"
+            value={number}
+            onInput={(e) => setNumber(Number(e.currentTarget.value))}
+          >
             {all.map((one, i) => (
               <option value={i}>
                 {plain(recordingOf(one.path), 60)}: {one.verdict.replaceAll("_", " ")}
