@@ -53,11 +53,15 @@ def shown(browser: Browser) -> int:
     return sum(name in text for name in SCRIPTS)
 
 
+UNHEARD = ("/api/news", "/api/session")
+"""What the page asks for all the time, and the answer that it does not read."""
+
+
 def settled(browser: Browser) -> None:
-    """Waits until the page has what it has asked for, and has drawn it. It asks for news all the time."""
+    """Waits until the page has what its view has asked for, and has drawn it."""
     rest(browser, 200)  # a view asks once it is drawn
     end = time.monotonic() + PATIENCE_S
-    while any(urlsplit(one).path != "/api/news" for one in browser.unanswered()):
+    while any(urlsplit(one).path not in UNHEARD for one in browser.unanswered()):
         assert time.monotonic() < end, browser.unanswered()
         rest(browser, 100)
     rest(browser, 100)
