@@ -62,7 +62,7 @@ def child(folder: Path, shim: Path | None = None) -> Iterator[Child]:
         assert found.process.stdout is not None
         found.process.stdin.close()
         found.process.stdout.close()
-        assert found.process.wait(20) == 0
+        assert found.process.wait(240) == 0  # bounds a hang
 
 
 @pytest.fixture(scope="module")
