@@ -58,6 +58,20 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
             "waiting for copies within the device takes {part}",
         ),
     ),
+    "dispatch": (
+        # Few runs of a session cannot launch for so long.
+        Beginning(
+            lambda judgement: judgement.of_session and not _many_calls(judgement),
+            "no op runs for {part}, within Session.run: it feeds, launches or fetches",
+        ),
+    ),
+    # The line is known in which that time passes.
+    "unknown": (
+        Beginning(
+            lambda judgement: judgement.place is not None,
+            "the recording does not show what runs for {part}",
+        ),
+    ),
     "setup": (
         Beginning(
             lambda judgement: _most_allocates(judgement) is not None,
@@ -172,10 +186,14 @@ def _stage(judgement: Judgement) -> str:
 
 
 def _launches(judgement: Judgement) -> str:
-    """How many calls launch. A few launch many ops from within compiled functions: their number explains
-    nothing."""
-    many = judgement.calls is not None and judgement.calls >= _MANY_CALLS
-    return (f": {calls(judgement)}" if many else "") + _in_line(judgement)
+    """How many calls launch."""
+    return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)
+
+
+def _many_calls(judgement: Judgement) -> bool:
+    """Whether calls are so many that their number explains something. A few launch many ops from within
+    compiled functions."""
+    return judgement.calls is not None and judgement.calls >= _MANY_CALLS
 
 
 def calls(judgement: Judgement, of_others: str = "") -> str:
@@ -214,8 +232,11 @@ def _python(judgement: Judgement) -> str:
     return f": {shortened(judgement.op_type)} calls {called}"
 
 
-def _unknown(_: Judgement) -> str:
-    return ". `stepscope record` samples what its threads do, and would tell"
+def _unknown(judgement: Judgement) -> str:
+    """The line in which the time passes, or how to find out."""
+    if judgement.sampled:
+        return _in_line(judgement)
+    return ". `stepscope record` samples what the threads of a Python program do, and would tell"
 
 
 _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {

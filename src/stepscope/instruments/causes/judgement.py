@@ -153,6 +153,8 @@ class Explanation:
     host."""
     samples: SampleCounts | None = None
     """Those that tell `place`."""
+    sampled: bool = False
+    """Whether samples of stacks tell what the program did, where its cause is unknown all the same."""
 
 
 @dataclass(frozen=True)
