@@ -244,7 +244,21 @@ def one(cause: str, **more) -> Judgement:
         (
             one("unknown"),
             "The recording does not show where 60.0 % of a step (60.0 ms of 100 ms) goes. `stepscope record` "
-            "samples what its threads do, and would tell.",
+            "samples what the threads of a Python program do, and would tell.",
+        ),
+        (
+            one("unknown", sampled=True),
+            "The recording does not show where 60.0 % of a step (60.0 ms of 100 ms) goes.",
+        ),
+        (
+            one("unknown", sampled=True, place=MAIN),
+            "The recording does not show what runs for 60.0 % of a step (60.0 ms of 100 ms), in "
+            "train.py:69 `main`.",
+        ),
+        (
+            one("dispatch", calls=1, of_session=True, place=MAIN),
+            "No op runs for 60.0 % of a step (60.0 ms of 100 ms), within Session.run: it feeds, launches or "
+            "fetches, in train.py:69 `main`.",
         ),
         (
             one("none", whole_capture=True),
