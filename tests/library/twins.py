@@ -402,9 +402,7 @@ def busy_of_recording(tables: Tables) -> list[tuple[Any, ...]]:
     for (source_id, device), spans in found.items():
         busy_ps = UNIT * len(set().union(*(cells(*span) for span in spans)))
         span_ps = max(end for _, end in spans) - min(begin for begin, _ in spans)
-        rows.append(
-            ("r", "h", source_id, device, busy_ps, span_ps, share(busy_ps, span_ps), len(spans))
-        )
+        rows.append(("r", "h", source_id, device, busy_ps, span_ps, share(busy_ps, span_ps), len(spans)))
     return sorted(rows)
 
 

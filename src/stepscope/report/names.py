@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +27,8 @@ def told_apart(names: Sequence[str]) -> list[str]:
     short = [shortened(name) for name in names]
     for name, number in Counter(short).items():
         alike = [at for at, one in enumerate(short) if one == name]
-        differ = len(commonprefix([names[at] for at in alike]))
+        letters = enumerate(zip(*(names[at] for at in alike), strict=False))
+        differ = next((at for at, each in letters if len(set(each)) > 1), 0)
         for at in alike if number > 1 else ():
             short[at] = f"{names[at][:16]}…{names[at][differ : differ + 23]}"
     return short
