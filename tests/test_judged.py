@@ -274,6 +274,13 @@ def test_every_sentence(found, sentence):
     assert judgement_text.sentences([found], False) == [sentence, *([] if found.whole_capture else gain)]
 
 
+def test_launching_that_waits_for_cores_says_so_and_nothing_of_what_would_be_left():
+    starved = Contention(0.1, 1.3, ran=0.1, queued=0.8)
+    first, busy = judgement_text.sentences([one("dispatch", place=MAIN, contention=starved)], several=False)
+    assert first.startswith("Launching ops and waiting for a core to do so take 60.0 % of a step")
+    assert busy.startswith("The machine was busy")
+
+
 def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():
     def said(**more):
         return judgement_text.sentences([one("compute", op_type="Svd", **more)], False)[1:]

@@ -59,6 +59,9 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         ),
     ),
     "dispatch": (
+        Beginning(
+            lambda judgement: judgement.queues, "launching ops and waiting for a core to do so take {part}"
+        ),
         # Few runs of a session cannot launch for so long.
         Beginning(
             lambda judgement: judgement.of_session and not _many_calls(judgement),

@@ -194,6 +194,16 @@ class Judgement(Explanation, Weighed):
         """The parts that hold more than LISTED_FROM of a step."""
         return tuple(part for part in self.parts if part.share > LISTED_FROM)
 
+    @property
+    def queues(self) -> bool:
+        """Whether launching is the cause and most of it waits for cores that other programs have."""
+        found = self.contention
+        return self.cause == "dispatch" and found is not None and found.launching < _LAUNCHES
+
+
+_LAUNCHES = 0.5
+"""Launching that takes a smaller part of its time than this mostly waits for cores."""
+
 
 def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[LabelShare, ...]:
     """What labels take of a mean step, the longest first. steps: duration and parts of each."""
