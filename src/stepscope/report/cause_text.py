@@ -146,15 +146,17 @@ def _line(judgement: Judgement) -> str:
 
 
 def _ops(judgement: Judgement) -> str:
-    """In which function most ops run, how many and small they are, and which type takes most."""
+    """In which function most ops run, how many and small they are, and which type or layer takes most."""
     text = "" if judgement.spent_in is None else f", most of it in {place_of(judgement.spent_in)}"
     if judgement.small_ops is not None:
         number, each_ps = judgement.small_ops
         text += f": {units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
-    op_type = shortened(judgement.written_op or judgement.op_type)
-    text += f", {op_type} for {units.show(judgement.op_share, 'ratio')} of that time"
+    name, share = shortened(judgement.written_op or judgement.op_type), judgement.op_share
+    if judgement.layer is not None and judgement.layer_share is not None and judgement.layer_share > share:
+        name, share = judgement.layer.rpartition("/")[2], judgement.layer_share
+    text += f", {name} for {units.show(share, 'ratio')} of that time"
     if judgement.place is not None and judgement.cause == "compute":
         text += f", made in {place_of(judgement.place)}"
     return text
