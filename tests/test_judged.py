@@ -19,7 +19,7 @@ from stepscope.instruments.causes import confidence, gain, ranking, traced_calls
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.judgement import Judgement, LabelShare, Rival, Weighed, parts_of
-from stepscope.instruments.causes.layers import layer_of
+from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.step_breakdown.labels import LABELS
@@ -72,6 +72,10 @@ def test_a_layer_that_takes_most_stands_out():
     names = ("context/Conv2D", "gradients/context/Conv2D_grad/Conv2DBackpropInput",
              "gradient_tape/context/Conv2D/Conv2DBackpropFilter")  # fmt: skip
     assert {layer_of(name) for name in names} == {"context"}
+    called = "StatefulPartitionedCall/"
+    within = [f"{called}gradient_tape/net/dense/MatMul/MatMul", f"{called}net/dense/MatMul"]
+    assert {layer_of(name) for name in within} == {f"{called}net/dense"}
+    assert forward_of(within[0]) == within[1]
     assert layer_of("MatMul") is None
     assert layer_of("gradients/MatMul_grad/MatMul") is None
     assert ranking.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.8)[0] == "compute"

@@ -72,11 +72,11 @@ def _layers(
     for at, scope, own_ps in ask("scopes_of_ops"):
         if at == place and own_ps and (layer := layer_of_scope(scope)):
             layers[layer] += own_ps
-    # Gradients of an op seem to be in a scope that is called as the op, which has one itself or none.
-    for name in sorted(layers.keys() & (called_as_layers() | line_of.keys())) if layers else ():
-        own_ps, around = layers.pop(name), name.rpartition("/")[0]
-        if around:
-            layers[around] += own_ps
+    # Gradients of an op seem to be in a scope that is called as the op; it has a scope itself, or none.
+    ops = called_as_layers() | line_of.keys() if layers else set()
+    for name in sorted(layers.keys() & ops):
+        layers[name.rpartition("/")[0]] += layers.pop(name)
+    del layers[""]
     if not layers and line_of:
         return _lines(ask, place, line_of)
     return layers
