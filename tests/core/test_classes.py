@@ -19,11 +19,6 @@ OP = {"op_name": "a"}
         ("MatMul", {}, ("compute", None, None, False)),
         ("MatMul", OP, ("compute", None, "compute", True)),
         ("MatMul", {"category": "cpu_op"}, ("compute", None, "compute", True)),
-        (
-            "autograd::engine::evaluate_function: MmBackward0",
-            {"category": "cpu_op"},
-            ("compute", None, None, False),
-        ),
         ("MatMul", {"producer": "horovod"}, ("compute", None, "compute", True)),
         (
             "MatMul",
@@ -104,7 +99,6 @@ def test_what_slices_are(name, texts, wanted):
         ("cuModuleLoadData", "cuda_driver", "setup", "setup", "setup"),
         ("aten::copy_", "cpu_op", "copy", "copy", "copy"),
         ("aten::mm", "cpu_op", "dispatch", "dispatch", "dispatch"),
-        ("autograd::engine::evaluate_function: MmBackward0", "cpu_op", None, None, None),
         ("Torch-Compiled Region: 0/0", "cpu_op", "dispatch", "dispatch", "dispatch"),
         ("_compile.compile_inner (dynamo_timed)", "cpu_op", "compile!", "compile!", "compile!"),
     ],

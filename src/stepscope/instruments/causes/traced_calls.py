@@ -115,9 +115,8 @@ def add_marked(
         at = until(begin) if open_ else begin
         mark, around = open_[-1][1:] if open_ else (None, labels.NOTHING)
         meaning = labels.of_slice(name, category, is_op, False, end - begin)
-        # A function that was traced is no mark, nor are the step itself and what PyTorch records of itself.
-        own = not name.startswith("$") and category != "cpu_op" and (begin, end) not in steps
-        if meaning.label is None and own:
+        # A function that was traced is no mark, nor is the step itself.
+        if meaning.label is None and not name.startswith("$") and (begin, end) not in steps:
             mark = name
         open_.append((end, mark, labels.within(around, meaning)))
     while open_:
