@@ -2,8 +2,8 @@
 
 TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
 `gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people and
-layers name do not. What runs within a function that a function calls, as Keras compiles its steps, has the name
-of that call before all of this: `StatefulPartitionedCall/gradient_tape/dense/MatMul/MatMul`.
+layers name do not. What runs within a function that a function calls, as Keras compiles its steps, has the
+name of that call before all of this: `StatefulPartitionedCall/gradient_tape/dense/MatMul/MatMul`.
 """
 
 from __future__ import annotations
