@@ -54,10 +54,9 @@ calls AS (
   SELECT
     g.id,
     g.source_id,
-    g.until_ps,
     o.ts_ps AS call_ps,
     o.end_ps AS returned_ps,
-    LEAD(o.ts_ps) OVER (PARTITION BY g.id ORDER BY o.ts_ps NULLS LAST) AS next_ps
+    COALESCE(LEAD(o.ts_ps) OVER (PARTITION BY g.id ORDER BY o.ts_ps NULLS LAST), g.until_ps) AS next_ps
   FROM programs AS g
   INNER JOIN ops_of_runs AS o ON o.parent_id = g.id
   WHERE o.class = 'python'
@@ -82,5 +81,5 @@ SELECT
   c.source_id,
   'compute' AS layer,
   c.returned_ps AS begin_ps,
-  greatest!(COALESCE(c.next_ps, c.until_ps), c.returned_ps) AS end_ps
+  greatest!(c.next_ps, c.returned_ps) AS end_ps
 FROM calls AS c
