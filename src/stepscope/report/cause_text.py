@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import units
 from stepscope.instruments import laws
+from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
@@ -154,12 +155,18 @@ def _ops(judgement: Judgement) -> str:
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
     name, share = shortened(judgement.written_op or judgement.op_type), judgement.op_share
-    if judgement.layer is not None and judgement.layer_share is not None and judgement.layer_share > share:
-        name, share = judgement.layer.rpartition("/")[2], judgement.layer_share
+    if _layer_alone(judgement) and judgement.layer is not None:
+        name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
     text += f", {name} for {units.show(share, 'ratio')} of that time"
     if judgement.place is not None and judgement.cause == "compute":
         text += f", made in {place_of(judgement.place)}"
     return text
+
+
+def _layer_alone(judgement: Judgement) -> bool:
+    """Whether a layer that the model names stands out, and no type of op does."""
+    named = judgement.layer is not None and ":" not in judgement.layer
+    return named and (judgement.op_share or 0.0) < COMPUTE.thresholds.one_op
 
 
 def _input(judgement: Judgement) -> str:

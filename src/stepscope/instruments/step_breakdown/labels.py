@@ -134,8 +134,7 @@ _PURPOSES = (
         "copy",
         r"(^|/)api\.py:.*(device_get|device_put)|(^|/)array\.py:.*(__array__|_value|_copy_single|copy_to_host)"
         r"|(^|/)dispatch\.py:.*device_put"
-        # A variable's values are read and copied for the program, whatever launches that.
-        r"|(^|/)(ops|resource_variable_ops)\.py:.*(\.numpy$|^numpy$|_numpy|__array__)|(^|/)constant_op\.py:.*convert_to_eager_tensor",
+        r"|(^|/)ops\.py:.*(\.numpy$|^numpy$|_numpy|__array__)|(^|/)constant_op\.py:.*convert_to_eager_tensor",
         True,
     ),
     # Where a session converts what it is fed: a call of C, of which recorders keep the name. What else a
