@@ -19,7 +19,7 @@ from stepscope.instruments.causes import confidence, gain, ranking, traced_calls
 from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.judgement import Judgement, LabelShare, Rival, Weighed, parts_of
-from stepscope.instruments.causes.layers import layer_of
+from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.timed_steps import TimedStep, compiles_again, judged_steps
 from stepscope.instruments.step_breakdown.labels import LABELS
@@ -72,6 +72,10 @@ def test_a_layer_that_takes_most_stands_out():
     names = ("context/Conv2D", "gradients/context/Conv2D_grad/Conv2DBackpropInput",
              "gradient_tape/context/Conv2D/Conv2DBackpropFilter")  # fmt: skip
     assert {layer_of(name) for name in names} == {"context"}
+    called = "StatefulPartitionedCall/"
+    within = [f"{called}gradient_tape/net/dense/MatMul/MatMul", f"{called}net/dense/MatMul"]
+    assert {layer_of(name) for name in within} == {f"{called}net/dense"}
+    assert forward_of(within[0]) == within[1]
     assert layer_of("MatMul") is None
     assert layer_of("gradients/MatMul_grad/MatMul") is None
     assert ranking.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.8)[0] == "compute"
@@ -244,7 +248,21 @@ def one(cause: str, **more) -> Judgement:
         (
             one("unknown"),
             "The recording does not show where 60.0 % of a step (60.0 ms of 100 ms) goes. `stepscope record` "
-            "samples what its threads do, and would tell.",
+            "samples what the threads of a Python program do, and would tell.",
+        ),
+        (
+            one("unknown", sampled=True),
+            "The recording does not show where 60.0 % of a step (60.0 ms of 100 ms) goes.",
+        ),
+        (
+            one("unknown", sampled=True, place=MAIN),
+            "The recording does not show what runs for 60.0 % of a step (60.0 ms of 100 ms), in "
+            "train.py:69 `main`.",
+        ),
+        (
+            one("dispatch", calls=1, of_session=True, place=MAIN),
+            "No op runs for 60.0 % of a step (60.0 ms of 100 ms), within Session.run: it feeds, launches or "
+            "fetches, in train.py:69 `main`.",
         ),
         (
             one("none", whole_capture=True),
@@ -258,6 +276,13 @@ def test_every_sentence(found, sentence):
     if found.cause == "unknown":
         gain = ["Of what it does show, the accelerator has nothing to do for 40.0 % of a step."]
     assert judgement_text.sentences([found], False) == [sentence, *([] if found.whole_capture else gain)]
+
+
+def test_launching_that_waits_for_cores_says_so_and_nothing_of_what_would_be_left():
+    starved = Contention(0.1, 1.3, ran=0.1, queued=0.8)
+    first, busy = judgement_text.sentences([one("dispatch", place=MAIN, contention=starved)], several=False)
+    assert first.startswith("Launching ops and waiting for a core to do so take 60.0 % of a step")
+    assert busy.startswith("The machine was busy")
 
 
 def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():

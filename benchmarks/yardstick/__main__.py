@@ -51,6 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     programs.add_argument("folder", type=Path, nargs="?", default=truth.PROGRAMS)
     programs.add_argument("--steps", type=int, default=30, help="steps to record")
     programs.add_argument("--keep", type=Path, help="folder of recordings; those that are there are used")
+    programs.add_argument(
+        "--torch", type=Path, metavar="PYTHON", help="interpreter for programs of PyTorch, else left out"
+    )
     programs.add_argument("--turns", type=int, default=5, help="runs of each form of a program; 0: no gain")
     traces = verbs.add_parser("traces", help="traces of other projects")
     traces.add_argument("folders", type=Path, nargs="+", help="where they lie, under any name")
@@ -85,14 +88,18 @@ def ask_programs(asked: Asked, options: argparse.Namespace) -> None:
         for program in truth.programs(folder):
             if options.only and program.name not in options.only:
                 continue
-            made, problem = runs.recorded(
-                program.path, (options.keep or Path(scratch)) / program.name, options.steps
-            )
             known = program.truth
+            interpreter = options.torch if known.get("needs") == "torch" else Path(sys.executable)
+            if interpreter is None:
+                print(f"left out: {program.name} needs an interpreter with PyTorch: --torch PYTHON")
+                continue
+            made, problem = runs.recorded(
+                program.path, (options.keep or Path(scratch)) / program.name, options.steps, interpreter
+            )
             if options.turns and known["cause"] != "healthy":
-                known |= runs.timed(program.path, options.turns)
+                known |= runs.timed(program.path, options.turns, interpreter)
             for name, (module, python) in asked.items():
-                answer = Answer(problem=problem or "reads no recording of TensorFlow or JAX")
+                answer = Answer(problem=problem or "reads no recording of programs")
                 if module.READS_PROGRAMS and not problem:
                     answer = module.program(made, python)
                 found = {"id": program.name, "cause": known["cause"], **score.program(known, answer)}

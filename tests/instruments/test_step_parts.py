@@ -263,6 +263,20 @@ def _listed(found: dict[int, NumberedSegments]) -> dict[int, list[Segment]]:
     return {track: list(segments) for track, segments in found.items()}
 
 
+def test_a_program_of_xla_computes_nothing_while_it_calls_python():
+    tables = drawn(
+        """
+step       train  : [0...........................................]
+cpu/python thread : [call.......................................]
+cpu/python thread :    [program...................................]
+cpu/python thread :      [a:pure_callback]   [b:pure_callback..]
+""",
+        call="PjitFunction(train)",
+        program="ThunkExecutor::Execute",
+    )
+    assert parts(tables) == {0: {"compute": 7, "dispatch": 3, "python": 36}}
+
+
 def test_converting_is_copying_when_it_takes_long():
     """A constant of a few numbers belongs to the launch of its op."""
     kinds = driver.slice_meanings([(1, "TFE_Py_Execute", None, False), (2, "tf.constant", None, False)])

@@ -70,8 +70,9 @@ def op_by_op(ops: Sequence[Op], line_of: Mapping[str, str]) -> TopOp:
     for op in busy:
         if (op.op_type or op.op_name or op.name) == most:
             inside[op.op_name or op.name] += op.own_ps
-        if op.op_name and (layer := layer_of(op.op_name)) and layer not in names:
-            layers[layer] += op.own_ps
+        if op.op_name and (layer := layer_of(op.op_name)):
+            layers[layer.rpartition("/")[0] if layer in names else layer] += op.own_ps
+    del layers[""]
     if not layers:
         for op in busy:
             called = op.op_name or op.name

@@ -391,6 +391,21 @@ def busy_by_track(tables: Tables) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: (-row[6], row[2]))
 
 
+def busy_of_recording(tables: Tables) -> list[tuple[Any, ...]]:
+    """Twin of busy_of_recording."""
+    world = World(tables)
+    found: dict[Any, list[tuple[int, int]]] = defaultdict(list)
+    for s, place in world.ops():
+        if place == "device" and world.kind(s) not in WAITING:
+            found[s["source_id"], world.device(s)].append((s["ts_ps"], s["ts_ps"] + s["dur_ps"]))
+    rows = []
+    for (source_id, device), spans in found.items():
+        busy_ps = UNIT * len(set().union(*(cells(*span) for span in spans)))
+        span_ps = max(end for _, end in spans) - min(begin for begin, _ in spans)
+        rows.append(("r", "h", source_id, device, busy_ps, span_ps, share(busy_ps, span_ps), len(spans)))
+    return sorted(rows)
+
+
 def concurrency(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of concurrency."""
     world = World(tables)
@@ -517,6 +532,7 @@ TWINS: dict[str, Twin] = {
         step_parts,
         busy_by_device,
         busy_by_track,
+        busy_of_recording,
         concurrency,
         waits,
         idle_gaps,

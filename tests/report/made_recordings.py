@@ -258,6 +258,27 @@ def runs_of_a_session() -> Tables:
     return draw(f"step train : {train}\n{thread} : {train}\n{thread} : " + "[SessionRun]" * 24)
 
 
+def one_run_of_a_session() -> Tables:
+    """A step in which Python runs a session once, in which nothing computes."""
+    return draw(f"step train : [train{'.' * 20}]\ncpu/python thread : [SessionRun{'.' * 14}]")
+
+
+def waiting_for_what_is_not_recorded() -> Tables:
+    """Samples tell the line, and nothing executes meanwhile."""
+    return stacks(MAIN, ("block_until_ready", "jax/_src/api.py", 9, "jax._src.api", "library"))
+
+
+def launching_without_a_core() -> Tables:
+    module = "tensorflow.python.eager.execute"
+    tables = busy_machine(5.0)
+    sampled = stacks(MAIN, ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library"))
+    for table in ("frame", "stack", "stack_sample"):
+        tables.rows[table] = sampled.rows[table]
+    for row in tables.rows["stack_sample"]:
+        row |= {"cpu_ps": row["weight_ps"] // 10, "queued_ps": row["weight_ps"] * 8 // 10}
+    return tables
+
+
 def launches_on_one_line() -> Tables:
     tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
     module = "tensorflow.python.eager.execute"
@@ -495,7 +516,10 @@ def judged() -> Iterator[tuple[str, Tables]]:
         stacks,
         a_line_of_the_loop_that_calls,
         launches_on_one_line,
+        launching_without_a_core,
         runs_of_a_session,
+        one_run_of_a_session,
+        waiting_for_what_is_not_recorded,
         an_op_with_its_line,
         one_layer,
         an_input_pipeline,

@@ -13,7 +13,7 @@ def parsed(line):
     fields = line.decode().split(",")
     again = 1 if chosen.fix else 25
     for _ in range(again):
-        values = [float(field) for field in fields]
+        values = [float(field) for field in fields]  # culprit
     return np.array(values, np.float32)
 
 

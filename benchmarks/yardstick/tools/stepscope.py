@@ -17,7 +17,7 @@ KINDS = ("kineto", "xplane", "nsys")
 ABOUT = (
     "`answer` of `stepscope PATH --format json`: one cause, one place and the place where its time is spent, "
     "one op or stage. The limit of a trace is the largest of compute, communication, copy, and all other "
-    "`causes` together. Busy time: `@busy_by_device`, which is of the steps that it averages. Ops: names of "
+    "`causes` together. Busy time: `@busy_of_recording`, the union of all executions. Ops: names of "
     "`rollup_op` on devices by their sum."
 )
 READS_PROGRAMS = True
@@ -40,12 +40,10 @@ def trace(path: Path, python: Path) -> Answer:
     if told is None:
         return Answer(problem=problem)
     answer = _answer(told)
-    devices = _rows(python, path, "@busy_by_device")
+    devices = _rows(python, path, "@busy_of_recording")
     kernels = _rows(python, path, _KERNELS)
     return answer._replace(
-        busy_ms={
-            row["device"].lstrip("/"): row["busy_ps"] / 1e9 for row in devices if row["place"] == "device"
-        },
+        busy_ms={row["device"].lstrip("/"): row["busy_ps"] / 1e9 for row in devices},
         ops=[row["name"] for row in kernels],
     )
 

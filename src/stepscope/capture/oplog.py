@@ -3,11 +3,12 @@
 Written by hand and not by TensorFlow's writer, which prints to stdout.
 """
 
-from typing import Any, Dict, Set
+from typing import Any, Dict, Iterator, Set, Tuple
 
 from .places import is_ours
 
 TRAINABLE = "_trainable_variables"
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
 def op_log(graph: Any) -> bytes:
@@ -27,14 +28,15 @@ def op_log(graph: Any) -> bytes:
         return numbers[text]
 
     trainable = _trainable(graph, tensorflow)
-    for op in graph.get_operations():
-        entry = log.log_entries.add(name=op.name)
-        if op.name in trainable:
-            entry.types.append(TRAINABLE)
-        with deprecation.silence():  # TensorFlow's formulas use what it has deprecated
-            flops = _flops(ops, graph, op)
-        if flops:
-            entry.float_ops = flops
+    for name, op in _operations(graph):
+        entry = log.log_entries.add(name=name)
+        if op.graph is graph:
+            if name in trainable:
+                entry.types.append(TRAINABLE)
+            with deprecation.silence():  # TensorFlow's formulas use what it has deprecated
+                flops = _flops(ops, graph, op)
+            if flops:
+                entry.float_ops = flops
         for place in op.traceback or ():
             path, line, function, text = tuple(place)[:4]
             if is_ours(path):
@@ -47,6 +49,24 @@ def op_log(graph: Any) -> bytes:
             )
     data: bytes = log.SerializeToString(deterministic=True)
     return data
+
+
+def _operations(graph: Any, call: str = "") -> Iterator[Tuple[str, Any]]:
+    """The ops of a graph and of the functions that it calls, by the names that they run under: Keras compiles
+    its step within another function. call: the op that calls the graph."""
+    for op in graph.get_operations():
+        name = f"{call}/{op.name}" if call else op.name
+        yield name, op
+        body = _body(graph, op) if op.type in _CALLS else None
+        if body is not None:
+            yield from _operations(body, name)
+
+
+def _body(graph: Any, op: Any) -> Any:
+    """The graph of the function that an op calls; None where it is not kept. A function that keeps none would
+    build it when asked, without the lines of its ops."""
+    made = getattr(graph, "_functions", {}).get(op.get_attr("f").name)
+    return getattr(made, "_cached_graph" if hasattr(made, "_cached_graph") else "graph", None)
 
 
 def _flops(ops: Any, graph: Any, op: Any) -> int:

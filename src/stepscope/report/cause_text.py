@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import units
 from stepscope.instruments import laws
+from stepscope.instruments.causes.all_causes import COMPUTE
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
@@ -56,6 +57,23 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
         Beginning(
             lambda judgement: judgement.awaits_copies == "device",
             "waiting for copies within the device takes {part}",
+        ),
+    ),
+    "dispatch": (
+        Beginning(
+            lambda judgement: judgement.queues, "launching ops and waiting for a core to do so take {part}"
+        ),
+        # Few runs of a session cannot launch for so long.
+        Beginning(
+            lambda judgement: judgement.of_session and not _many_calls(judgement),
+            "no op runs for {part}, within Session.run: it feeds, launches or fetches",
+        ),
+    ),
+    # The line is known in which that time passes.
+    "unknown": (
+        Beginning(
+            lambda judgement: judgement.place is not None,
+            "the recording does not show what runs for {part}",
         ),
     ),
     "setup": (
@@ -129,18 +147,26 @@ def _line(judgement: Judgement) -> str:
 
 
 def _ops(judgement: Judgement) -> str:
-    """In which function most ops run, how many and small they are, and which type takes most."""
+    """In which function most ops run, how many and small they are, and which type or layer takes most."""
     text = "" if judgement.spent_in is None else f", most of it in {place_of(judgement.spent_in)}"
     if judgement.small_ops is not None:
         number, each_ps = judgement.small_ops
         text += f": {units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
-    op_type = shortened(judgement.written_op or judgement.op_type)
-    text += f", {op_type} for {units.show(judgement.op_share, 'ratio')} of that time"
+    name, share = shortened(judgement.written_op or judgement.op_type), judgement.op_share
+    if _layer_alone(judgement) and judgement.layer is not None:
+        name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
+    text += f", {name} for {units.show(share, 'ratio')} of that time"
     if judgement.place is not None and judgement.cause == "compute":
         text += f", made in {place_of(judgement.place)}"
     return text
+
+
+def _layer_alone(judgement: Judgement) -> bool:
+    """Whether a layer that the model names stands out, and no type of op does."""
+    named = judgement.layer is not None and ":" not in judgement.layer
+    return named and (judgement.op_share or 0.0) < COMPUTE.thresholds.one_op
 
 
 def _input(judgement: Judgement) -> str:
@@ -172,10 +198,14 @@ def _stage(judgement: Judgement) -> str:
 
 
 def _launches(judgement: Judgement) -> str:
-    """How many calls launch. A few launch many ops from within compiled functions: their number explains
-    nothing."""
-    many = judgement.calls is not None and judgement.calls >= _MANY_CALLS
-    return (f": {calls(judgement)}" if many else "") + _in_line(judgement)
+    """How many calls launch."""
+    return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)
+
+
+def _many_calls(judgement: Judgement) -> bool:
+    """Whether calls are so many that their number explains something. A few launch many ops from within
+    compiled functions."""
+    return judgement.calls is not None and judgement.calls >= _MANY_CALLS
 
 
 def calls(judgement: Judgement, of_others: str = "") -> str:
@@ -214,8 +244,11 @@ def _python(judgement: Judgement) -> str:
     return f": {shortened(judgement.op_type)} calls {called}"
 
 
-def _unknown(_: Judgement) -> str:
-    return ". `stepscope record` samples what its threads do, and would tell"
+def _unknown(judgement: Judgement) -> str:
+    """The line in which the time passes, or how to find out."""
+    if judgement.sampled:
+        return _in_line(judgement)
+    return ". `stepscope record` samples what the threads of a Python program do, and would tell"
 
 
 _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {

@@ -11,7 +11,7 @@ from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.written_ops import written_op
 from stepscope.report import program_text, runs
-from stepscope.report.names import listed, shortened
+from stepscope.report.names import listed, told_apart
 from stepscope.report.parts import Rows
 from stepscope.report.step_text import steps_of_kind
 
@@ -141,10 +141,11 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
     their places; others draw whatever they are told to."""
     place, rows = _work(op_types)
     whole = sum(row["self_ps"] for row in rows)
+    most_of = [one for one in _as_written(rows, of_libraries).most_common(3) if one[1] >= _TELLING * whole]
+    named = told_apart([name for name, _ in most_of])
     parts = [
-        f"{shortened(name)} ({units.show(self_ps / whole, 'ratio')}"
-        for name, self_ps in _as_written(rows, of_libraries).most_common(3)
-        if self_ps >= _TELLING * whole
+        f"{name} ({units.show(self_ps / whole, 'ratio')}"
+        for name, (_, self_ps) in zip(named, most_of, strict=True)
     ]
     if parts:
         parts[0] += " of it"

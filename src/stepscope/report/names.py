@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,19 @@ def host_of(name: str) -> str:
 def shortened(name: str) -> str:
     """The name of an op: kernels of GPUs have names of hundreds of characters."""
     return name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}"
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names of different ops for one sentence: those that would be shortened to the same are cut where they
+    begin to differ."""
+    short = [shortened(name) for name in names]
+    for name, number in Counter(short).items():
+        alike = [at for at, one in enumerate(short) if one == name]
+        letters = enumerate(zip(*(names[at] for at in alike), strict=False))
+        differ = next((at for at, each in letters if len(set(each)) > 1), 0)
+        for at in alike if number > 1 else ():
+            short[at] = f"{names[at][:16]}…{names[at][differ : differ + 23]}"
+    return short
 
 
 def unit_of(judgement: Judgement) -> str:

@@ -45,7 +45,8 @@ def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int
 
 def remains(judgement: Judgement) -> Remains:
     """What is known of a step without its cause."""
-    nothing_goes = judgement.cause in ("none", "unknown")
+    # What waits for a core would wait for it in whatever is left, too.
+    nothing_goes = judgement.cause in ("none", "unknown") or judgement.queues
     if nothing_goes or any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
     low, high = told_range(judgement.low_ps, judgement.high_ps)

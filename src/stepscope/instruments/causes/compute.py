@@ -129,7 +129,8 @@ def small_ops(host: HostSteps) -> tuple[int, int] | None:
     if runs < _MANY * len(host.all_steps):
         return None
     mean_ps = sum(self_ps for self_ps, _ in rows) // runs
-    return (runs // len(host.all_steps), mean_ps) if mean_ps < _SMALL_PS else None
+    # On a busy machine, ops take as long again to get a core.
+    return (runs // len(host.all_steps), mean_ps) if mean_ps * host.had_cores < _SMALL_PS else None
 
 
 def line_of_op(query: Query, run_id: str, op: str) -> CodeLine | None:

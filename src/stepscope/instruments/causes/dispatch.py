@@ -30,7 +30,7 @@ class DispatchThresholds(CauseThresholds):
         by=("tf_data/list_files_shuffle_once.xplane.pb.gz", "xplane/tf1_session.xplane.pb.gz"),
     )
     of_function: float = tuned(
-        0.8, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
+        0.6, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
     )
     compiled_runs: int = tuned(
         3,

@@ -153,6 +153,8 @@ class Explanation:
     host."""
     samples: SampleCounts | None = None
     """Those that tell `place`."""
+    sampled: bool = False
+    """Whether samples of stacks tell what the program did, where its cause is unknown all the same."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,16 @@ class Judgement(Explanation, Weighed):
     def causes(self) -> tuple[LabelShare, ...]:
         """The parts that hold more than LISTED_FROM of a step."""
         return tuple(part for part in self.parts if part.share > LISTED_FROM)
+
+    @property
+    def queues(self) -> bool:
+        """Whether launching is the cause and most of it waits for cores that other programs have."""
+        found = self.contention
+        return self.cause == "dispatch" and found is not None and found.launching < _LAUNCHES
+
+
+_LAUNCHES = 0.5
+"""Launching that takes a smaller part of its time than this mostly waits for cores."""
 
 
 def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[LabelShare, ...]:

@@ -2,7 +2,8 @@
 
 TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
 `gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people and
-layers name do not.
+layers name do not. What runs within a function that a function calls, as Keras compiles its steps, has the
+name of that call before all of this: `StatefulPartitionedCall/gradient_tape/dense/MatMul/MatMul`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_CALLS = re.compile(r"^((Stateful)?PartitionedCall(_\d+)?/)*")
 _BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
 
 
@@ -21,21 +23,23 @@ def layer_of(op: str) -> str | None:
 @lru_cache(maxsize=1 << 16)  # asked for each scope of each host
 def layer_of_scope(scope: str) -> str | None:
     """The same for all ops of a scope. scope: with its last slash; empty for none."""
-    scopes = _BACKWARD.sub("", scope).split("/")[:-1]
+    own = _CALLS.sub("", scope)
+    scopes = _BACKWARD.sub("", own).split("/")[:-1]
     while scopes and scopes[-1][:1].isupper():
         scopes.pop()
-    return "/".join(scopes) or None
+    return scope.removesuffix(own) + "/".join(scopes) if scopes else None
 
 
 def is_gradient(op: str) -> bool:
     """Whether the name of an op calls it part of a gradient."""
-    return op.startswith(("gradients", "gradient_tape"))
+    return _CALLS.sub("", op).startswith(("gradients", "gradient_tape"))
 
 
 def forward_of(op: str) -> str | None:
     """The op that an op is part of the gradient of; None for an op that its name does not call a gradient."""
     if not is_gradient(op):
         return None
-    before, found, _ = op.partition("_grad/")
-    forward = _BACKWARD.sub("", before if found else op.rpartition("/")[0])
-    return forward or None
+    own = _CALLS.sub("", op)
+    before, found, _ = own.partition("_grad/")
+    forward = _BACKWARD.sub("", before if found else own.rpartition("/")[0])
+    return op.removesuffix(own) + forward if forward else None

@@ -72,9 +72,11 @@ def _layers(
     for at, scope, own_ps in ask("scopes_of_ops"):
         if at == place and own_ps and (layer := layer_of_scope(scope)):
             layers[layer] += own_ps
-    # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.
-    for name in layers.keys() & (called_as_layers() | line_of.keys()) if layers else ():
-        del layers[name]
+    # Gradients of an op seem to be in a scope that is called as the op; it has a scope itself, or none.
+    ops = called_as_layers() | line_of.keys() if layers else set()
+    for name in sorted(layers.keys() & ops):
+        layers[name.rpartition("/")[0]] += layers.pop(name)
+    del layers[""]
     if not layers and line_of:
         return _lines(ask, place, line_of)
     return layers

@@ -1,12 +1,17 @@
-"""Time of which nothing is known."""
+"""Time of which nothing is known, but where samples tell it the line in which it passes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import Cause
-from stepscope.instruments.causes.judgement import LabelShare
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation, LabelShare
+from stepscope.instruments.causes.sampled_lines import StackEvidence
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.thresholds import tuned
 
@@ -21,13 +26,26 @@ class UnknownThresholds(CauseThresholds):
         slack=(0.0, 0.481),
         by=("tf_guide/no_prefetch.xplane.pb.gz",),
     )
+    of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=(0.0, inf))
 
 
 class UnknownCause(Cause):
     """Nothing is known."""
 
     name = "unknown"
-    thresholds = UnknownThresholds()
+    thresholds: UnknownThresholds = UnknownThresholds()
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """The line in which it passes."""
+        sampled = host.stacks.number() > 0
+        return Explanation(place=self.line_of(host.stacks) if sampled else None, sampled=sampled)
+
+    def line_of(self, evidence: StackEvidence) -> CodeLine | None:
+        """The line of the program that has most of it, as the last of the calls on the stack."""
+        took = evidence.times(self.name)[0]
+        place, _ = innermost_call(took)
+        own = sum(weight for calls, weight in took.items() if calls[-1] == place)
+        return place if own >= self.thresholds.of_line * sum(took.values()) else None
 
     def hides_the_rest(self, parts: Sequence[LabelShare]) -> bool:
         """Whether more is unknown than of any label known, and enough for any cause to hide in it."""

@@ -283,13 +283,29 @@ class _DrivingThreads:
                 self._calls.update(driver.slice_meanings(names, computes=not on_devices))
         self._traced = [track for source_id, track in self._tracks.items() if kinds[source_id].functions]
         compiled: dict[int, list[Interval]] = {}
+        self._compiled_again: dict[int, list[Interval]] = {}
         asked = statement("compiled_calls", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
-        for source_id, begin, end in query(asked).rows():
+        for source_id, begin, end, again in query(asked).rows():
             compiled.setdefault(source_id, []).append((begin, end))
+            if again:
+                self._compiled_again.setdefault(source_id, []).append((begin, end))
         self._compiled = {source_id: stack_samples.merged(calls) for source_id, calls in compiled.items()}
 
     def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
-        """What the threads of sources do, each within a window; without sources that have no such thread."""
+        """What the threads of sources do, each within a window; where no slice tells of one, only when it
+        compiled again, as a recorder saw."""
+        found = self._told_by_slices(windows)
+        for source_id, (first, last) in windows.items():
+            known = self._compiled.get(source_id, ())
+            if source_id not in found:
+                known = stack_samples.merged(self._compiled_again.get(source_id, ()))
+            calls = [one for one in known if one[0] < last and one[1] > first]
+            if calls:
+                found[source_id] = driver.compiling(found.get(source_id, []), calls)
+        return found
+
+    def _told_by_slices(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment] | NumberedSegments]:
+        """What slices on the threads say of windows."""
         tracks = {self._tracks[source_id]: source_id for source_id in windows if source_id in self._tracks}
         if not tracks:
             return {}
@@ -297,16 +313,10 @@ class _DrivingThreads:
         traced = self._traced_calls([track for track in self._traced if track in tracks], begin, end)
         slices = self._stream(statement("driving_slices", tracks=list(tracks), begin_ps=begin, end_ps=end))
         within = {track: windows[source_id] for track, source_id in tracks.items()}
-        found: dict[int, list[Segment] | NumberedSegments] = {
+        return {
             tracks[track]: segments
             for track, segments in driver.segments(slices, within, self._calls, traced).items()
         }
-        for source_id, segments in found.items():
-            first, last = windows[source_id]
-            calls = [one for one in self._compiled.get(source_id, ()) if one[0] < last and one[1] > first]
-            if calls:
-                found[source_id] = driver.compiling(segments, calls)
-        return found
 
     def _traced_calls(self, tracks: list[int], begin_ps: int, end_ps: int) -> list[driver.TracedCall]:
         """Calls of runs that were traced in full."""

@@ -32,6 +32,7 @@ WITH kinds AS (
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE
     r.layer IN ('compute', 'python')
+    AND r.class <> 'input'
     AND p.place IN ('device', 'host')
 ),
 

@@ -7,6 +7,10 @@
 --   samples of this time were taken.
 -- action: Move this code out of the loop or into the compiled step, do it in NumPy or tf.data, or do it every
 --   hundredth step.
+-- action_jax: Move this code out of the loop or into the jitted step, do it in NumPy for a whole batch at once, or do
+--   it every hundredth step.
+-- action_pytorch: Move this code out of the loop or into the workers of a DataLoader, do it in NumPy or with tensors
+--   for a whole batch at once, or do it every hundredth step.
 -- notes: Samples within calls of a framework are left out, and those in which the thread did not run. Python that
 --   an op calls is that op's, and so is not between ops.
 -- weakened_by: lost, capped, truncated, missing, stacks-capped

@@ -7,6 +7,8 @@
 --   call can compute in Python at a time, however many run at once; calls that merely wait do overlap.
 -- action: Write it with the framework's ops, or do it once and store the result (cache, TFRecord). If input
 --   must be made in Python, use several processes (tf.data service, or reading prepared files).
+-- action_jax: Write it with jax.numpy or jax.lax, so that it is compiled with the rest, or do it once, before the
+--   loop, and pass the result.
 -- notes: Calls are cut at the edges of the window; those that overlap count once.
 -- weakened_by: lost, capped, truncated
 -- reasoning: Such an op calls back into the program's Python, whose interpreter lock lets one thread compute

@@ -3,7 +3,7 @@
 -- question: When, within a stretch of time, did programs of XLA run on processors, and which of them only copied?
 -- reads: slice, op_slice
 -- notes: They run their bigger ops in pieces on threads of a pool, most of which have no slice: the program's own slice
---   lasts as long as it runs. One that only copies counts as copying.
+--   lasts as long as it runs. One that only copies counts as copying; while one calls Python, it computes nothing.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
 --   sources | ints | sources to look at
@@ -17,6 +17,10 @@
 WITH ops_of_runs AS (
   SELECT
     l.source_id,
+    l.class,
+    l.ts_ps,
+    l.end_ps,
+    s.parent_id,
     CASE WHEN s.args_json LIKE '%"run_id"%' THEN arg!(s.args_json, run_id) END AS run,
     CASE WHEN l.class = 'copy' THEN 1 ELSE 0 END AS copies
   FROM op_slice AS l
@@ -32,6 +36,7 @@ runs AS (
 
 programs AS (
   SELECT
+    s.id,
     s.source_id,
     s.ts_ps,
     s.ts_ps + s.dur_ps AS until_ps,
@@ -43,12 +48,38 @@ programs AS (
     AND s.dur_ps > 0
     AND s.ts_ps < $end_ps
     AND s.ts_ps + s.dur_ps > $begin_ps
+),
+
+calls AS (
+  SELECT
+    g.id,
+    g.source_id,
+    o.ts_ps AS call_ps,
+    o.end_ps AS returned_ps,
+    COALESCE(LEAD(o.ts_ps) OVER (PARTITION BY g.id ORDER BY o.ts_ps NULLS LAST), g.until_ps) AS next_ps
+  FROM programs AS g
+  INNER JOIN ops_of_runs AS o ON o.parent_id = g.id
+  WHERE o.class = 'python'
+),
+
+calling AS (
+  SELECT c.id, MIN(c.call_ps) AS first_ps
+  FROM calls AS c
+  GROUP BY c.id
 )
 
 SELECT
   g.source_id,
   CASE WHEN r.only_copies = 1 THEN 'copy' ELSE 'compute' END AS layer,
   g.ts_ps AS begin_ps,
-  g.until_ps AS end_ps
+  COALESCE(k.first_ps, g.until_ps) AS end_ps
 FROM programs AS g
 LEFT JOIN runs AS r ON r.source_id = g.source_id AND r.run = g.run
+LEFT JOIN calling AS k ON k.id = g.id
+UNION ALL
+SELECT
+  c.source_id,
+  'compute' AS layer,
+  c.returned_ps AS begin_ps,
+  greatest!(c.next_ps, c.returned_ps) AS end_ps
+FROM calls AS c
