@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -28,7 +29,9 @@ def lines(
     """The screen. record: live.json; None before there is one. running: whether the program runs on. folder:
     of the recording."""
     if record is None:
-        yield "No step has been recorded yet: the program starts, or warms up."
+        there = not folder or Path(folder).is_dir()
+        before = "" if there else f"There is no folder {folder} yet. "
+        yield f"{before}No step has been recorded yet: the program starts, or warms up."
         return
     recent = [one for one in _list(record, "recent_ns") if isinstance(one, int) and one >= 0]
     median = _whole(record, "median_ns")

@@ -78,7 +78,8 @@ def build(
     else:
         title, sections = found[0].path, tuple(_parts(found[0]))
     document = document_keys.pipelines([(pipelines, questions(pipelines.diagnosis)) for pipelines in found])
-    return Report(title, (verdict(found[0].diagnosis),), sections, document=document)
+    first = found[0].diagnosis
+    return Report(title, (verdict(first), *_what_helps_most(first)), sections, document=document)
 
 
 def ordered(found: Iterable[SourcePipelines]) -> list[SourcePipelines]:
@@ -105,6 +106,19 @@ def group(pipelines: SourcePipelines) -> Section:
 def verdict(diagnosis: Diagnosis) -> str:
     """The answer in a sentence."""
     return f"{_TITLES[diagnosis.verdict]} (confidence {diagnosis.confidence})."
+
+
+def _what_helps_most(diagnosis: Diagnosis) -> Iterator[str]:
+    """The change that saves most, where one is known to help: the rest of the answer is long."""
+    change = next((one for one in diagnosis.changes if one.helps and not one.unknown), None)
+    if change is None or diagnosis.step_ps is None:
+        return
+    at = "" if change.code is None else f", in {change.code.file}:{change.code.line}"
+    then = change.prediction
+    yield (
+        f"What helps most: {pipeline_changes.what(change)}{at}. A step would take {_ps(then.step_ps)} "
+        f"({_ps(then.low_ps)} to {_ps(then.high_ps)}) instead of {_ps(diagnosis.step_ps)}."
+    )
 
 
 def _parts(pipelines: SourcePipelines) -> Iterator[Section]:
