@@ -29,16 +29,21 @@ _TODO = {
     "process that makes the batches; since TensorFlow 2, RunMetadata and timelines of a session do not "
     "contain these events",
     "pytorch": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
+    "jax": "run `stepscope PATH`, which says what the program's own Python takes: pipelines are seen of "
+    "tf.data and of PyTorch's DataLoader",
     "other": "run `stepscope PATH`, which says what the recording holds",
 }
 
 
 def todo(frameworks: Collection[str | None], captured: bool = False) -> str:
-    """What to do where no pipeline was found. frameworks: of the sources; those of JAX may read their input
-    with tf.data. captured: a recorder of ours wrote one of them."""
+    """What to do where no pipeline was found. frameworks: of the sources. captured: a recorder of ours, which
+    sees tf.data in a program of JAX, too, wrote one of them."""
     if frameworks and not captured and not any(frameworks):
         return _TODO["other"]
-    return _TODO["pytorch" if set(frameworks) - {None} == {"pytorch"} else "tensorflow"]
+    of = set(frameworks) - {None}
+    if of == {"pytorch"}:
+        return _TODO["pytorch"]
+    return _TODO["jax" if captured and of == {"jax"} else "tensorflow"]
 
 
 _TITLES = {
