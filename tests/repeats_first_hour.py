@@ -31,10 +31,10 @@ import numpy as np
 import tensorflow as tf
 
 def decode(i):
-    time.sleep(0.01)                              # slow
+    time.sleep(0.01)
     return np.random.rand(16).astype("float32"), np.float32(i % 2)
 
-def load(i):
+def load(i):                                      # slow: what it calls
     x, y = tf.numpy_function(decode, [i], (tf.float32, tf.float32))
     return tf.ensure_shape(x, (16,)), tf.ensure_shape(y, ())
 
@@ -115,7 +115,7 @@ PEOPLE = (
         "keras",
         KERAS,
         "Waiting for input takes",
-        ("    time.sleep(0.01) ", "    time.sleep(0) "),
+        ("    time.sleep(0.01)\n", "    time.sleep(0)\n"),
         ((".batch(8)", ".batch(8).repeat()"), ("steps_per_epoch=60", "steps_per_epoch=1_000_000")),
         "map",
         "model",
