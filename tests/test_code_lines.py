@@ -23,6 +23,7 @@ PXLA = "/v/lib/python3.11/site-packages/jax/_src/interpreters/pxla.py"
         (("/v/lib/python3.11/site-packages/jax/tool.py", "/home/me/train.py", PXLA), "/home/me/train.py"),
         ((PXLA, PXLA), PXLA),
         (("train.py", "tensorflow/python/ops.py"), "train.py"),
+        (("torch/nn/functional.py", "/v/logs.py", "torch/nn/functional.py"), "/v/logs.py"),
     ],
 )
 def test_the_innermost_line_of_the_program(files: tuple[str, ...], own: str) -> None:

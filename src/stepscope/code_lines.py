@@ -38,7 +38,8 @@ def innermost(frames: list[CodeLine]) -> CodeLine | None:
     first."""
     # A program may lie in a folder that is called torch or jax: what counts is the way from where it begins.
     home = frames[0].file[: _folder(frames[0].file)] if frames else ""
-    home = "" if _INSTALLED.search(home) else home
+    if (not home.startswith("/") and home[1:2] != ":") or _INSTALLED.search(home):
+        home = ""  # what is not absolute begins with a package
     program_frames = [
         frame
         for frame in frames

@@ -57,7 +57,7 @@ _THREADING = ("threading.py", "queue.py")
 """Files of Python's own whose functions wait for a lock when a thread that sleeps is in them."""
 
 
-class Doing(NamedTuple):
+class ThreadDoing(NamedTuple):
     """What a thread does: runs, or how it waits. at: the innermost line of the program, with its function;
     inside: what that line has called; empty where nothing is known."""
 
@@ -92,7 +92,7 @@ def _plural(does: str, many: int) -> str:
     return does if many == 1 else f"{verb.removesuffix('s')}{rest and f' {rest}'}"
 
 
-def doing_of(task: kernel.Task, frames: Sequence[StackFrame], folder: str | None) -> Doing:
+def doing_of(task: kernel.Task, frames: Sequence[StackFrame], folder: str | None) -> ThreadDoing:
     """What a thread does that has these frames, the innermost first."""
     own = next((k for k, frame in enumerate(frames) if _is_program(frame, folder)), None)
     at = ""
@@ -100,7 +100,7 @@ def doing_of(task: kernel.Task, frames: Sequence[StackFrame], folder: str | None
         frame = frames[own]
         shown = place(frame.file or "", folder)[1]
         at = f"{shown}{'' if frame.line is None else f':{frame.line}'} `{frame.function}`"
-    return Doing(_does(task, frames), at, _inside(frames[:own] if own is not None else frames[:0]))
+    return ThreadDoing(_does(task, frames), at, _inside(frames[:own] if own is not None else frames[:0]))
 
 
 def _is_program(frame: StackFrame, folder: str | None) -> bool:
