@@ -16,6 +16,8 @@ _FRAMEWORK = re.compile(
 )
 """Folders of frameworks, of the code that torch.compile writes, and of the recorder that stands between."""
 
+_INSTALLED = re.compile(r"(^|[/\\])(site-packages|dist-packages)[/\\]")
+
 
 @dataclass(frozen=True)
 class CodeLine:
@@ -32,10 +34,24 @@ def is_framework(file: str) -> bool:
 
 
 def innermost(frames: list[CodeLine]) -> CodeLine | None:
-    """The innermost line that is the program's own; the innermost of all where none is."""
-    program_frames = [frame for frame in frames if not is_framework(frame.file)]
+    """The innermost line that is the program's own; the innermost of all where none is. frames: the outermost
+    first."""
+    # A program may lie in a folder that is called torch or jax: what counts is the way from where it begins.
+    home = frames[0].file[: _folder(frames[0].file)] if frames else ""
+    if (not home.startswith("/") and home[1:2] != ":") or _INSTALLED.search(home):
+        home = ""  # what is not absolute begins with a package
+    program_frames = [
+        frame
+        for frame in frames
+        if not is_framework(frame.file[len(home) :] if home and frame.file.startswith(home) else frame.file)
+    ]
     found = program_frames or frames
     return found[-1] if found else None
+
+
+def _folder(file: str) -> int:
+    """How many characters of a path are its folder, with the separator."""
+    return max(file.rfind("/"), file.rfind("\\")) + 1
 
 
 def of_frame(frames: Sequence[Sequence[Any]], number: int) -> tuple[str | None, int | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import mmap
 import sys
 import weakref
 from collections import deque
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 from stepscope.capture import holders
+from stepscope.capture.arrays import Arrays
 from stepscope.capture.holders import HeldSize, Walk
 from stepscope.capture.keeping_lines import Keeping
 from stepscope.capture.memory import MemoryWatch
@@ -239,3 +241,20 @@ def test_a_look_holds_nothing_of_functions_that_end() -> None:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def test_memory_of_others_is_held_and_that_of_a_file_is_not(tmp_path: Path) -> None:
+    arrays = Arrays()
+    data = bytes(4096)
+    shown = np.frombuffer(memoryview(data), "u1")
+    parts = [shown[10:20], shown[:5].reshape(5, 1)]
+    found = [arrays.of(one) for one in (shown, *parts)]
+    assert [(one.identity, one.bytes) for one in found if one is not None] == [(id(data), 4096)] * 3
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        of_file = np.frombuffer(mapped, "u1")
+        assert arrays.of(of_file) is None
+        assert arrays.of(of_file[4:]) is None
+        assert arrays.of(np.asarray(np.memmap(path, "u1"))) is None
+        del of_file

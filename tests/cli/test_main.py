@@ -13,7 +13,8 @@ import pytest
 
 from stepscope import cli
 from stepscope.cli import main, query, verb_of
-from stepscope.cli.console import wants_color
+from stepscope.cli.console import Console, wants_color
+from stepscope.cli.failure import tell, tell_nothing
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
 from stepscope.sources.source import Skipped
 from tests.cli.fakes import fake_trace
@@ -85,6 +86,34 @@ def test_an_error_has_three_parts_and_a_page(
         "  to do: mend it\n"
         "  more:  stepscope docs unreadable-source\n"
     )
+
+
+def test_errors_on_a_terminal_break_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    seen = "seventeen recordings of another program, and one/path/that/is/longer/than/the/terminal/is.pb"
+    error = UnreadableSource("A sentence that is longer than forty columns", seen=seen, todo="mend it")
+    out = io.StringIO()
+    console = Console(io.StringIO(), out, False, False, False, True, 100, None)
+    tell(error, console)
+    said = out.getvalue().splitlines()
+    assert [line for line in said if len(line) > 40] == [
+        "         one/path/that/is/longer/than/the/terminal/is.pb"
+    ]
+    assert said[0] == "error: A sentence that is longer than"
+    assert " ".join(out.getvalue().split()) == (
+        f"error: {error.happened} seen: {seen} to do: mend it more: stepscope docs unreadable-source"
+    )
+    nothing = io.StringIO()
+    what = "These recordings say nothing about memory: they hold none at all."
+    tell_nothing(what, "record with more of it", console._replace(err=nothing))
+    assert all(len(line) <= 40 for line in nothing.getvalue().splitlines())
+    assert " ".join(nothing.getvalue().split()) == f"{what} to do: record with more of it"
+
+
+def test_an_empty_path_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([""], ["summary", ""], ["query", "", "SELECT 1"]):
+        assert main(words) == 2
+        assert "An empty path names nothing." in capsys.readouterr().err
 
 
 def test_an_unexpected_error_asks_for_a_report(

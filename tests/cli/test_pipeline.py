@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from stepscope import units
 from stepscope.cli import main, record
 from tests.formats.capture_folder import write
 
@@ -29,6 +30,9 @@ def test_a_py_function_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     drawn = capsys.readouterr().out
     assert "The input is the bottleneck" in drawn
     assert sum("◀ bottleneck" in line for line in drawn.splitlines()) == 1
+    most, then = told["changes"][0], drawn.splitlines()[2:6]
+    assert then[0].startswith("What helps most: ")
+    assert units.show(most["predicted_step_ps"], "ps") in " ".join(then), "before all that speaks for it"
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,35 @@ def held(steps: tuple[int, ...] = (4, 14, 24), each: int = 2048, arrays: int = 1
     return b"".join(line(**one) for one in told)
 
 
+def counted(
+    kind: str = "ops",
+    counts: tuple[int, ...] = (60, 80, 100),
+    steps: tuple[int, ...] = (4, 14, 24),
+    **more: Any,
+) -> bytes:
+    """So many ops of a graph, compiled functions, or (tensors) operations of autograd's at each look."""
+    told: list[dict[str, Any]] = []
+    for look, (count, now) in enumerate(zip(counts, steps, strict=True), 1):
+        at = {"look": look, "unix_ns": STARTED_NS + look * 10**8, "steps": now, "took_ns": 1, "objects": 9}
+        told.append({**at, "cut": False, "bytes": 0, "arrays": 0, "available_bytes": 10**10})
+        of_autograd = kind == "tensors"
+        name = "operations" if of_autograd else "arrays"
+        one: dict[str, Any] = {"holder": "the graph" if kind == "ops" else "kept", "kind": kind, "bytes": 0}
+        one |= {
+            "look": look,
+            "device": "host",
+            "file": "train.py",
+            "line": 12,
+            "function": "main",
+            "puts": True,
+        }
+        one |= {"arrays": 1, name: count}
+        if look > 1:
+            one |= {"was_bytes": 0, "was_arrays": 1, f"was_{name}": counts[look - 2]}
+        told.append({**one, **more})
+    return b"".join(line(**one) for one in told)
+
+
 SMALL = model(
     node(1, "Root", (2,)), node(2, "Prefetch", (3,), kind=4), node(3, "BatchV2", (4,), ratio=8),
     node(4, "Map", (5,), elements=80, ms=320), node(5, "Range", elements=80, ms=0.1),

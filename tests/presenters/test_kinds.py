@@ -21,7 +21,7 @@ from stepscope import presenters
 from stepscope.presenters import json as as_json
 from stepscope.presenters import markdown, outline, scroll, terminal, tidy
 from stepscope.presenters.cells import cells
-from stepscope.report import Report, TreeNode
+from stepscope.report import Column, Report, Section, SourceLine, Tree, TreeNode
 from tests.presenters import kinds
 from tests.presenters.browser import Browser
 from tests.presenters.test_files import outside_code
@@ -170,6 +170,28 @@ def test_branches_lead_from_each_node_to_its_parent(depths: list[int]) -> None:
         below = next((k for k in range(at + 1, len(sound)) if sound[k] <= depth), None)
         follows = below is not None and sound[below] == depth
         assert (before[-3] == "├") == follows
+
+
+def test_a_narrow_tree_keeps_its_branches_and_places() -> None:
+    names = ("program", "flat_map (transformation 2)", "TFRecordDataset of files", "from_tensor_slices")
+    nodes = tuple(
+        TreeNode(depth, name, (10**9,), SourceLine("input_pipeline.py", 120) if depth == 1 else None)
+        for depth, name in enumerate(names)
+    )
+    tree = Tree((Column("self", "ps", "Self"),), nodes)
+    plain = outline.tree_lines(tree, 48, lambda style, text: text)[1:]
+    assert [line.index("└─") for line in plain[1:]] == [0, 3, 6]
+    assert "input_pipeline.py:120" in plain[1]
+    assert max(map(len, plain)) <= 48
+    narrow = outline.tree_lines(tree, 24, lambda style, text: text)[1:]
+    assert [line.index("└─") for line in narrow[1:]] == [0, 3, 6]
+
+
+def test_the_note_of_a_tree_is_a_whole_sentence() -> None:
+    note = "Numbers in brackets are places in your chain of transformations; the source is 0."
+    tree = Tree((Column("self", "ps", "Self"),), (TreeNode(0, "a", (1,)), TreeNode(1, "b", (1,))), note)
+    report = Report("x", (), (Section("stages", "Stages", "Which?", tree=tree),))
+    assert note in " ".join(scroll.render(report, width=60).split())
 
 
 DRAWING = {"axis", "bars", "cells", "first_screen", "grid", "gutter", "outline", "plain"}

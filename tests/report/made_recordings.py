@@ -506,6 +506,22 @@ def arrays_that_are_kept() -> Tables:
     return tables
 
 
+def a_graph_that_grows() -> Tables:
+    """Three looks at the graph of a session, which has two ops more after each step."""
+    tables = Tables()
+    tables.source(format="capture", producer="stepscope", events_seen=3, events_stored=3)
+    for look, steps in enumerate((4, 14, 24), 1):
+        told: dict[str, object] = {
+            "Look": look, "Steps": steps, "Holder": "the graph", "Kind": "ops", "Device": "host", "Bytes": 0,
+            "Arrays": 50 + 2 * steps, "File": "train.py", "Line": 12, "Function": "main", "Puts": True,
+            "All bytes": 0,
+        }  # fmt: skip
+        if look > 1:
+            told |= {"Was bytes": 0, "Was arrays": 30 + 2 * steps, "Was steps": steps - 10}
+        tables.add("instant", name="[held]", kind="mark", ts_ps=look * MS, args_json=json.dumps(told))
+    return tables
+
+
 def judged() -> Iterator[tuple[str, Tables]]:
     """Those of which only the judgement is listed."""
     yield "compile", compiling(2)
@@ -584,6 +600,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "copies_between_ops": copying_in_the_loop,
     "per_step_io": storing_in_the_loop,
     "growing_memory": arrays_that_are_kept,
+    "growing_graph": a_graph_that_grows,
     "waits_between_ops": waiting_in_the_loop,
     "device_waits_for_host": waiting_for_the_device,
     "retraced_functions": lambda: compilations("value"),

@@ -238,6 +238,16 @@ def test_an_empty_folder_and_a_missing_path(tmp_path: Path) -> None:
         search()
 
 
+def test_a_program_is_to_be_recorded(tmp_path: Path) -> None:
+    write(tmp_path, {"train.py": b"import jax\n"})
+    with pytest.raises(NothingFound) as caught:
+        search(tmp_path / "train.py")
+    assert caught.value.todo.endswith(f"stepscope record {tmp_path / 'train.py'}")
+    with pytest.raises(NothingFound) as caught:
+        search(tmp_path)
+    assert "TensorBoard" in caught.value.todo
+
+
 def test_files_that_may_not_be_read_are_told(tmp_path: Path) -> None:
     write(tmp_path, {"a.json": CHROME, "b.json": CHROME})
     (tmp_path / "b.json").chmod(0)

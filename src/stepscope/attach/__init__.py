@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepscope.attach import kernel, started_program, tools
@@ -46,29 +46,32 @@ def look(pid: int, seconds: float, *, quick: bool = False, own_child: bool = Fal
     refusal = kernel.refusal(pid, own_child=own_child)
     notes: list[str] = []
     read: dict[str, tools.Stacks] = {}
+    names: Mapping[int, str] = {}
     try:
         if refusal is None:
-            read["py-spy"] = _asked("py-spy", pid, seconds, notes)
+            of_python = _asked("py-spy", pid, seconds, notes)
+            read["py-spy"], names = of_python.stacks, of_python.names
             left = [task for task in tasks if task.tid not in read["py-spy"]]
             if left and not quick and kernel.is_there(pid):
-                read["gdb"] = _asked("gdb", pid, seconds, notes)
+                read["gdb"] = _asked("gdb", pid, seconds, notes).stacks
     finally:
         if not was_stopped and kernel.is_stopped(pid):
             kernel.go_on(pid)
     ended = not kernel.is_there(pid)
-    return Seen([_best(task, read) for task in tasks], notes, refusal, ended)
+    named = [replace(task, name=names.get(task.tid, task.name)) for task in tasks]
+    return Seen([_best(task, read) for task in named], notes, refusal, ended)
 
 
-def _asked(name: str, pid: int, seconds: float, notes: list[str]) -> tools.Stacks:
+def _asked(name: str, pid: int, seconds: float, notes: list[str]) -> tools.ToolStacks:
     path = tools.find(name)
     if path is None:
         notes.append(f"{name} is not installed: {tools.HOW[name]}")
-        return {}
+        return tools.ToolStacks({})
     ask = tools.ask_py_spy if name == "py-spy" else tools.ask_gdb
     answer = ask(path, pid, seconds)
     if not answer.stacks:
         notes.append(f"{name} read no stacks: {answer.complaint}")
-    return answer.stacks
+    return answer
 
 
 def _best(

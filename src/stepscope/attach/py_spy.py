@@ -52,7 +52,7 @@ def sample(pid: int, seconds: float, rate: int) -> Sampled | str:
     if path is None:
         return f"py-spy is not installed: {tools.HOW['py-spy']}"
     complaint = ""
-    folder = _folder_of(pid)
+    folder = folder_of(pid)
     was_stopped = kernel.is_stopped(pid)
     try:
         with tempfile.TemporaryDirectory(prefix="stepscope-attach-") as scratch:
@@ -85,7 +85,8 @@ def _run(words: Sequence[str], seconds: float) -> str:
     return printable(errors[0].removeprefix("Error: ")) if errors else ""
 
 
-def _folder_of(pid: int) -> str | None:
+def folder_of(pid: int) -> str | None:
+    """The folder in which a process runs; None where that may not be read."""
     try:
         return str(Path(f"/proc/{pid}/cwd").readlink())
     except OSError:

@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +50,12 @@ Stacks = dict[int, list[StackFrame]]
 
 @dataclass(frozen=True)
 class ToolStacks:
-    """The stacks that a tool read, by thread; or what it complained of."""
+    """The stacks that a tool read, by thread; or what it complained of. names: of threads, as the program
+    calls them."""
 
     stacks: Stacks
     complaint: str | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 def find(name: str) -> str | None:
@@ -68,7 +70,8 @@ def ask_py_spy(path: str, pid: int, seconds: float) -> ToolStacks:
     for more in (["--native"], []):
         out, complaint = _run([path, "dump", "--json", *more, "--pid", str(pid)], seconds)
         try:
-            answer = ToolStacks(spied(strict_json.value(out)), complaint)
+            threads = strict_json.value(out)
+            answer = ToolStacks(spied(threads), complaint, names_of(threads))
         except (ValueError, TypeError, KeyError, AttributeError):
             answer = ToolStacks({}, complaint or "it printed no stacks")
         if answer.stacks:
@@ -84,6 +87,15 @@ def spied(threads: list[dict[str, Any]]) -> Stacks:
         if thread.get("os_thread_id") is not None:
             stacks[int(thread["os_thread_id"])] = frames
     return stacks
+
+
+def names_of(threads: list[dict[str, Any]]) -> dict[int, str]:
+    """What py-spy's JSON of a dump calls the threads, by number."""
+    return {
+        int(thread["os_thread_id"]): printable(str(thread["thread_name"]))
+        for thread in threads
+        if thread.get("os_thread_id") is not None and thread.get("thread_name")
+    }
 
 
 def _spied_frame(frame: dict[str, Any]) -> StackFrame:

@@ -3,17 +3,26 @@
 Only what is imported is looked for, and nothing of an array is called that might run on a device.
 """
 
+import mmap
 import sys
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+FUNCTIONS = "compiled functions"
+"""The kind of what frameworks compile for a function, which is kept as long as the function is."""
+
+MOST_VIEWS = 16
+"""Views of views that are followed to what keeps their bytes."""
 
 
 class HeldArray(NamedTuple):
-    """identity: of the bytes, which several arrays may share. kind: as the framework calls it."""
+    """identity: of the bytes, which several arrays may share. kind: as the framework calls it. made_by: the
+    operation of autograd's graph that made it, and that it keeps."""
 
     identity: int
     bytes: int
     device: str
     kind: str
+    made_by: Any = None
 
 
 class Arrays:
@@ -21,6 +30,10 @@ class Arrays:
 
     def __init__(self) -> None:
         self._kinds: Dict[type, Callable[[Any], Optional[HeldArray]]] = {}
+        self.functions: List[type] = []
+        """Types of functions that a framework compiles."""
+        self.graphs: List[type] = []
+        """Types of graphs to which a program adds ops."""
         for add in (self._numpy, self._jax, self._torch, self._tensorflow):
             add()
 
@@ -36,13 +49,31 @@ class Arrays:
     def _numpy(self) -> None:
         numpy = sys.modules.get("numpy")
         if hasattr(numpy, "ndarray"):
-            self._kinds[numpy.ndarray] = _numpy  # type: ignore[union-attr]
+            self._kinds[numpy.ndarray] = self._of_numpy  # type: ignore[union-attr]
+
+    def _of_numpy(self, value: Any) -> Optional[HeldArray]:
+        owner = value
+        while type(owner.base) is type(value):
+            owner = owner.base
+        if owner.flags.owndata:
+            return HeldArray(id(owner), owner.nbytes, "host", "numpy arrays")
+        # Without bytes of its own it keeps those of another library, unless they are a file's.
+        base = _keeper(owner.base, type(value))
+        if base is None:
+            return None
+        if self.knows(type(base)):
+            return self.of(base)
+        return HeldArray(id(base), owner.nbytes, "host", "numpy arrays")
 
     def _jax(self) -> None:
         module = sys.modules.get("jax._src.array")
         kind = getattr(module, "ArrayImpl", None)
         if kind is not None:
             self._kinds[kind] = _jax
+        for name in ("jaxlib._jax", "jaxlib.xla_extension"):
+            compiled = getattr(sys.modules.get(name), "PjitFunction", None)
+            if isinstance(compiled, type):
+                self.functions.append(compiled)
 
     def _torch(self) -> None:
         torch = sys.modules.get("torch")
@@ -56,6 +87,13 @@ class Arrays:
         eager = getattr(sys.modules.get("tensorflow.python.framework.ops"), "EagerTensor", None)
         if eager is not None:
             self._kinds[eager] = _tensorflow
+        graph = getattr(sys.modules.get("tensorflow.python.framework.ops"), "Graph", None)
+        if isinstance(graph, type):
+            self.graphs.append(graph)
+        for name in ("polymorphic_function.polymorphic_function", "def_function"):
+            function = getattr(sys.modules.get(f"tensorflow.python.eager.{name}"), "Function", None)
+            if isinstance(function, type):
+                self.functions.append(function)
         module = sys.modules.get("tensorflow.python.ops.resource_variable_ops")
         bases = [getattr(module, "BaseResourceVariable", None) or getattr(module, "ResourceVariable", None)]
         while bases:
@@ -65,12 +103,20 @@ class Arrays:
                 bases += type.__subclasses__(kind)
 
 
-def _numpy(value: Any) -> Optional[HeldArray]:
-    owner = value
-    while type(owner.base) is type(value):
-        owner = owner.base
-    # Without bytes of its own it shows those of another library, or of a file.
-    return HeldArray(id(owner), owner.nbytes, "host", "numpy arrays") if owner.flags.owndata else None
+def _keeper(base: Any, array: type) -> Any:
+    """What keeps the bytes that an array shows; None where they are a file's, or memory of several
+    processes. array: NumPy's type."""
+    for _ in range(MOST_VIEWS):
+        if isinstance(base, memoryview):
+            base = base.obj
+        elif isinstance(base, array):
+            inner = array.__dict__["base"].__get__(base)
+            if inner is None:
+                return base
+            base = inner
+        else:
+            return None if isinstance(base, mmap.mmap) else base
+    return None
 
 
 def _jax(value: Any) -> Optional[HeldArray]:
@@ -90,7 +136,7 @@ def _torch(value: Any) -> Optional[HeldArray]:
         return None
     found = storage()
     size = found.nbytes() if hasattr(found, "nbytes") else found.size() * found.element_size()
-    return HeldArray(found.data_ptr() or id(value), size, device, kind)
+    return HeldArray(found.data_ptr() or id(value), size, device, kind, value.grad_fn)
 
 
 def _tensorflow(value: Any) -> Optional[HeldArray]:

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Deque, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import clocks
-from .arrays import Arrays, HeldArray
+from .arrays import FUNCTIONS, Arrays, HeldArray
 from .frames import Whose
 from .places import is_ours
 
@@ -19,6 +19,8 @@ MOST_NS = 400_000_000
 """How long a walk may compute while the program waits. Processor time: other programs cut no walk."""
 MOST_HOLDERS = 1000
 """Holders kept of a walk: the largest ones."""
+MOST_OPERATIONS = 100_000
+"""Operations of autograd's graphs that are counted in a walk."""
 MOST_PARTS = 4
 """Names in the path of a holder; what lies deeper counts to it."""
 _OPTIMIZED = 0x1
@@ -53,10 +55,11 @@ class VariableHolder(NamedTuple):
 
 
 class HeldSize(NamedTuple):
-    """What a holder holds."""
+    """What a holder holds. operations: of autograd's graphs, which its arrays keep."""
 
     bytes: int
     arrays: int
+    operations: int = 0
 
 
 def _elements(value: Any, kind: type) -> Optional[List[Any]]:
@@ -76,6 +79,10 @@ class Walk:
         self.found: Dict[VariableHolder, HeldSize] = {}
         self.cut = False
         self.objects = 0
+        self.graphs: List[Any] = []
+        """TensorFlow's graphs to which a program may add ops."""
+        self._operations: Dict[Any, None] = {}
+        """Those that were counted: while one is kept, no other has its identity."""
         self._arrays = Arrays()
         self._whose = Whose()
         self._own: Dict[type, str] = {}
@@ -97,6 +104,7 @@ class Walk:
                 break
         self._queue.clear()
         self._seen.clear()
+        self._operations.clear()
 
     def _roots(self) -> Iterator[Tuple[Any, Root, str]]:
         """Modules first, then callers before callees, so that a value is reported under its oldest name."""
@@ -150,6 +158,11 @@ class Walk:
             if root is not _LIBRARY:
                 self._count(value, root, name)
             return
+        if kind in self._arrays.graphs:
+            self.graphs.append(value)
+            return
+        if kind in self._arrays.functions and root is not _LIBRARY:
+            self._add(VariableHolder(root, name, FUNCTIONS, "host"), 0, 0)
         inside = _elements(value, kind)
         if inside is not None:
             self._queue += [(one, root, name, parts) for one in inside if type(one) not in _ATOMS]
@@ -191,9 +204,24 @@ class Walk:
         if found is None or (found.identity in self._seen and found.identity != id(value)):
             return
         self._seen.add(found.identity)
-        holder = VariableHolder(root, name, found.kind, found.device)
-        size, many = self.found.get(holder, (0, 0))
-        self.found[holder] = HeldSize(size + found.bytes, many + 1)
+        made_by = self._kept_by_autograd(found.made_by) if found.made_by is not None else 0
+        self._add(VariableHolder(root, name, found.kind, found.device), found.bytes, made_by)
+
+    def _add(self, holder: VariableHolder, more_bytes: int, operations: int) -> None:
+        size, many, operations_before = self.found.get(holder, HeldSize(0, 0))
+        self.found[holder] = HeldSize(size + more_bytes, many + 1, operations_before + operations)
+
+    def _kept_by_autograd(self, last: Any) -> int:
+        """Operations that lead to the last one of a graph and that no holder before it keeps."""
+        new, left = 0, [last]
+        while left and len(self._operations) < MOST_OPERATIONS:
+            operation = left.pop()
+            if operation in self._operations:
+                continue
+            self._operations[operation] = None
+            new += 1
+            left += [before for before, _ in operation.next_functions if before is not None]
+        return new
 
     def largest(self) -> List[Tuple[VariableHolder, HeldSize]]:
         """The holders that hold most, most first."""

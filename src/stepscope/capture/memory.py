@@ -1,13 +1,16 @@
 """memory.ndjson: which variables of the program hold arrays as a recording begins, and as it ends."""
 
 import sys
-from typing import Any, Callable, Dict, Optional
+import weakref
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import clocks
 from .environment import jax_is_used
+from .frames import Whose
 from .holders import HeldSize, VariableHolder, Walk
 from .keeping_lines import Keeping
 from .machine import available_bytes, resident_bytes
+from .places import is_framework
 
 NAME = "memory.ndjson"
 OF_DEVICES = "device_memory.pb.gz"
@@ -34,6 +37,8 @@ class MemoryWatch:
         self._looks = 0
         self._keeping = Keeping()
         self._before: Dict[VariableHolder, HeldSize] = {}
+        self._graphs: weakref.WeakKeyDictionary[Any, Tuple[int, Optional[int]]] = weakref.WeakKeyDictionary()
+        """TensorFlow's graphs, with a number of their own and how many ops each had."""
         self._all_before = True
         """Whether the look before saw all: what it did not see may have been there."""
 
@@ -67,6 +72,8 @@ class MemoryWatch:
             most_changed.update(dict.fromkeys(sorted(now, key=lambda holder: -grown[holder])[:MOST_TOLD]))
         for holder in most_changed:
             self._tell(holder, now[holder])
+        for graph in walk.graphs:
+            self._tell_graph(graph)
         self._before, self._all_before = now, not walk.cut
 
     def _tell(self, holder: VariableHolder, held: HeldSize) -> None:
@@ -84,6 +91,47 @@ class MemoryWatch:
             "function": found.function if found is not None else root.function or "<module>",
             "puts": found is not None and found.grows,
         }
+        if held.operations:
+            line["operations"] = held.operations
         if self._looks > 1 and (self._all_before or holder in self._before):
-            line["was_bytes"], line["was_arrays"] = self._before.get(holder, HeldSize(0, 0))
+            before = self._before.get(holder, HeldSize(0, 0))
+            line["was_bytes"], line["was_arrays"] = before.bytes, before.arrays
+            if held.operations:
+                line["was_operations"] = before.operations
         self._write(line)
+
+    def _tell_graph(self, graph: Any) -> None:
+        """How many ops a graph has, and the line that added the last one."""
+        ops = graph.get_operations()
+        number, before = self._graphs.get(graph, (len(self._graphs) + 1, None))
+        self._graphs[graph] = number, len(ops)
+        if not ops:
+            return
+        file, at, function = _made_in(ops[-1])
+        line: Dict[str, Any] = {
+            "look": self._looks,
+            "holder": "the graph" if number == 1 else f"graph {number}",
+            "kind": "ops",
+            "device": "host",
+            "bytes": 0,
+            "arrays": len(ops),
+            "file": file,
+            "line": at,
+            "function": function,
+            "puts": True,
+        }
+        if before is not None:
+            line["was_bytes"], line["was_arrays"] = 0, before
+        self._write(line)
+
+
+def _made_in(op: Any) -> Tuple[Optional[str], Optional[int], Optional[str]]:
+    """The innermost line of the program that made an op: its file, line and function."""
+    whose = Whose()
+    for place in reversed(list(op.traceback or ())):
+        path, line, function = place[0], place[1], place[2]
+        if not is_framework(path):
+            code, file = whose.of(path, "")
+            if code == "program":
+                return file, line, function
+    return None, None, None

@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ minute for TensorFlow: --quick leaves it out. What a program prints goes to stde
   stepscope attach --break TF_NewSession -- python train.py"""
 _MOST_RATE = 1000
 _SHOWN = 20
+_TEXT = 110
+"""Columns of a sentence: longer lines are hard to read."""
 
 
 def parser() -> Parser:
@@ -77,11 +80,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     out = sys.stderr.fileno() if _has_descriptor() else os.open(os.devnull, os.O_WRONLY)
     if options.breakpoints:
-        what = "the program" if options.pid is None else f"process {options.pid}"
         seen = attach.at_breakpoint(
             options.command or (), options.breakpoints, options.timeout, out, options.pid
         )
-        return _show(seen, what, sources, options, console)
+        return _show(seen, options.pid, sources, options, console)
     if options.pid is not None:
         return _look(options.pid, sources, options, console)
     try:
@@ -189,17 +191,27 @@ def _look(
         return _sample(pid, options, console, own_child=own_child)
     with working("reading stacks", console):
         seen = attach.look(pid, options.timeout, quick=options.quick, own_child=own_child)
-    return _show(seen, f"process {pid}", sources, options, console)
+    return _show(seen, pid, sources, options, console)
 
 
 def _show(
-    seen: Seen, what: str, sources: list[tuple[str, str]], options: argparse.Namespace, console: Console
+    seen: Seen,
+    pid: int | None,
+    sources: list[tuple[str, str]],
+    options: argparse.Namespace,
+    console: Console,
 ) -> int:
+    """Writes what the threads do, then their stacks. pid: None where the program was ended at a
+    breakpoint."""
     from stepscope import attach
+    from stepscope.attach import py_spy
     from stepscope.cli.query import write_rows
-    from stepscope.report import stack_text
+    from stepscope.report import stack_answer, stack_text
 
+    what = "the program" if pid is None else f"process {pid}"
     if options.format == "table":
+        folder = str(Path.cwd()) if pid is None else py_spy.folder_of(pid)
+        _say(stack_answer.sentences(seen, what, folder), console)
         for line in stack_text.lines(seen, sources):
             console.data.write(line + "\n")
         console.data.flush()
@@ -213,12 +225,20 @@ def _show(
     return 0
 
 
+def _say(sentences: Iterable[str], console: Console) -> None:
+    """Writes the sentences that answer, and a blank line below them."""
+    from stepscope.presenters.gutter import wrap
+
+    lines = [line for sentence in sentences for line in wrap(sentence, min(console.width, _TEXT))]
+    console.data.write("".join(f"{line}\n" for line in [*lines, ""] if lines))
+
+
 def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_child: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
     from stepscope.attach import kernel, py_spy
     from stepscope.cli.query import write_rows
     from stepscope.exporters.staging import staged
-    from stepscope.report import stack_text
+    from stepscope.report import stack_answer, stack_text
 
     kernel.tasks(pid)
     if (refusal := kernel.refusal(pid, own_child=own_child)) is not None:
@@ -237,6 +257,8 @@ def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_chil
             part.mkdir()
             for name, data in py_spy.files(found, pid, words, __version__).items():
                 (part / name).write_bytes(data)
+    if options.format == "table":
+        _say(stack_answer.sampled_sentences(found), console)
     rows = found.hot if options.format != "table" else stack_text.hot(found.hot[:_SHOWN])
     columns = py_spy.HOT if options.format != "table" else stack_text.HOT
     write_rows(

@@ -62,6 +62,16 @@ class Console(NamedTuple):
         """stdout for data of which nothing is ours to colour: exact, but with escapes on a terminal."""
         return cast("TextIO", Visible(self.out, styles=False)) if self.is_terminal else self.out
 
+    @property
+    def err_width(self) -> int | None:
+        """Columns of the terminal that stderr is; None where it is none."""
+        if not self.err_is_terminal:
+            return None
+        try:
+            return _told("COLUMNS") or os.get_terminal_size(self.err.fileno()).columns or 80
+        except (OSError, ValueError):
+            return None
+
     def paint(self, code: str, text: str) -> str:
         """`text` for stderr in an ANSI style, where colour is wanted."""
         return f"\x1b[{code}m{text}\x1b[0m" if self.err_color else text

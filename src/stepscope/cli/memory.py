@@ -18,6 +18,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
+from stepscope.cli.failure import tell_nothing
 from stepscope.errors import UsageError
 
 ABOUT = "the memory peak, what holds it, and what would lower it"
@@ -87,8 +88,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for (detail,) in unread:
         console.say(f"lines of the program: {detail} (op-log-unread)")
     if not report.sections:
-        console.say(memory.NOTHING)
-        console.say(f"  to do: {memory.TODO}")
+        tell_nothing(memory.NOTHING, memory.TODO, console)
         return 2
     return 0
 

@@ -20,6 +20,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
+from stepscope.cli.failure import tell_nothing
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,12 +108,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if found or loading or options.format != "table":
         show(pipeline.build(found, lost, loading), options, console)
     if not found and not loading:
-        for line in (
-            pipeline.NOTHING,
-            *(f"  {plain(odd(oddity))}" for oddity in lost),
-            f"  to do: {pipeline.todo(frameworks, captured)}",
-        ):
-            console.say(line)
+        what = "\n".join((pipeline.NOTHING, *(f"  {plain(odd(oddity))}" for oddity in lost)))
+        tell_nothing(what, pipeline.todo(frameworks, captured), console)
         return 2
     return 0
 

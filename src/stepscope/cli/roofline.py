@@ -17,6 +17,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
+from stepscope.cli.failure import tell_nothing
 from stepscope.cli.peak import PEAK_HELP, known, peaks, text
 
 ABOUT = "ops against what their device could do: least time, share of peak, MFU"
@@ -61,8 +62,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         report = roofline.build(trace, title, options.by, peak, everything, options.price)
         bar.stop()
     if not report.sections:
-        console.say(roofline.NOTHING)
-        console.say(f"  to do: {roofline.TODO}")
+        tell_nothing(roofline.NOTHING, roofline.TODO, console)
         return 2
     if not everything:
         report = replace(report, next_commands=(full_command("roofline", options, _asked(options)),))

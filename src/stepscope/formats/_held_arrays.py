@@ -65,6 +65,7 @@ def _row(
         "Device": string(line, "device") or "",
         "Bytes": _count(line, "bytes"),
         "Arrays": _count(line, "arrays"),
+        "Operations": _count(line, "operations"),
         "File": string(line, "file"),
         "Line": _count(line, "line"),
         "Function": string(line, "function"),
@@ -76,6 +77,7 @@ def _row(
         members |= {
             "Was bytes": _count(line, "was_bytes"),
             "Was arrays": _count(line, "was_arrays"),
+            "Was operations": _count(line, "was_operations"),
             "Was steps": before.steps,
         }
     return {

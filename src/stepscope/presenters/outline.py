@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from stepscope import units
-from stepscope.presenters.cells import Grid, around_change, shorten_cells
+from stepscope.presenters.cells import Grid, around_change, cells, shorten_cells
 from stepscope.presenters.plain import plain
 from stepscope.report import Change, Column, Diff, Tree, TreeNode
 
 Paint = Callable[[str, str], str]
 _NARROWEST = 20
 """Cells that the text of a change keeps; columns of numbers give way to it."""
+_SHORTEST = 4
+"""Cells of a name that stay, however deep it lies."""
 _HEADING = 14
 """Cells of a heading."""
 
@@ -56,6 +58,8 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     widths, right = [widths[i] for i in kept], [right[i] for i in kept]
     widths[0] = max(min(widths[0], room - sum(w + 2 for w in widths[1:])), 16)
     grid = Grid(widths, right)
+    for row, before, node in zip(rows, branches(tree.nodes), tree.nodes, strict=True):
+        row[0] = before + _name_in(node, max(widths[0] - cells(before), _SHORTEST))
     lines = [paint("dim", shorten_cells(grid.row(head), room))]
     for node, row in zip(tree.nodes, rows, strict=True):
         line = shorten_cells(grid.row(row), room)
@@ -66,6 +70,16 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
 def _name(node: TreeNode) -> str:
     """Its name, and the line that it stands for."""
     return plain("  ".join(part for part in (node.name, place(node)) if part), 400)
+
+
+def _name_in(node: TreeNode, room: int) -> str:
+    """The same in so many cells: the name gives way, and not the lines that show what it is in, nor the place
+    where that leaves room for some of the name."""
+    at = plain(place(node), 400)
+    left = room - cells(at) - 2 if at and node.name else 0
+    if cells(_name(node)) <= room or left < 2 * _SHORTEST:
+        return shorten_cells(_name(node), room)
+    return f"{shorten_cells(plain(node.name, 400), left)}  {at}"
 
 
 def _kept(rows: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[int]:

@@ -93,12 +93,8 @@ class _ScrollPage:
     def _body(self, section: Section) -> list[str]:
         room = self.width - len(_INDENT)
         if section.tree is not None:
-            note = (
-                [self.paint("dim", shorten_cells(plain(section.tree.note), room))]
-                if section.tree.note
-                else []
-            )
-            return tree_lines(section.tree, room, self.paint) + note
+            note = wrap(plain(section.tree.note), room) if section.tree.note else []
+            return tree_lines(section.tree, room, self.paint) + [self.paint("dim", line) for line in note]
         if section.diff is not None:
             return diff_lines(section.diff, room, self.paint)
         table, chart = section.table, section.chart

@@ -148,8 +148,10 @@ def next_commands(
     answers: Mapping[str, Rows],
     *,
     only_memory: bool = False,
+    only_samples: bool = False,
 ) -> tuple[str, ...]:
-    """What to run next. only_memory: all that was recorded are profiles, and they hold memory."""
+    """What to run next. only_memory: all that was recorded are profiles, and they hold memory; only_samples:
+    nothing tells the time but samples of stacks."""
     typed = where(trace)
     if typed is None:
         return ()
@@ -160,7 +162,8 @@ def next_commands(
     slugs = {finding.slug for finding in findings}
     if "input-wait" in slugs and answers["pipeline_stages"]:
         return (f"stepscope pipeline {typed}", f"stepscope report {typed} -o report.html")
-    further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
+    otherwise = "python_lines" if only_samples else "slices_by_name"
+    further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), otherwise)
     return (f"stepscope query {typed} @{further}", f"stepscope report {typed} -o report.html")
 
 

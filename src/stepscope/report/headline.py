@@ -22,6 +22,8 @@ _TELLING = 0.01
 _TAKES_PART = 0.1
 """A device takes part where it executes for this part of the time that the one does which executes
 longest."""
+_MOST_LINES = 3
+"""Lines that are named of a program that was sampled."""
 _FUNCTIONS = ("__inference_", "__forward_", "__backward_")
 _FUSED = "Fused"
 _PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
@@ -64,6 +66,21 @@ def headline(
         yield _mean_step(rows_of, main, several_hosts)
     yield from _least_busy(rows_of, main, several_hosts)
     yield from _most_work(rows_of["op_types"], of_libraries or {}, of_ops)
+
+
+def sampled(lines: Rows) -> Iterable[str]:
+    """Where a program was seen of which only stacks were sampled. lines: of python_lines."""
+    seen = [row for row in lines if row["told_by"] == "samples" and row["file"] and row["share"]][
+        :_MOST_LINES
+    ]
+    if not seen:
+        return
+    first, *more = (
+        f"in {row['file']}:{row['line']} `{row['function']}` for {units.show(row['share'], 'ratio')}"
+        for row in seen
+    )
+    sampled_ps = units.show(round(seen[0]["time_ps"] / seen[0]["share"]), "ps")
+    yield f"The main thread is {', '.join((f'{first} of the {sampled_ps} that were sampled', *more))}."
 
 
 def _without_time(hosts: Rows) -> str:

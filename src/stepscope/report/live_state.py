@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -54,7 +55,9 @@ def state(record: Mapping[str, Any] | None, running: bool, now_unix_ns: int, fol
     """What live.json says; record: None before there is one. running: whether the program runs on. folder: of
     the recording."""
     if record is None:
-        return LiveState("", NOT_YET, "", (), (), "", (), 0, (), (), (), ())
+        there = not folder or Path(folder).is_dir()
+        now = NOT_YET if there else f"There is no folder {folder} yet. {NOT_YET}"
+        return LiveState("", now, "", (), (), "", (), 0, (), (), (), ())
     recent = tuple(_sizes(record, "recent_ns"))
     parts = live_parts.parts(record)
     return LiveState(

@@ -29,16 +29,21 @@ _TODO = {
     "process that makes the batches; since TensorFlow 2, RunMetadata and timelines of a session do not "
     "contain these events",
     "pytorch": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
+    "jax": "run `stepscope PATH`, which says what the program's own Python takes: pipelines are seen of "
+    "tf.data and of PyTorch's DataLoader",
     "other": "run `stepscope PATH`, which says what the recording holds",
 }
 
 
 def todo(frameworks: Collection[str | None], captured: bool = False) -> str:
-    """What to do where no pipeline was found. frameworks: of the sources; those of JAX may read their input
-    with tf.data. captured: a recorder of ours wrote one of them."""
+    """What to do where no pipeline was found. frameworks: of the sources. captured: a recorder of ours, which
+    sees tf.data in a program of JAX, too, wrote one of them."""
     if frameworks and not captured and not any(frameworks):
         return _TODO["other"]
-    return _TODO["pytorch" if set(frameworks) - {None} == {"pytorch"} else "tensorflow"]
+    of = set(frameworks) - {None}
+    if of == {"pytorch"}:
+        return _TODO["pytorch"]
+    return _TODO["jax" if captured and of == {"jax"} else "tensorflow"]
 
 
 _TITLES = {
@@ -78,7 +83,8 @@ def build(
     else:
         title, sections = found[0].path, tuple(_parts(found[0]))
     document = document_keys.pipelines([(pipelines, questions(pipelines.diagnosis)) for pipelines in found])
-    return Report(title, (verdict(found[0].diagnosis),), sections, document=document)
+    first = found[0].diagnosis
+    return Report(title, (verdict(first), *_what_helps_most(first)), sections, document=document)
 
 
 def ordered(found: Iterable[SourcePipelines]) -> list[SourcePipelines]:
@@ -105,6 +111,19 @@ def group(pipelines: SourcePipelines) -> Section:
 def verdict(diagnosis: Diagnosis) -> str:
     """The answer in a sentence."""
     return f"{_TITLES[diagnosis.verdict]} (confidence {diagnosis.confidence})."
+
+
+def _what_helps_most(diagnosis: Diagnosis) -> Iterator[str]:
+    """The change that saves most, where one is known to help: the rest of the answer is long."""
+    change = next((one for one in diagnosis.changes if one.helps and not one.unknown), None)
+    if change is None or diagnosis.step_ps is None:
+        return
+    at = "" if change.code is None else f", in {change.code.file}:{change.code.line}"
+    then = change.prediction
+    yield (
+        f"What helps most: {pipeline_changes.what(change)}{at}. A step would take {_ps(then.step_ps)} "
+        f"({_ps(then.low_ps)} to {_ps(then.high_ps)}) instead of {_ps(diagnosis.step_ps)}."
+    )
 
 
 def _parts(pipelines: SourcePipelines) -> Iterator[Section]:

@@ -24,7 +24,7 @@ from stepscope.report import (
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
 from stepscope.report.answer_document import document
 from stepscope.report.finding_weights import weighed
-from stepscope.report.headline import headline, title
+from stepscope.report.headline import headline, sampled, title
 from stepscope.report.judgement_text import say_nothing, sentences
 from stepscope.report.parts import Report, Rows, Section, Table, ask, dicts
 
@@ -63,6 +63,8 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
         *of_memory,
         *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops),
     )
+    seen = () if first or several else tuple(sampled(_lines(trace)))
+    first = first or seen
     has_types = all or _has_types(trace, rows_of["ops"], answers["ops"].total)
     text_of = {
         name: [sentence for sentence in section_text.answer(name, rows_of) if sentence not in first]
@@ -75,7 +77,9 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
         sections=tuple(_sections(trace, text_of, answers, judged, all)),
         findings=findings,
         notes=notes,
-        next_commands=next_commands(trace, findings, rows_of, only_memory=bool(of_memory)),
+        next_commands=next_commands(
+            trace, findings, rows_of, only_memory=bool(of_memory), only_samples=bool(seen)
+        ),
         facts=_facts(rows_of),
         document=document(judged, notes, unrelated),
     )
@@ -148,6 +152,11 @@ def _has_time(rows_of: Mapping[str, Rows]) -> bool:
     """Whether anything was recorded that takes time in steps."""
     events = any(row["events"] for row in rows_of["runs_and_hosts"])
     return bool(rows_of["step_parts"]) and events and not _only_profiles(rows_of)
+
+
+def _lines(trace: OpenTrace) -> Rows:
+    """Lines of the program in which its main thread was seen."""
+    return dicts(ask(trace, [library.entry("python_lines")], _KEPT)["python_lines"])
 
 
 def _only_profiles(rows_of: Mapping[str, Rows]) -> bool:

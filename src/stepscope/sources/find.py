@@ -210,9 +210,16 @@ def _nothing(
     return NothingFound(
         f"No recording was found under {where}.",
         seen=troubles_seen,
-        todo=next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE),
+        todo=_instead(paths, seen),
         path=paths[0] if len(paths) == 1 else None,
     )
+
+
+def _instead(paths: Sequence[str], seen: Counter[str]) -> str:
+    """What to give instead of what was given."""
+    if len(paths) == 1 and paths[0].endswith(".py") and sum(seen.values()) == 1:
+        return f"run it and record it: stepscope record {paths[0]}"
+    return next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE)
 
 
 def _what_was_seen(seen: Counter[str], skipped: Sequence[Skipped]) -> str:

@@ -63,6 +63,12 @@ def look_up(paths: Sequence[str]) -> None:
     A name that is not there may be the prefix of a checkpoint: `find` says so of the others.
     """
     for given in paths:
+        if not given:
+            raise UsageError(
+                "An empty path names nothing.",
+                seen="a path without a character, as of a variable of the shell that is not set",
+                todo="give a file or a folder; . is the folder where you are",
+            )
         try:
             if given != "-" and not (is_url(given) and "\x00" not in given):
                 Path(given).stat()

@@ -18,6 +18,8 @@
 --   arrays | int | Arrays | how many
 --   was_bytes | bytes | Held before | size at the look before
 --   was_arrays | int | Arrays before | how many then
+--   operations | int | Operations | operations of autograd's graphs that the arrays keep; NULL for none
+--   was_operations | int | Operations before | how many then
 --   all_bytes | bytes | All | size of the arrays of all variables
 --   available | bytes | Free | memory that was left
 --   file | text | File | file of the program
@@ -41,6 +43,8 @@ SELECT
   TRY_CAST(arg!(i.args_json, Arrays) AS BIGINT) AS arrays,
   TRY_CAST(arg!(i.args_json, "Was bytes") AS BIGINT) AS was_bytes,
   TRY_CAST(arg!(i.args_json, "Was arrays") AS BIGINT) AS was_arrays,
+  TRY_CAST(arg!(i.args_json, Operations) AS BIGINT) AS operations,
+  TRY_CAST(arg!(i.args_json, "Was operations") AS BIGINT) AS was_operations,
   TRY_CAST(arg!(i.args_json, "All bytes") AS BIGINT) AS all_bytes,
   TRY_CAST(arg!(i.args_json, Available) AS BIGINT) AS available,
   arg!(i.args_json, File) AS file,

@@ -31,6 +31,6 @@ chosen AS (
 SELECT h.holder, h.array_kind, h.device, h.bytes, h.file, h.line, h.function
 FROM _held_array AS h
 INNER JOIN chosen AS c ON c.of_source = h.source_id AND c.number = h.look AND c.place = 1
-WHERE h.holder IS NOT NULL AND h.bytes IS NOT NULL
+WHERE h.holder IS NOT NULL AND h.bytes > 0
 ORDER BY nulls_last!(h.bytes DESC, h.instant_id)
 LIMIT $most
