@@ -2,10 +2,12 @@
 
 use arrow_buffer::Buffer;
 use proptest::prelude::*;
+use stepscope_core::error::Kind;
 use stepscope_core::lod::cells::{Cell, Window};
 use stepscope_core::lod::sums::Sums;
 use stepscope_core::lod::{Builder, Lod, Packed, Part, Slice, frame};
 use stepscope_core::store::nesting::Nester;
+use stepscope_core::wanted::Wanted;
 
 type Row = (i64, u32, i64, i64);
 
@@ -32,7 +34,7 @@ fn packed(rows: &[Row], mut builder: Builder) -> Packed {
         };
         builder.add(*track, *depth, slice);
     }
-    builder.finish()
+    builder.finish(&Wanted::always()).unwrap()
 }
 
 fn bytes_of(packed: &Packed) -> Buffer {
@@ -171,7 +173,7 @@ fn labelled(rows: &[Row]) -> Packed {
         };
         builder.add(*track, *depth, slice);
     }
-    builder.finish()
+    builder.finish(&Wanted::always()).unwrap()
 }
 
 proptest! {
@@ -344,7 +346,11 @@ fn windows_at_the_ends_of_time() {
 fn tracks_name_their_lanes() {
     let lod = build(&[(7, 2, 0, 1), (3, 0, 5, 1), (7, 0, 0, 9), (7, 0, 20, 9)]);
     assert_eq!(lod.tracks(), [(3, 1, 1), (7, 3, 3)]);
-    assert!(alone(Builder::default().finish()).tracks().is_empty());
+    assert!(
+        alone(Builder::default().finish(&Wanted::always()).unwrap())
+            .tracks()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -364,7 +370,7 @@ fn a_million_slices_in_one_column_are_one_cell() {
             },
         );
     }
-    let lod = alone(builder.finish());
+    let lod = alone(builder.finish(&Wanted::always()).unwrap());
     let cells = lod.cells(&[0], Window::new(0, 10_000_000, 1).unwrap());
     assert_eq!(cells.len(), 1);
     assert_eq!((cells[0].count, cells[0].longest.id), (1_000_000, 654_321));
@@ -389,4 +395,21 @@ fn a_frame_is_a_header_and_columns_at_multiples_of_eight() {
         .map(|i| f64::from_le_bytes(bytes[place + 8 * i..place + 8 * i + 8].try_into().unwrap()))
         .collect();
     assert_eq!(starts, [0.0, 60.0, 10.0]);
+}
+
+#[test]
+fn packing_ends_when_nobody_wants_it() {
+    let mut builder = Builder::default();
+    let name = builder.name("op").unwrap();
+    for id in 0..1 << 17 {
+        let slice = Slice {
+            id,
+            ts_ps: id * 10,
+            dur_ps: 5,
+            name,
+        };
+        builder.add(id % 4, 0, slice);
+    }
+    let stopped = builder.finish(&Wanted::while_(&|| false)).unwrap_err();
+    assert_eq!(stopped.kind, Kind::Interrupted);
 }

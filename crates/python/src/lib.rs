@@ -70,18 +70,20 @@ fn free<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyR
     py.detach(work).map_err(|error| raise(py, error))
 }
 
-/// The same for work that may take long: it ends with what Ctrl-C raises, or with `Stopped` when nobody wants it any
-/// more (see `stepscope.background`).
+/// Raises what Ctrl-C raises, or `Stopped` when nobody wants any more what this thread works on.
+fn go_on(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()?;
+    let background = py.import("stepscope.background")?;
+    background.call_method0("go_on").map(drop)
+}
+
+/// The same as [`free`] for work that may take long: it ends with what Ctrl-C raises, or with `Stopped` when
+/// nobody wants it any more (see `stepscope.background`).
 fn while_wanted<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Wanted<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
-    let go_on = |py: Python<'_>| {
-        py.check_signals()?;
-        let background = py.import("stepscope.background")?;
-        background.call_method0("go_on").map(drop)
-    };
     let ask = || {
         let told = Python::attach(go_on);
         told.map_err(|error| *lock(&raised) = Some(error)).is_ok()

@@ -3,7 +3,7 @@
 use crate::batch::{column, nullable_texts, texts, unfit, wide};
 use crate::store::Store;
 use crate::streams::batches;
-use crate::{free, lock};
+use crate::{free, go_on, lock, while_wanted};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -22,6 +22,7 @@ use stepscope_core::lod::sums::Sums as CoreSums;
 use stepscope_core::lod::{Builder, Lod as CoreLod, Packed, Part, Slice, frame};
 use stepscope_core::store::mapping::{self, Mapped};
 use stepscope_core::store::table::Table;
+use stepscope_core::wanted::Wanted;
 
 #[pyclass(module = "stepscope._core", frozen)]
 pub struct Lod {
@@ -61,10 +62,10 @@ impl Lod {
                 })?,
                 Place::Store(store) => {
                     let table = slices(&store);
-                    free(py, || of_table(table))?
+                    while_wanted(py, |wanted| of_table(table, wanted))?
                 }
             };
-            py.check_signals()?;
+            go_on(py)?;
             parts.push(Part {
                 packed,
                 first_id,
@@ -77,10 +78,10 @@ impl Lod {
             for batch in batches(stream)? {
                 let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
                 free(py, || add(&mut builder, &batch))?;
-                py.check_signals()?;
+                go_on(py)?;
             }
             parts.push(Part {
-                packed: py.detach(|| builder.finish()),
+                packed: while_wanted(py, |wanted| builder.finish(wanted))?,
                 first_id: 0,
                 shift_ps: 0,
             });
@@ -209,8 +210,8 @@ pub fn write_lod(
     store: PyRef<'_, Store>,
 ) -> PyResult<(u64, u64, String)> {
     let table = slices(&store);
-    free(py, || {
-        let packed = of_table(table)?;
+    while_wanted(py, |wanted| {
+        let packed = of_table(table, wanted)?;
         let file = std::fs::File::options()
             .write(true)
             .create_new(true)
@@ -233,10 +234,10 @@ fn slices(store: &Store) -> Option<Arc<Table>> {
     lock(&store.0).table("slice").ok().cloned()
 }
 
-fn of_table(table: Option<Arc<Table>>) -> Result<Packed> {
+fn of_table(table: Option<Arc<Table>>, still: &Wanted<'_>) -> Result<Packed> {
     let mut builder = Builder::default();
     let Some(table) = table else {
-        return Ok(builder.finish());
+        return builder.finish(still);
     };
     let wanted = [
         "id", "track_id", "depth", "ts_ps", "dur_ps", "name", "op_type",
@@ -245,6 +246,7 @@ fn of_table(table: Option<Arc<Table>>) -> Result<Packed> {
     let mut known: [Option<(ArrayRef, Vec<u32>)>; 2] = [None, None];
     for batch in table.read(Some(&wanted), false)? {
         let batch = batch.map_err(|error| Error::new(Kind::Damaged, error.to_string()))?;
+        still.steps(batch.num_rows())?;
         let codes = |name: &str| batch.column_by_name(name)?.as_dictionary_opt::<Int32Type>();
         let (Some(names), Some(op_types)) = (codes("name"), codes("op_type")) else {
             let labels = labels_of(&mut builder, &batch)?;
@@ -275,7 +277,7 @@ fn of_table(table: Option<Arc<Table>>) -> Result<Packed> {
         }
         add_rows(&mut builder, &batch, "track_id", &labels)?;
     }
-    Ok(builder.finish())
+    builder.finish(still)
 }
 
 /// The numbers of texts.

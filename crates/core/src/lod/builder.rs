@@ -4,6 +4,7 @@ use super::labels::Labeller;
 use super::rows::Packer;
 use super::{Lane, Packed, Slice};
 use crate::error::Result;
+use crate::wanted::Wanted;
 use rustc_hash::FxHashMap;
 
 /// Slices of a track from which on they are packed when another track begins. A track that goes on later has
@@ -57,7 +58,9 @@ impl Builder {
         slice.dur_ps = slice.dur_ps.max(0);
         if self.of_track.0 != track {
             if self.of_track.1 >= self.run_slices {
-                self.pack(Some(self.of_track.0));
+                for key in self.lanes(Some(self.of_track.0)) {
+                    self.pack(key);
+                }
             }
             self.of_track = (track, 0);
         }
@@ -65,10 +68,14 @@ impl Builder {
         self.open.entry((track, depth)).or_default().push(slice);
     }
 
-    /// Packs what is left and builds the pyramid.
-    #[must_use]
-    pub fn finish(mut self) -> Packed {
-        self.pack(None);
+    /// Packs what is left and builds the pyramid, for as long as that is wanted.
+    ///
+    /// # Errors
+    /// It is not wanted any more.
+    pub fn finish(mut self, wanted: &Wanted<'_>) -> Result<Packed> {
+        for key in self.lanes(None) {
+            wanted.steps(self.pack(key))?;
+        }
         let Builder {
             mut packer,
             mut runs,
@@ -84,24 +91,32 @@ impl Builder {
             let mut lanes = Vec::new();
             for lane in several {
                 let all = lane.iter().flat_map(|run| run.rows.clone());
-                let slices = all.map(|row| rows.slice(row)).collect();
+                let slices: Vec<Slice> = all.map(|row| rows.slice(row)).collect();
+                wanted.steps(slices.len())?;
                 lanes.push(pack_lane(&mut packer, lane[0].key(), slices));
             }
             runs = lanes;
         }
-        Packed::new(packer.finish(), runs, labels.finish())
+        wanted.steps(packer.len())?;
+        Ok(Packed::new(packer.finish(), runs, labels.finish()))
     }
 
-    /// Packs the open lanes of a track, or of all.
-    fn pack(&mut self, track: Option<i64>) {
+    /// The open lanes of a track, or of all, in order.
+    fn lanes(&self, track: Option<i64>) -> Vec<(i64, u32)> {
         let mut keys: Vec<(i64, u32)> = self.open.keys().copied().collect();
         keys.retain(|key| track.is_none_or(|track| key.0 == track));
         keys.sort_unstable();
-        for key in keys {
-            if let Some(slices) = self.open.remove(&key) {
-                self.runs.push(pack_lane(&mut self.packer, key, slices));
-            }
+        keys
+    }
+
+    /// Packs an open lane; gives its slices.
+    fn pack(&mut self, key: (i64, u32)) -> usize {
+        let slices = self.open.remove(&key).unwrap_or_default();
+        let count = slices.len();
+        if count > 0 {
+            self.runs.push(pack_lane(&mut self.packer, key, slices));
         }
+        count
     }
 }
 

@@ -9,10 +9,12 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub struct Pool {
     text: String,
     ends: Vec<usize>,
-    hashes: Vec<u32>,
-    slots: Vec<u32>,
+    /// Hash and code of each text, at the first free place from where its hash says. A million names lie all over
+    /// memory: who looks for one goes there once, and not to a list of hashes as well.
+    slots: Vec<(u32, u32)>,
 }
 
+/// The code of a place without a text.
 const FREE: u32 = u32::MAX;
 
 impl Pool {
@@ -23,28 +25,42 @@ impl Pool {
 
     /// The code of `text`, a new one if it was not seen before.
     pub fn intern(&mut self, text: &str) -> u32 {
-        if self.ends.len() * 4 >= self.slots.len() * 3 {
+        // Half of the places stay free: with three quarters taken, a new text passes eight others on its way.
+        if self.ends.len() * 2 >= self.slots.len() {
             self.grow();
         }
         let hash = hash(text);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
-            let code = self.slots[slot];
+            let (other, code) = self.slots[slot];
             if code == FREE {
                 break;
             }
-            if self.hashes[code as usize] == hash && self.get(code) == text {
+            if other == hash && self.get(code) == text {
                 return code;
             }
             slot = (slot + 1) & mask;
         }
         let code = u32::try_from(self.ends.len()).expect("fewer than 2^32 texts fit in memory");
-        self.slots[slot] = code;
+        self.slots[slot] = (hash, code);
         self.text.push_str(text);
         self.ends.push(self.text.len());
-        self.hashes.push(hash);
         code
+    }
+
+    /// The code of `text`; none if it was never interned.
+    pub fn find(&self, text: &str) -> Option<u32> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let hash = hash(text);
+        let mut slot = hash as usize & mask;
+        loop {
+            match self.slots[slot] {
+                (_, FREE) => return None,
+                (other, code) if other == hash && self.get(code) == text => return Some(code),
+                _ => slot = (slot + 1) & mask,
+            }
+        }
     }
 
     /// The text of a code that [`Pool::intern`] gave.
@@ -72,13 +88,13 @@ impl Pool {
     fn grow(&mut self) {
         let size = (self.slots.len() * 2).max(64);
         let mask = size - 1;
-        let mut slots = vec![FREE; size];
-        for (code, hash) in self.hashes.iter().enumerate() {
+        let mut slots = vec![(0, FREE); size];
+        for (hash, code) in self.slots.iter().filter(|(_, code)| *code != FREE) {
             let mut slot = *hash as usize & mask;
-            while slots[slot] != FREE {
+            while slots[slot].1 != FREE {
                 slot = (slot + 1) & mask;
             }
-            slots[slot] = code as u32;
+            slots[slot] = (*hash, *code);
         }
         self.slots = slots;
     }
@@ -110,7 +126,10 @@ mod tests {
         assert_eq!(pool.len(), 5_000);
         for (text, code) in &twin {
             assert_eq!(pool.get(*code), text);
+            assert_eq!(pool.find(text), Some(*code));
         }
+        assert_eq!(pool.find("name 5000"), None);
+        assert_eq!(Pool::new().find("name 5000"), None);
         assert_eq!(pool.intern(""), 5_000);
         assert_eq!(pool.get(5_000), "");
     }

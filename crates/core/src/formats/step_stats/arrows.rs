@@ -9,13 +9,12 @@
 //! place of that row (`edge_7_name:MEMCPYHtoD`).
 
 use super::collect::Collected;
-use super::label::{kernel, op_label, received, tensor_of, transfer};
+use super::label::{copied, op_label, received, tensor_of, transfer};
 use super::layout::{Class, Placed, Plan, is_numbered};
 use crate::columns::{Cell, Table};
 use crate::error::Result;
 use crate::formats::graph::graph_producer;
 use crate::store::Writer;
-use crate::store::pool::Pool;
 use std::collections::{HashMap, HashSet};
 
 /// Executions of one node that are looked at, backwards in time, for one that suits.
@@ -25,7 +24,6 @@ const LOOK_BACK: usize = 64;
 pub struct Arrows<'a> {
     found: &'a Collected,
     plan: &'a Plan,
-    nodes: Pool,
     /// Slices by node name, then in time order; where each name begins.
     by_name: Vec<u32>,
     begins: Vec<usize>,
@@ -91,11 +89,9 @@ impl<'a> Arrows<'a> {
             }
         }
         let copies = copies(found, plan)?;
-        let nodes = found.nodes.clone();
         Ok(Arrows {
             found,
             plan,
-            nodes,
             by_name,
             begins,
             transfers,
@@ -108,9 +104,9 @@ impl<'a> Arrows<'a> {
     }
 
     /// The execution of `node` that fed something on `device` at `at_ps`.
-    fn producer(&mut self, node: &str, run: u32, device: Option<u32>, at_ps: i64) -> Option<u32> {
-        let code = self.nodes.intern(node) as usize;
-        let range = *self.begins.get(code)?..*self.begins.get(code + 1)?;
+    fn producer(&self, node: &str, run: u32, device: Option<u32>, at_ps: i64) -> Option<u32> {
+        let code = self.found.nodes.find(node)? as usize;
+        let range = self.begins[code]..self.begins[code + 1];
         let runs = &self.by_name[range];
         let placed = |id: &u32| &self.plan.placed[*id as usize];
         let until = runs.partition_point(|id| (placed(id).run, placed(id).ts_ps) <= (run, at_ps));
@@ -131,12 +127,12 @@ impl<'a> Arrows<'a> {
             .copied()
     }
 
-    fn ran(&mut self, node: &str) -> bool {
-        let code = self.nodes.intern(node) as usize;
-        code + 1 < self.begins.len() && self.begins[code] < self.begins[code + 1]
+    fn ran(&self, node: &str) -> bool {
+        let code = self.found.nodes.find(node);
+        code.is_some_and(|code| self.begins[code as usize] < self.begins[code as usize + 1])
     }
 
-    fn arrow(&mut self, node: &str, consumer: &Placed) -> Option<Arrow> {
+    fn arrow(&self, node: &str, consumer: &Placed) -> Option<Arrow> {
         if self.ran(node) {
             let producer =
                 self.producer(node, consumer.run, Some(consumer.device), consumer.ts_ps)?;
@@ -345,17 +341,18 @@ fn copies(found: &Collected, plan: &Plan) -> Result<HashMap<(u32, String), Vec<u
             continue;
         }
         let exec = &found.execs[one.exec as usize];
+        if !exec.copies {
+            continue;
+        }
         let bytes = found.spool.get(exec.place, exec.length as usize)?;
         let node = super::node::read(&bytes);
         let (name, label) = (
             String::from_utf8_lossy(node.name),
             String::from_utf8_lossy(node.label),
         );
-        let (edge, op_type) = kernel(&label, &name);
-        let tensor = tensor_of(edge);
-        if tensor.len() == edge.len() || !op_type.is_some_and(|kind| kind.starts_with("MEMCPY")) {
+        let Some((edge, tensor)) = copied(&label, &name) else {
             continue;
-        }
+        };
         for key in [edge, tensor] {
             copies
                 .entry((one.run, key.to_owned()))

@@ -1,6 +1,7 @@
 //! Walks RunMetadata once and keeps what is needed to lay its executions out.
 
 use super::cost::CostGraph;
+use super::label;
 use super::node;
 use super::spool::Spool;
 use super::{emit, layout};
@@ -48,6 +49,8 @@ pub struct Exec {
     pub length: u32,
     /// Whether it holds text that is not UTF-8.
     pub flawed: bool,
+    /// Whether a row on a stream with its label and name copies a tensor.
+    pub copies: bool,
     /// Start, Unix nanoseconds.
     pub start_ns: i64,
     /// Duration in nanoseconds; may be negative.
@@ -134,13 +137,16 @@ impl<'a> Collector<'a> {
                 .note("no-start-time", Effect::Lost, 1, Some(offset), detail);
             return Ok(());
         };
-        let name = self.found.nodes.intern(&String::from_utf8_lossy(node.name));
+        let called = String::from_utf8_lossy(node.name);
+        let name = self.found.nodes.intern(&called);
+        let copies = label::copied(&String::from_utf8_lossy(node.label), &called).is_some();
         self.found.execs.push(Exec {
             entry: self.found.entries.len() as u32 - 1,
             thread: node.times.thread,
             name,
             length: bytes.len() as u32,
             flawed,
+            copies,
             start_ns,
             dur_ns: node.times.end_ns,
             place: self.found.spool.push(bytes)?,

@@ -124,6 +124,14 @@ pub fn kernel<'a>(label: &'a str, node_name: &'a str) -> (&'a str, Option<&'a st
     }
 }
 
+/// The edge and the tensor that a row on a GPU stream copies; None where it copies none that is known.
+pub fn copied<'a>(label: &'a str, node_name: &'a str) -> Option<(&'a str, &'a str)> {
+    let (edge, op_type) = kernel(label, node_name);
+    let tensor = tensor_of(edge);
+    (tensor.len() < edge.len() && op_type.is_some_and(|kind| kind.starts_with("MEMCPY")))
+        .then_some((edge, tensor))
+}
+
 /// The name of the node whose output a `_Recv` receives: partitioning adds `_S9` or `/_9` to it.
 pub fn received(name: &str) -> Option<&str> {
     let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
