@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "options": {"error"},
     "json": set(),
     "layout": {"error", "wanted"},
-    "lod": {"error"},
+    "lod": {"error", "wanted"},
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
     "rollup": {"classes", "columns", "error", "store"},

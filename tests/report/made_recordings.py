@@ -564,13 +564,25 @@ def doubles() -> Tables:
     return tables
 
 
+def stacks_alone() -> Tables:
+    """Looks at the main thread of a program that nothing else was recorded of: two lines, 40 and 20 ms."""
+    tables = Tables()
+    tables.source(format="capture", producer="stepscope", events_seen=2, events_stored=2)
+    for line, weight_ps in ((7, 40 * MS), (9, 20 * MS)):
+        frame = tables.add("frame", file="train.py", function="main", line=line, code="program")["id"]
+        stack = tables.add("stack", frame_id=frame, place_id=frame)["id"]
+        tables.add("stack_sample", ts_ps=0, weight_ps=weight_ps, stack_id=stack, is_main=True)
+    return tables
+
+
 WHOLE: tuple[Callable[[], Tables], ...] = (
     nothing_recorded, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
     a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
-    pipelines_of_many_hosts, what_somebody_drew, a_memory_timeline, memory_of_devices, *made_laws.WHOLE,
+    pipelines_of_many_hosts, what_somebody_drew, a_memory_timeline, memory_of_devices, stacks_alone,
+    *made_laws.WHOLE,
 )  # fmt: skip
 
 

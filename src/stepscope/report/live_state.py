@@ -55,7 +55,7 @@ def state(record: Mapping[str, Any] | None, running: bool, now_unix_ns: int, fol
     """What live.json says; record: None before there is one. running: whether the program runs on. folder: of
     the recording."""
     if record is None:
-        there = not folder or Path(folder).is_dir()
+        there = running or not folder or Path(folder).is_dir()
         now = NOT_YET if there else f"There is no folder {folder} yet. {NOT_YET}"
         return LiveState("", now, "", (), (), "", (), 0, (), (), (), ())
     recent = tuple(_sizes(record, "recent_ns"))
