@@ -31,10 +31,10 @@ import numpy as np
 import tensorflow as tf
 
 def decode(i):
-    time.sleep(0.01)
+    time.sleep(0.01)                              # slow
     return np.random.rand(16).astype("float32"), np.float32(i % 2)
 
-def load(i):                                      # slow: what it calls
+def load(i):
     x, y = tf.numpy_function(decode, [i], (tf.float32, tf.float32))
     return tf.ensure_shape(x, (16,)), tf.ensure_shape(y, ())
 

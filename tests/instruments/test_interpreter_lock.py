@@ -153,6 +153,19 @@ def test_what_a_loader_asks_of_the_framework_is_of_its_line():
     assert line_of_loader(StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0]), 0.0).place is None
 
 
+def test_a_function_of_a_loader_that_sleeps_is_its_line_and_a_loader_without_work_is_none():
+    """Nothing computes there, so it counts where ops tell that the loader's time goes to Python."""
+    sleep = ("<built-in>", "sleep", "python")
+    ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, sleep, cpu=0.1))
+    stacks = StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0])
+    assert line_of_loader(stacks, None).place == CodeLine("train.py", 7, "rows")
+    # The process of a worker begins within the program.
+    worker = ("torch/utils/data/_utils/worker.py", "_worker_loop", "library")
+    empty = ("multiprocessing/queues.py", "Queue.get", "python")
+    ask = asked(a_slow_loader(MAIN, worker, empty, cpu=0.1))
+    assert line_of_loader(StackEvidence(ask, stacks_of_host(ask, "r", "h"), [0]), None).place is None
+
+
 def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
     """PyTorch's loader without workers runs in the loop itself."""
     tables = draw("step train : [0......................................]")

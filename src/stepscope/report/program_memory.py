@@ -38,7 +38,7 @@ _BUFFERS = (
     Column("bytes", "bytes", "Size"),
     Column("instruction", "text", "Instruction"),
     Column("shape", "text", "Shape"),
-    Column("op_name", "text", "Op"),
+    Column("op", "text", "Op"),
     Column("line", "text", "Line"),
 )
 _WORDS = {

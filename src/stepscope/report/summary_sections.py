@@ -48,7 +48,7 @@ _PLACES = ("device", "host", "launch")
 """Where ops are, those first whose work is the answer."""
 _FIRST: Mapping[str, FirstRows] = {
     "ops": FirstRows(("-self_ps", "op", "op_type"), {"place": _PLACES}),
-    "memory_by_op": FirstRows(("-all_output_bytes", "op_name", "op_type")),
+    "memory_by_op": FirstRows(("-all_output_bytes", "op", "op_type")),
     "slices_by_name": FirstRows(("-total_ps", "name")),
 }
 """Analyses with as many rows as there are names, which may be one for each slice, and of which no sentence

@@ -68,7 +68,7 @@ class InputCause(LineCause):
         """The stage, and the Python of it where that takes the time."""
         stage = limiting_stage(host.ask)
         python = (stage.name or "").partition(" ")[0].endswith("Generator") or self.calls_python(host)
-        found = line_of_loader(host.stacks, 0.0 if python else self.thresholds.loader * share)
+        found = line_of_loader(host.stacks, None if python else self.thresholds.loader * share)
         if found.place is not None:
             found = replace(found, called_from=stage.place, in_python=True)
         elif stage.place is not None:

@@ -135,19 +135,20 @@ def line_of_label(evidence: StackEvidence, label: Label, search: LineSearch) -> 
     return _counted(*call, counted)
 
 
-def line_of_loader(evidence: StackEvidence, least: float) -> Explanation:
+def line_of_loader(evidence: StackEvidence, least: float | None) -> Explanation:
     """The line of the program's own Python in which threads of a loader, or of an op that calls Python, spend
-    most of the time, where they spend at least a part of the steps in such Python."""
+    most of the time. least: the part of the steps that they have to compute in such Python; None where it is
+    known that the loader's time goes there, so that what sleeps or reads in it counts, too."""
     weights: Counter[CallPath] = Counter()
     number: dict[CallPath, float] = defaultdict(float)
     sampled_ps = sum(weight_ps for _, rows in evidence.samples(1) for _, weight_ps, _ in rows)
     for stacks, rows in evidence.samples(0):
         for stack_id, weight_ps, active_ps in rows:
             if stack_id in stacks.loaders and (path := stacks.paths.get(stack_id)):
-                ran = active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
-                weights[path] += weight_ps if ran else active_ps
+                whole = least is None or active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
+                weights[path] += weight_ps if whole else active_ps
                 number[path] += 1
-    if sum(weights.values()) < least * sampled_ps:
+    if sum(weights.values()) < (least or 0.0) * sampled_ps:
         return Explanation()
     return _counted(*innermost_call(weights, by_function=True), number)
 

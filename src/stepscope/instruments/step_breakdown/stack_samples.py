@@ -113,9 +113,11 @@ def _samples(
 def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozenset[int]:
     """The stacks of a source on which the program's own Python runs for a loader: that of a framework, or,
     where a thread gets from a queue, any thread of the program, which may fill it. calling: also those on
-    which what a framework's loader runs calls a framework, as to convert a tensor."""
+    which what a framework's loader runs calls a framework, as to convert a tensor, or waits, as for a file."""
     meanings: dict[int, Meaning] = {}
     loaders: set[int] = set()
+    called: set[int] = set()
+    """Of loaders, those that have called the program."""
     queued = False
     for _, stack_id, parent_id, file, _, function, code, _ in query(
         statement("frames_of_stacks", sources=[source_id])
@@ -127,11 +129,14 @@ def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozen
         meanings[stack_id] = labels.within(meanings.get(parent_id, labels.NOTHING), meaning)
         if parent_id in loaders or labels.loads(file or "", code):
             loaders.add(stack_id)
+            if parent_id in called or code == "program":
+                called.add(stack_id)
         queued = queued or labels.takes(file or "", function)
     found = frozenset(one for one in (meanings if queued else loaders) if meanings[one].label == "python")
     if not calling:
         return found
-    return found | {loader for loader in loaders if meanings[loader].label in ("dispatch", "copy")}
+    # A loader that waits for work does so outside of the program's functions.
+    return found | {loader for loader in called if meanings[loader].label in ("dispatch", "copy", "wait")}
 
 
 def merged(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:

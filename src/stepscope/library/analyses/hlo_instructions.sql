@@ -16,7 +16,7 @@
 --   total_bytes | float | Bytes moved | bytes read and written in a run
 --   bytes_share | ratio | Share | part of the bytes that the program moves
 --   shape | text | Shape | what it makes
---   op_name | text | Op | the framework's name of the op it was made of
+--   op | text | Op | the framework's name of the op it was made of
 --   file | text | File | file of the Python call that made it
 --   line | int | Line | line in that file
 SELECT
@@ -30,7 +30,7 @@ SELECT
   i.run_bytes * i.times AS total_bytes,
   CASE WHEN m.run_bytes > 0 THEN CAST(i.run_bytes * i.times AS DOUBLE) / m.run_bytes END AS bytes_share,
   i.shape,
-  i.op_name,
+  i.op_name AS op,
   i.file,
   i.line
 FROM hlo_instruction AS i

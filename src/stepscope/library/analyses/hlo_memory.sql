@@ -12,7 +12,7 @@
 --   held_bytes | bytes | Size | memory that it holds
 --   instruction | text | Instruction | instruction that makes it
 --   opcode | text | Opcode | what that does
---   op_name | text | Op | the framework's name of the op it was made of
+--   op | text | Op | the framework's name of the op it was made of
 --   file | text | File | file of the Python call that made it
 --   line | int | Line | line in that file
 SELECT
@@ -23,7 +23,7 @@ SELECT
   b.bytes AS held_bytes,
   b.instruction,
   i.opcode,
-  i.op_name,
+  i.op_name AS op,
   i.file,
   i.line
 FROM hlo_buffer AS b

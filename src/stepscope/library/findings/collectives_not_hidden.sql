@@ -18,7 +18,7 @@
 --   instruction | text | Instruction | its name in the program
 --   what | text | What | opcode
 --   sent_bytes | bytes | Size | of what a run communicates, as the shape of its result
---   op_name | text | Op | the op that it was made of
+--   op | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
 SELECT
@@ -30,7 +30,7 @@ SELECT
   c.instruction,
   c.what,
   c.value AS sent_bytes,
-  c.op_name,
+  c.op_name AS op,
   c.file,
   c.line
 FROM hlo_case AS c

@@ -18,7 +18,7 @@
 --   what | text | What | layouts before and after
 --   moved_bytes | bytes | Moved | bytes that it reads and writes in a run
 --   share | ratio | Share | of the program
---   op_name | text | Op | the op that it was made of
+--   op | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
 SELECT
@@ -31,7 +31,7 @@ SELECT
   c.what,
   c.value AS moved_bytes,
   c.share,
-  c.op_name,
+  c.op_name AS op,
   c.file,
   c.line
 FROM hlo_case AS c

@@ -16,7 +16,7 @@
 --   instruction | text | Instruction | its name in the program
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once
---   op_name | text | Op | the op that it was made of
+--   op | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
 SELECT
@@ -28,7 +28,7 @@ SELECT
   i.name AS instruction,
   COALESCE(i.target, 'no target') AS called,
   whole!(least!(i.times, 1000000000000000)) AS calls,
-  i.op_name,
+  i.op_name AS op,
   i.file,
   i.line
 FROM _dumped_instruction AS i

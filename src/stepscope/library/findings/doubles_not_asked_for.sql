@@ -16,7 +16,7 @@
 --   instruction | text | Instruction | its name in the program
 --   what | text | What | opcode
 --   made_bytes | bytes | Size | of the values that it makes
---   op_name | text | Op | the op that it was made of
+--   op | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
 SELECT
@@ -28,7 +28,7 @@ SELECT
   c.instruction,
   c.what,
   c.value AS made_bytes,
-  c.op_name,
+  c.op_name AS op,
   c.file,
   c.line
 FROM hlo_case AS c

@@ -17,7 +17,7 @@
 --   instruction | text | Instruction | its name in the program
 --   what | text | What | how it spills
 --   spilled_bytes | bytes | Spilled | bytes that each thread stores and loads again
---   op_name | text | Op | the op that it was made of
+--   op | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
 SELECT
@@ -29,7 +29,7 @@ SELECT
   c.instruction,
   c.what,
   c.value AS spilled_bytes,
-  c.op_name,
+  c.op_name AS op,
   c.file,
   c.line
 FROM hlo_case AS c

@@ -17,7 +17,7 @@
 --   shape | text | Shape | what it holds
 --   held_bytes | bytes | Size | of the constant
 --   share | ratio | Share | of the program's memory
---   op_name | text | Op | the op that it was made of
+--   op | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
 WITH held AS (
@@ -40,7 +40,7 @@ SELECT
     WHEN i.shape_bytes < i.allocated_bytes THEN CAST(i.shape_bytes AS DOUBLE) / i.allocated_bytes
     WHEN i.allocated_bytes > 0 THEN 1.0
   END AS share,
-  i.op_name,
+  i.op_name AS op,
   i.file,
   i.line
 FROM _dumped_instruction AS i

@@ -18,7 +18,7 @@
 --   trips | int | Trips | how often it goes round; none where that is unknown
 --   moved_bytes | bytes | Moved | bytes that all its trips move in a run
 --   share | ratio | Share | of the program's flops or bytes, whichever is more
---   op_name | text | Op | the op that it was made of
+--   op | text | Op | the op that it was made of
 --   file | text | File | of the source
 --   line | int | Line | of the source
 WITH shares AS (
@@ -47,7 +47,7 @@ SELECT
   whole!(least!(i.trip_count, 1000000000000000)) AS trips,
   i.run_bytes AS moved_bytes,
   CASE WHEN w.part < 1 THEN w.part ELSE 1.0 END AS share,
-  i.op_name,
+  i.op_name AS op,
   i.file,
   i.line
 FROM _dumped_instruction AS i
