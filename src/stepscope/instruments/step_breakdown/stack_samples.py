@@ -113,7 +113,7 @@ def _samples(
 def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozenset[int]:
     """The stacks of a source on which the program's own Python runs for a loader: that of a framework, or,
     where a thread gets from a queue, any thread of the program, which may fill it. calling: also those on
-    which what a framework's loader runs calls a framework, as to convert a tensor, or waits, as for a file."""
+    which what a framework's loader runs calls a framework, as to convert a tensor, or waits for something."""
     meanings: dict[int, Meaning] = {}
     loaders: set[int] = set()
     called: set[int] = set()
