@@ -163,6 +163,14 @@ def test_what_was_taken_off_is_told():
     assert gain.step_without(steps(80, compute=20), "python", slower).corrected == ("profiler",)
 
 
+def test_what_a_profiler_costs_beyond_its_events_may_all_be_in_what_is_left():
+    """PyTorch's traces calls of Python, which are no events of the step's threads."""
+    known = gain.step_without(steps(80, compute=20), "python", Paces(100 * MS, 99 * MS, events=500))
+    traced = gain.step_without(steps(80, compute=20), "python", Paces(100 * MS, 90 * MS, events=500))
+    assert (known.ps, known.high_ps) == (traced.ps, traced.high_ps)
+    assert known.low_ps - traced.low_ps == 9 * MS
+
+
 def test_what_is_launched_stays_and_may_take_all_of_the_step():
     """A run of a session is one call, of which nothing tells what it runs."""
     launched = [(100 * MS, {"dispatch": 90 * MS, "compute": 10 * MS})] * 30

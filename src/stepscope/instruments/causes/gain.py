@@ -136,8 +136,9 @@ def step_without(
 
     On a machine that is not quiet, the half of the steps of which least is left tells what is typical. Nine
     of ten truths are to lie within the bounds, which hold what is left with and without the correction for
-    the profiler. What nothing tells of a step may go with the cause, and so may what is slow because of it.
-    The upper bound holds the mean as well, and is no longer than the step as it is.
+    the profiler. What nothing tells of a step may go with the cause, and so may what is slow because of it;
+    what the profiler costs beyond its events may all be in what is left. The upper bound holds the mean as
+    well, and is no longer than the step as it is.
     """
     whole = fmean(dur_ps for dur_ps, _ in steps)
     if cause in ("none", "unknown"):
@@ -155,7 +156,8 @@ def step_without(
     )
     cold = 0.0 if device else min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual * ratio)
     untold = median(parts.get("unknown", 0) for _, parts in steps)
-    low = max(min(usual - error, _least(left, had_cores)) * ratio - untold - cold, 0.0)
+    low = min(usual - error, _least(left, had_cores)) * ratio - untold - cold
+    low = max(low - (0.0 if paces is None else paces.unexplained_ps()), 0.0)
     lowest = max(low, min(executes, without_it))
     high = max(usual + error, fmean(left) + THRESHOLDS.errors * pstdev(left) / sqrt(len(left)))
     # Of ops that are launched nobody knows how, nobody knows how long they take either; others take up to

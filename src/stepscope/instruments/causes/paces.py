@@ -73,6 +73,11 @@ class Paces:
         cost_ps = min(cost_ps, self.events * THRESHOLDS.event_ps)
         return min(max(1 - cost_ps / left_ps, THRESHOLDS.least_ratio), 1.0)
 
+    def unexplained_ps(self) -> float:
+        """By how much steps take longer with a profiler than its events cost: it traced calls of Python, or
+        kept stacks and shapes, and nothing tells of which part of a step that is."""
+        return max(self.traced_ps - self.untraced_ps - self.events * THRESHOLDS.event_ps * 2, 0.0)
+
 
 def paces_of(rows: Sequence[tuple[bool, str, float]], events: float) -> Paces | None:
     """From the rows of traced_durations, in nanoseconds: whether it is the call, series, duration. None
