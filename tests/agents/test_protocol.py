@@ -71,16 +71,24 @@ REFUSED = (
 """What is refused, with a reason and a next step."""
 
 
+def started() -> Any:
+    """The official client of a server that it starts."""
+    from mcp.client.stdio import stdio_client
+
+    server = mcp.StdioServerParameters(
+        command=sys.executable, args=list(SERVER), cwd=str(ROOT), env=dict(os.environ)
+    )
+    # The default log is what stderr was when mcp was imported, which may be another test's.
+    return mcp.Client(stdio_client(server, errlog=sys.__stderr__))
+
+
 def conversation(calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[dict[str, Any]]:
     """What the official client is answered by a server that it starts. The folder of the samples is ROOT."""
     import anyio
 
     async def held() -> list[dict[str, Any]]:
-        server = mcp.StdioServerParameters(
-            command=sys.executable, args=list(SERVER), cwd=str(ROOT), env=dict(os.environ)
-        )
         told = []
-        async with mcp.Client(server) as client:
+        async with started() as client:
             for name, arguments in calls:
                 found = await client.call_tool(name, arguments)
                 (content,) = found.content
@@ -133,10 +141,7 @@ def test_the_list_of_tools_and_resources() -> None:
     import anyio
 
     async def listed() -> dict[str, Any]:
-        server = mcp.StdioServerParameters(
-            command=sys.executable, args=list(SERVER), cwd=str(ROOT), env=dict(os.environ)
-        )
-        async with mcp.Client(server) as client:
+        async with started() as client:
             found = await client.list_tools()
             resources = await client.list_resources()
             templates = await client.list_resource_templates()
