@@ -33,8 +33,6 @@ minute for TensorFlow: --quick leaves it out. What a program prints goes to stde
   stepscope attach --break TF_NewSession -- python train.py"""
 _MOST_RATE = 1000
 _SHOWN = 20
-_TEXT = 110
-"""Columns of a sentence: longer lines are hard to read."""
 
 
 def parser() -> Parser:
@@ -227,9 +225,10 @@ def _show(
 
 def _say(sentences: Iterable[str], console: Console) -> None:
     """Writes the sentences that answer, and a blank line below them."""
+    from stepscope.presenters.cells import SENTENCE_WIDTH
     from stepscope.presenters.gutter import wrap
 
-    lines = [line for sentence in sentences for line in wrap(sentence, min(console.width, _TEXT))]
+    lines = [line for sentence in sentences for line in wrap(sentence, min(console.width, SENTENCE_WIDTH))]
     console.data.write("".join(f"{line}\n" for line in [*lines, ""] if lines))
 
 

@@ -6,13 +6,11 @@ import os
 
 from stepscope.cli.console import Console
 from stepscope.errors import StepscopeError
-from stepscope.presenters.cells import wrap
+from stepscope.presenters.cells import SENTENCE_WIDTH, wrap
 from stepscope.presenters.plain import block
 
 _BESIDE = " " * 9
 """What stands before the text of a part."""
-_TEXT = 110
-"""Columns of a sentence: longer lines are hard to read."""
 
 
 def tell(error: StepscopeError, console: Console) -> None:
@@ -69,5 +67,5 @@ def _lines(text: str, before: str, console: Console) -> list[str]:
     lines = text.split("\n")
     if width is None:
         return lines
-    room = max(min(width, _TEXT) - len(before), 20)
+    room = max(min(width, SENTENCE_WIDTH) - len(before), 20)
     return [part for line in lines for part in (wrap(line, room, cut=False) or [""])]

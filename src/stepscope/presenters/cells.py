@@ -10,6 +10,10 @@ Paint = Callable[[int, str], str]
 """Gives the text of a column (its number) a style."""
 
 
+SENTENCE_WIDTH = 110
+"""Columns of a sentence: longer lines are hard to read."""
+
+
 def cells(text: str) -> int:
     """Columns that `text` takes on a terminal: wide characters take two, combining ones none."""
     if text.isascii():

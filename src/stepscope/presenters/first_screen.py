@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from stepscope import units
 from stepscope.presenters.bars import MARKS, split
-from stepscope.presenters.cells import cells, shorten_cells
+from stepscope.presenters.cells import SENTENCE_WIDTH, cells, shorten_cells
 from stepscope.presenters.grid import Paint, lay_out
 from stepscope.presenters.gutter import GutterBlock, curve_lines, notes_by_kind, sentences, stacked, wrap
 from stepscope.presenters.outline import diff_lines, tree_lines
@@ -28,8 +28,6 @@ _ENOUGH = 3
 """Sections that make a screen; where fewer of the first ones exist, others follow them."""
 _LONGEST = 4000
 """Characters of a sentence."""
-_TEXT = 110
-"""Columns of a sentence: longer lines are hard to read."""
 
 
 _MOST_ROWS = 500
@@ -105,7 +103,7 @@ class _ScreenPage:
         """All lines from the title to what is left out."""
         head = GutterBlock("")
         for sentence in self._report.headline[: self.measure.headline]:
-            head.say(_short(sentence, self._width), min(self._width, _TEXT))
+            head.say(_short(sentence, self._width), min(self._width, SENTENCE_WIDTH))
         blocks = [block for block in self._blocks(paint) if block.lines]
         airy = self.measure.airy
         head.unsaid = len(self._report.headline) - self.measure.headline
@@ -113,7 +111,7 @@ class _ScreenPage:
         commands = [paint("command", plain(command)) for command in asked]
         tail = GutterBlock("Next" if commands else "", lines=commands)
         left_out = self._left_out([*blocks, head])
-        tail.lines += [paint("dim", line) for line in wrap(left_out, min(self._room, _TEXT))]
+        tail.lines += [paint("dim", line) for line in wrap(left_out, min(self._room, SENTENCE_WIDTH))]
         lines = [paint("title", plain(self._report.title, self._width)), *head.lines, ""]
         lines += stacked(blocks, self._gutter, paint, airy=airy)
         lines += [""] if blocks and tail.lines and airy else []
@@ -134,7 +132,7 @@ class _ScreenPage:
         evidence = GutterBlock("Evidence", "medium")
         for note in self._notes():
             first, *more = sentences(note)
-            evidence.say(_short(first, room), min(room, _TEXT))
+            evidence.say(_short(first, room), min(room, SENTENCE_WIDTH))
             evidence.unsaid += len(more)
         return [*bars, *findings, *rest, evidence]
 
@@ -210,7 +208,7 @@ def _legend(one: Split, room: int, paint: Paint) -> list[str]:
 
 def _finding(finding: ReportFinding, room: int, how: str) -> GutterBlock:
     block = GutterBlock(finding.severity, finding.severity)
-    text = min(room, _TEXT)
+    text = min(room, SENTENCE_WIDTH)
     impact, action = sentences(finding.impact), sentences(finding.action)
     says = {WHOLE: impact, BRIEF: impact[:1]}.get(how, [])
     does = {WHOLE: action, ADVICE: action, TITLE: []}.get(how, action[:1])
@@ -256,7 +254,7 @@ def _section(
 def _add_sentences(block: GutterBlock, sentences: Sequence[str], room: int, measure: Measure) -> None:
     """As many of the sentences as there is room for."""
     for sentence in sentences:
-        lines = wrap(_short(sentence, room), min(room, _TEXT))
+        lines = wrap(_short(sentence, room), min(room, SENTENCE_WIDTH))
         if len(lines) > measure.wide or block.said == measure.sentences:
             block.unsaid += 1
         else:
