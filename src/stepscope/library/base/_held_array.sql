@@ -9,6 +9,7 @@
 --   source_id | int | Source | source it was read from
 --   ts_ps | ps | When | moment of the look
 --   look | int | Look | which look: 1 is the first
+--   is_last | bool | Last | whether it is of the last look of its source
 --   steps | int | Steps | steps that there were so far
 --   was_steps | int | Steps before | steps at the look before; NULL in the first
 --   holder | text | Variable | variable, with attributes of what it holds
@@ -34,6 +35,9 @@ SELECT
   i.source_id,
   i.ts_ps,
   TRY_CAST(arg!(i.args_json, Look) AS BIGINT) AS look,
+  TRY_CAST(arg!(i.args_json, Look) AS BIGINT)
+    = MAX(TRY_CAST(arg!(i.args_json, Look) AS BIGINT))
+      OVER (PARTITION BY i.source_id) AS is_last,
   TRY_CAST(arg!(i.args_json, Steps) AS BIGINT) AS steps,
   TRY_CAST(arg!(i.args_json, "Was steps") AS BIGINT) AS was_steps,
   arg!(i.args_json, Holder) AS holder,

@@ -44,6 +44,7 @@ WITH counted AS (
     h.device,
     h.array_kind,
     h.look,
+    h.is_last,
     h.steps,
     h.was_steps,
     h.bytes,
@@ -75,12 +76,6 @@ spans AS (
   GROUP BY c.source_id, c.holder, c.in_file, c.device, c.array_kind
 ),
 
-ends AS (
-  SELECT h.source_id AS end_source, MAX(h.look) AS end_look
-  FROM _held_array AS h
-  GROUP BY h.source_id
-),
-
 grown AS (
   SELECT
     c.run_id,
@@ -103,9 +98,9 @@ grown AS (
     AND s.of_device = c.device
     AND s.of_kind = c.array_kind
     AND s.last_look = c.look
-  INNER JOIN ends AS e ON e.end_source = c.source_id AND e.end_look = c.look
   WHERE
-    s.shrunk = 0
+    c.is_last
+    AND s.shrunk = 0
     AND c.steps - s.first_steps >= 5
     AND c.many - s.first_many >= c.steps - s.first_steps
     AND c.bytes - s.first_bytes < 1024 * (c.steps - s.first_steps)

@@ -51,12 +51,6 @@ WITH spans AS (
   GROUP BY h.source_id, h.holder, h.in_file, h.device, h.array_kind
 ),
 
-ends AS (
-  SELECT h.source_id AS end_source, MAX(h.look) AS end_look
-  FROM _held_array AS h
-  GROUP BY h.source_id
-),
-
 grown AS (
   SELECT
     h.run_id,
@@ -82,9 +76,9 @@ grown AS (
     AND s.of_device = h.device
     AND s.of_kind = h.array_kind
     AND s.last_look = h.look
-  INNER JOIN ends AS e ON e.end_source = h.source_id AND e.end_look = h.look
   WHERE
-    s.shrunk = 0
+    h.is_last
+    AND s.shrunk = 0
     AND s.grown >= 1
     AND (s.grown >= 2 OR h.arrays - s.first_arrays >= h.steps - s.first_steps)
 ),
