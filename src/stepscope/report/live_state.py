@@ -28,26 +28,26 @@ class LineShare(NamedTuple):
 class LiveState:
     """A moment of a program that runs."""
 
-    sentence: str
-    """What takes most of the last seconds; empty where nothing is known."""
     now: str
     """What runs, and how far it is."""
-    pace: str
+    sentence: str = ""
+    """What takes most of the last seconds; empty where nothing is known."""
+    pace: str = ""
     """How long steps take; empty where none has ended."""
-    recent_ps: tuple[int, ...]
+    recent_ps: tuple[int, ...] = ()
     """Of the last steps."""
-    parts: tuple[live_parts.LivePart, ...]
-    process: str
+    parts: tuple[live_parts.LivePart, ...] = ()
+    process: str = ""
     """Its memory, and what it takes of the cores."""
-    recent_rss_bytes: tuple[int, ...]
+    recent_rss_bytes: tuple[int, ...] = ()
     """About one a second."""
-    recent_rss_ps: int
+    recent_rss_ps: int = 0
     """From the first of these to the last."""
-    hangs: tuple[str, ...]
-    kept: tuple[str, ...]
+    hangs: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     """Commands that read moments as recordings, the last first."""
-    lines: tuple[LineShare, ...]
-    slow: tuple[str, ...]
+    lines: tuple[LineShare, ...] = ()
+    slow: tuple[str, ...] = ()
     """Steps that took far longer than others, the last first."""
 
 
@@ -56,8 +56,7 @@ def state(record: Mapping[str, Any] | None, running: bool, now_unix_ns: int, fol
     the recording."""
     if record is None:
         there = running or not folder or Path(folder).is_dir()
-        now = NOT_YET if there else f"There is no folder {folder} yet. {NOT_YET}"
-        return LiveState("", now, "", (), (), "", (), 0, (), (), (), ())
+        return LiveState(NOT_YET if there else f"There is no folder {folder} yet. {NOT_YET}")
     recent = tuple(_sizes(record, "recent_ns"))
     parts = live_parts.parts(record)
     return LiveState(

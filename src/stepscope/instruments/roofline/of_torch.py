@@ -4,9 +4,11 @@ where they run on a processor."""
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from stepscope import strict_json
+from stepscope.code_lines import CodeLine
 from stepscope.instruments.roofline.table import Counted
 from stepscope.instruments.roofline.torch_lines import lines
 from stepscope.instruments.roofline.torch_ops import Cost, cost
@@ -20,41 +22,58 @@ _LONGEST = 200
 _TOLD = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 
+class _Executions(NamedTuple):
+    """Executions of an op in one place. kernel: the one whose op is not known; tf32: whether 32-bit floats
+    are multiplied so; numbers: what is added up of those alike, how many they are first."""
+
+    place: Sequence[Any]
+    op: str | None
+    args_json: str | None
+    numbers: Sequence[int]
+    kernel: str | None = None
+    tf32: bool = False
+    made_by: CodeLine | None = None
+
+
 def counted(query: Query) -> list[Counted]:
     """Executions of one op, called from one function, with inputs of the same shapes on one device are one
     row."""
-    sums: dict[tuple[Any, ...], list[int]] = {}
-    costs: dict[tuple[Any, ...], Cost | None] = {}
     rows = query(statement("costed_kernels")).rows()
     made_by = lines(query) if rows else {}
-    for *place, op, args_json, launched_from, kernel, tf32, executions, took in rows:
-        shaped, shapes_args = _shaped(op, args_json)
-        key = (*place, op, kernel, shaped, tf32, made_by.get(launched_from))
-        if key not in sums:
-            sums[key] = [0, 0]
-            costs[key] = cost(op, shapes_args) if shapes_args else None
-        sums[key][0] += executions
-        sums[key][1] += took
-    return [_row(key, costs[key], *both) for key, both in sums.items()]
+    alike = _added_up(
+        _Executions(place, op, args_json, (executions, took), kernel, tf32, made_by.get(launched_from))
+        for *place, op, args_json, launched_from, kernel, tf32, executions, took in rows
+    )
+    return [_row(key, of_one, executions, took) for key, (of_one, (executions, took)) in alike.items()]
 
 
 def counted_on_hosts(query: Query) -> list[Counted]:
     """The same of ops that run on processors, with the time that they take themselves. An op that does no
     more than call others has no cost: theirs would count twice."""
-    sums: dict[tuple[Any, ...], list[int]] = {}
-    told: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for *place, op, args_json, dur_ps, self_ps in query(statement("costed_host_ops")).rows():
-        shaped, shapes_args = _shaped(op, args_json)
-        key = (*place, op, None, shaped, False, None)
-        told.setdefault(key, shapes_args)
-        before = sums.get(key, (0, 0, 0))
-        sums[key] = [had + more for had, more in zip(before, (1, self_ps, dur_ps), strict=True)]
+    alike = _added_up(
+        _Executions(place, op, args_json, (1, self_ps, dur_ps))
+        for *place, op, args_json, dur_ps, self_ps in query(statement("costed_host_ops")).rows()
+    )
     found = []
-    for key, (executions, self_ps, dur_ps) in sums.items():
+    for key, (of_one, (executions, self_ps, dur_ps)) in alike.items():
         calls = 2 * self_ps < dur_ps
-        row = _row(key, cost(key[4], told[key]) if told[key] and not calls else None, executions, self_ps)
+        row = _row(key, None if calls else of_one, executions, self_ps)
         found.append(row._replace(problem=IN_CALLED) if calls else row)
     return found
+
+
+def _added_up(every: Iterable[_Executions]) -> dict[tuple[Any, ...], tuple[Cost | None, list[int]]]:
+    """The cost of one execution, and the numbers of all, by what tells them apart."""
+    alike: dict[tuple[Any, ...], tuple[Cost | None, list[int]]] = {}
+    for one in every:
+        shaped, shapes_args = _shaped(one.op, one.args_json)
+        key = (*one.place, one.op, one.kernel, shaped, one.tf32, one.made_by)
+        if key not in alike:
+            of_one = cost(one.op, shapes_args) if one.op and shapes_args else None
+            alike[key] = of_one, [0] * len(one.numbers)
+        for at, number in enumerate(one.numbers):
+            alike[key][1][at] += number
+    return alike
 
 
 def _shaped(op: str | None, args_json: str | None) -> tuple[str, dict[str, Any]]:
