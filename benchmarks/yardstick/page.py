@@ -110,12 +110,12 @@ def _gains(found: Found) -> Iterator[str]:
         if any(one["gain"] is not None for one in told["found"].values()):
             rows += [[TITLES[tool], name, shares[name]] for name in score.GAINS]
     yield (
-        "A step of the fixed program is predicted from a recording of the slow one, as a number with bounds, "
-        "or as a bound alone where the recording proves no more. Both programs are timed without a profiler, "
-        "in turns."
+        "From a recording of the slow program, a tool predicts how long a step of the fixed one takes: as a "
+        "number with bounds, or only as a bound where the recording supports no more. Both programs are "
+        "timed without a profiler, in turns."
     )
     yield ""
-    yield from _table(["tool", "what is right", "right of told"], rows)
+    yield from _table(["tool", "what is right", "share"], rows)
     yield ""
 
 

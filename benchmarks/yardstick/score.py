@@ -113,12 +113,12 @@ def again(runs_ms: Sequence[float], part: float = NEAR) -> list[bool]:
 
 
 GAINS: Mapping[str, Callable[[Mapping[str, Any]], Sequence[bool | None]]] = {
-    "a number is told": lambda gain: [gain["near"] is not None],
-    "a bound alone is told": lambda gain: [gain["bound"] is not None],
+    "a number is given": lambda gain: [gain["near"] is not None],
+    "only a bound is given": lambda gain: [gain["bound"] is not None],
     "number within a tenth": lambda gain: [gain["tenth"]],
     "number within a quarter": lambda gain: [gain["near"]],
     "fixed program within the bounds of the number": lambda gain: [gain["within_bounds"]],
-    "fixed program within the bound alone": lambda gain: [gain["bound"]],
+    "fixed program within the bound": lambda gain: [gain["bound"]],
     "shorter, as predicted": lambda gain: [gain["direction"]],
     "another run of the fixed program within a tenth": lambda gain: again(gain["fixed_runs_ms"], SAME),
     "another run of the fixed program within a quarter": lambda gain: again(gain["fixed_runs_ms"]),
