@@ -156,6 +156,14 @@ class WhatIf(ReportView):
 
     @property
     def then_ps(self) -> int | None:
-        """A mean step after the change; None where the replay misses the recording."""
-        found = self.report.document["then_ps"]
+        """A mean step after the change; None where only `bounds_ps` are known, or nothing is."""
+        return self._time("then_ps")
+
+    @property
+    def bounds_ps(self) -> tuple[int | None, int | None]:
+        """The least and the most that a mean step takes after the change; None for a side that is open."""
+        return self._time("low"), self._time("high")
+
+    def _time(self, name: str) -> int | None:
+        found = self.report.document[name]
         return None if found is None else int(found)

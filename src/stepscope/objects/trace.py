@@ -159,8 +159,10 @@ class Trace:
         is left of the time of ops, by type or name. workers: threads of the stage that limits the input.
 
         >>> import stepscope
-        >>> stepscope.open("tests/samples/capture/slow_map").whatif("dispatch").then_ps is not None
-        True
+        >>> found = stepscope.open("tests/samples/capture/slow_map").whatif("dispatch")
+        >>> at_least_ps, at_most_ps = found.bounds_ps
+        >>> at_least_ps < found.recorded_ps, at_most_ps
+        (True, None)
 
         UsageError for a cause that there is not, NothingFound where no steps can be replayed.
         """
