@@ -343,6 +343,8 @@ def test_macros_are_replaced_by_their_text():
         "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING",
         "  ) AS x",
     ]
+    assert macros.expanded("  columns!(t,\n    a, b\n  ),\n  t.c").splitlines() == ["  t.a,", "  t.b,", "  t.c"]
+    assert macros.expanded("GROUP BY columns!(t, a, b)") == "GROUP BY t.a, t.b"
 
 
 @pytest.mark.parametrize(
@@ -358,7 +360,7 @@ def test_macros_are_used_and_explained():
     folder = Path(library.__path__[0]).parent
     files = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.sql")}
     del files["macros.sql"]
-    assert len(macros.macros()) == 12
+    assert len(macros.macros()) == 13
     for name, macro in macros.macros().items():
         assert any(f"{name}!(" in text for text in files.values()), name
         assert macro.about

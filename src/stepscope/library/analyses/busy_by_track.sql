@@ -19,12 +19,8 @@
 --   longest_gap_ps | ps | Longest gap | longest stretch between two works
 --   slices | int | Slices | slices of work
 SELECT
-  t.run_id,
-  t.host_id,
-  t.track_id,
-  p.device,
-  p.track_name,
-  p.track_kind,
+  columns!(t, run_id, host_id, track_id),
+  columns!(p, device, track_name, track_kind),
   t.sum_busy_ps AS busy_ps,
   w.window_ps - t.sum_busy_ps AS idle_ps,
   share!(t.sum_busy_ps, w.window_ps) AS busy_share,

@@ -27,12 +27,7 @@ SELECT
   k.host_id,
   s.path,
   COALESCE(c.number, 0) AS participants,
-  k.aligned_by,
-  k.offset_ps,
-  k.drift_ppm,
-  k.residual_ps,
-  k.most_residual_ps,
-  k.pairs
+  columns!(k, aligned_by, offset_ps, drift_ppm, residual_ps, most_residual_ps, pairs)
 FROM clock_offset AS k
 INNER JOIN source AS s ON s.source_id = k.source_id
 LEFT JOIN counted AS c ON c.source_id = k.source_id

@@ -24,21 +24,10 @@
 --   file | text | Written in | file in which the function is written
 --   line | int | At line | line at which it begins
 SELECT
-  c.run_id,
-  c.host_id,
-  c.function,
-  c.call_file,
-  c.call_line,
-  c.call_function,
-  c.change,
-  c.argument,
-  c.was,
-  c.became,
-  c.times,
-  c.steps,
-  c.total_ps,
-  c.file,
-  c.line
+  columns!(c,
+    run_id, host_id, function, call_file, call_line, call_function, change, argument, was, became, times, steps,
+    total_ps, file, line
+  )
 FROM compilation_sum AS c
 ORDER BY nulls_last!(
   c.total_ps DESC, c.run_id, c.host_id, c.function, c.file, c.line, c.call_file, c.call_line, c.call_function, c.change,

@@ -17,11 +17,7 @@
 --   any_busy_ps | ps | Busy | time in which at least one row was at work
 --   rows_busy_ps | ps | Rows' busy | busy times of the rows, added up
 SELECT
-  l.run_id,
-  l.host_id,
-  l.source_id,
-  l.place,
-  l.device,
+  columns!(l, run_id, host_id, source_id, place, device),
   COUNT(*) AS rows_drawn,
   share!(SUM(l.sum_busy_ps), d.sum_busy_ps) AS concurrency,
   d.sum_busy_ps AS any_busy_ps,

@@ -20,12 +20,7 @@
 --   file | text | File | file of the Python call that made it
 --   line | int | Line | line in that file
 SELECT
-  i.run_id,
-  i.module,
-  i.program_id,
-  i.name,
-  i.opcode,
-  i.times,
+  columns!(i, run_id, module, program_id, name, opcode, times),
   i.run_flops * i.times AS total_flops,
   i.run_bytes * i.times AS total_bytes,
   CASE WHEN m.run_bytes > 0 THEN CAST(i.run_bytes * i.times AS DOUBLE) / m.run_bytes END AS bytes_share,

@@ -16,10 +16,7 @@
 --   file | text | File | file of the Python call that made it
 --   line | int | Line | line in that file
 SELECT
-  b.run_id,
-  b.module,
-  b.program_id,
-  b.class,
+  columns!(b, run_id, module, program_id, class),
   b.bytes AS held_bytes,
   b.instruction,
   i.opcode,

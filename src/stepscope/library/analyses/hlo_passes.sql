@@ -28,10 +28,7 @@ WITH after AS (
 )
 
 SELECT
-  a.run_id,
-  a.module,
-  a.program_id,
-  a.pass_number,
+  columns!(a, run_id, module, program_id, pass_number),
   COALESCE(a.pass_name, a.stage) AS after_pass,
   a.instructions,
   a.instructions - a.instructions_before AS instructions_added,

@@ -37,9 +37,7 @@ pairs AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.launch,
+  columns!(p, run_id, host_id, launch),
   COUNT(*) AS launches,
   sum!(p.launch_dur_ps) AS launch_ps,
   sum!(p.work_dur_ps) AS work_ps,

@@ -30,20 +30,9 @@
 SELECT
   i.limits,
   i.branch_name AS stage,
-  i.user_stage,
-  i.file,
-  i.line,
-  i.calls,
-  i.service_ps,
-  i.work_ps,
-  i.width,
-  i.works_ahead,
-  i.in_waits_ps,
-  i.queue_ps,
-  i.pipeline,
-  i.run_id,
-  i.host_id,
-  i.wait_share,
-  i.verdict
+  columns!(i,
+    user_stage, file, line, calls, service_ps, work_ps, width, works_ahead, in_waits_ps, queue_ps, pipeline, run_id,
+    host_id, wait_share, verdict
+  )
 FROM iterator AS i
 ORDER BY nulls_last!(i.limits, i.wait_share DESC, i.run_id, i.host_id, i.id)

@@ -28,27 +28,11 @@
 --   all_bytes | bytes | Program's bytes | that a run of the program reads and writes
 --   allocated_bytes | bytes | Memory | that a run of the program takes
 SELECT
-  i.id,
-  i.run_id,
-  i.module_id,
-  i.pass_id,
-  p.module,
-  p.program_id,
-  p.program,
-  p.work_share,
-  i.computation,
-  i.name,
-  i.opcode,
-  i.target,
-  i.shape,
-  i.shape_bytes,
-  i.trip_count,
-  i.times,
-  i.run_flops,
-  i.run_bytes,
-  i.op_name,
-  i.file,
-  i.line,
+  columns!(i, id, run_id, module_id, pass_id),
+  columns!(p, module, program_id, program, work_share),
+  columns!(i,
+    computation, name, opcode, target, shape, shape_bytes, trip_count, times, run_flops, run_bytes, op_name, file, line
+  ),
   m.run_flops AS all_flops,
   m.run_bytes AS all_bytes,
   m.allocated_bytes

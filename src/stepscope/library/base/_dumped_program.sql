@@ -28,9 +28,7 @@ weighed AS (
     m.run_id,
     m.source_id,
     COALESCE(m.folder, '') AS base_folder,
-    m.function,
-    m.module,
-    m.program_id,
+    columns!(m, function, module, program_id),
     CASE WHEN LENGTH(m.module) <= 60 THEN m.module ELSE m.function END
     || CASE WHEN m.program_id = '' THEN '' ELSE ' (' || m.program_id || ')' END AS program,
     m.is_final,
@@ -48,15 +46,6 @@ weighed AS (
 )
 
 SELECT
-  p.module_id,
-  p.run_id,
-  p.source_id,
-  p.base_folder,
-  p.function,
-  p.module,
-  p.program_id,
-  p.program,
-  p.is_final,
-  p.work_share,
+  columns!(p, module_id, run_id, source_id, base_folder, function, module, program_id, program, is_final, work_share),
   MAX(p.work_share) OVER (PARTITION BY p.source_id, p.base_folder, p.function) AS function_share
 FROM weighed AS p

@@ -30,10 +30,7 @@
 --   puts | bool | Puts | whether that line adds to what is there
 SELECT
   i.id AS instant_id,
-  i.run_id,
-  i.host_id,
-  i.source_id,
-  i.ts_ps,
+  columns!(i, run_id, host_id, source_id, ts_ps),
   TRY_CAST(arg!(i.args_json, Look) AS BIGINT) AS look,
   TRY_CAST(arg!(i.args_json, Look) AS BIGINT)
     = MAX(TRY_CAST(arg!(i.args_json, Look) AS BIGINT))

@@ -22,17 +22,7 @@
 --   line | int | At line | line at which it begins
 WITH calls AS (
   SELECT
-    c.id,
-    c.run_id,
-    c.host_id,
-    c.function,
-    c.file,
-    c.line,
-    c.call_file,
-    c.call_line,
-    c.call_function,
-    c.change,
-    c.argument,
+    columns!(c, id, run_id, host_id, function, file, line, call_file, call_line, call_function, change, argument),
     c.was AS old_value,
     c.became AS new_value,
     c.dur_ps,
@@ -47,14 +37,7 @@ WITH calls AS (
 )
 
 SELECT
-  c.run_id,
-  c.host_id,
-  c.function,
-  c.call_file,
-  c.call_line,
-  c.call_function,
-  c.change,
-  c.argument,
+  columns!(c, run_id, host_id, function, call_file, call_line, call_function, change, argument),
   MAX(CASE WHEN c.from_last = 1 THEN c.old_value END) AS was,
   MAX(CASE WHEN c.from_last = 1 THEN c.new_value END) AS became,
   COUNT(*) AS times,

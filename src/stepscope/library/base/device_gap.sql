@@ -41,10 +41,7 @@ stretches AS (
 
 loads AS (
   SELECT
-    w.slice_id,
-    w.device_track_id,
-    w.piece_id,
-    w.from_ps,
+    columns!(w, slice_id, device_track_id, piece_id, from_ps),
     covered!(w.to_ps, w.from_ps, w.slice_id, w.device_track_id, w.piece_id) AS covered_ps
   FROM work_slice AS w
 ),
@@ -71,12 +68,7 @@ gaps AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.place,
-  p.device,
-  p.device_kind,
+  columns!(p, run_id, host_id, source_id, place, device, device_kind),
   g.begin_ps,
   g.stop_ps - g.begin_ps AS idle_ps,
   g.next_slice_id

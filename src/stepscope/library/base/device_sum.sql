@@ -102,12 +102,7 @@ whole AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.place,
-  p.device,
-  p.device_kind,
+  columns!(p, run_id, host_id, source_id, place, device, device_kind),
   w.any_apart = 1 AS apart,
   CAST(w.whole_ps AS BIGINT) AS window_ps,
   CAST(w.busy_total AS BIGINT) AS sum_busy_ps,

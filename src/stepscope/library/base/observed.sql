@@ -17,11 +17,7 @@
 --   apart | bool | Apart | true where each step is a recording of its own
 WITH chosen AS (
   SELECT
-    s.id,
-    s.run_id,
-    s.host_id,
-    s.source_id,
-    s.ts_ps,
+    columns!(s, id, run_id, host_id, source_id, ts_ps),
     s.ts_ps + s.dur_ps AS end_ps,
     s.kind,
     s.recovered_from = 'file' AS apart,
@@ -35,12 +31,10 @@ WITH chosen AS (
 
 SELECT
   MIN(c.id) AS piece_id,
-  c.run_id,
-  c.host_id,
-  c.source_id,
+  columns!(c, run_id, host_id, source_id),
   MIN(c.ts_ps) AS open_ps,
   MAX(c.end_ps) AS close_ps,
   c.apart
 FROM chosen AS c
 WHERE c.averaged OR c.any_averaged = 0 OR (c.kind = 'cut_off' AND NOT c.apart)
-GROUP BY c.run_id, c.host_id, c.source_id, c.apart, c.own_id
+GROUP BY columns!(c, run_id, host_id, source_id, apart, own_id)

@@ -19,20 +19,7 @@
 --   min_dur_ps | ps | Shortest | shortest duration
 --   max_dur_ps | ps | Longest | longest duration
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.place,
-  p.device,
-  o.device_kind,
-  o.op,
-  o.op_type,
-  o.class,
-  o.slices,
-  o.sum_dur_ps,
-  o.sum_self_ps,
-  o.input_self_ps,
-  o.min_dur_ps,
-  o.max_dur_ps
+  columns!(p, run_id, host_id, source_id, place, device),
+  columns!(o, device_kind, op, op_type, class, slices, sum_dur_ps, sum_self_ps, input_self_ps, min_dur_ps, max_dur_ps)
 FROM _device_op AS o
 INNER JOIN track_place AS p ON p.track_id = o.device_track_id

@@ -28,9 +28,7 @@
 --   place_file | text | File of the program | its file
 --   place_line | int | Line of the program | line that ran
 SELECT
-  m.run_id,
-  m.host_id,
-  m.source_id,
+  columns!(m, run_id, host_id, source_id),
   'samples' AS told_by,
   w.step_id,
   m.thread_name AS thread,
@@ -39,11 +37,7 @@ SELECT
   m.weight_ps AS time_ps,
   m.cpu_ps,
   m.queued_ps,
-  f.function,
-  f.file,
-  f.line,
-  f.module,
-  f.code,
+  columns!(f, function, file, line, module, code),
   g.function AS place_function,
   g.file AS place_file,
   g.line AS place_line
@@ -54,9 +48,7 @@ LEFT JOIN frame AS g ON g.id = k.place_id
 LEFT JOIN _moment_step AS w ON w.what = 'sample' AND w.moment_id = m.id
 UNION ALL
 SELECT
-  r.run_id,
-  r.host_id,
-  r.source_id,
+  columns!(r, run_id, host_id, source_id),
   'slices' AS told_by,
   CAST(NULL AS BIGINT) AS step_id,
   CAST(NULL AS VARCHAR) AS thread,

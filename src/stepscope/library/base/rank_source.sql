@@ -11,7 +11,7 @@
 WITH taking AS (
   SELECT c.run_id, c.participant, c.source_id, c.host_id
   FROM collective AS c
-  GROUP BY c.run_id, c.participant, c.source_id, c.host_id
+  GROUP BY columns!(c, run_id, participant, source_id, host_id)
 ),
 
 others AS (

@@ -13,11 +13,5 @@
 --   waits | int | Waits | slices that wait
 --   waited_ps | ps | Waited | union of their times within the step
 SELECT
-  r.run_id,
-  r.host_id,
-  r.source_id,
-  r.step_id,
-  r.wait,
-  r.waits,
-  r.waited_ps
+  columns!(r, run_id, host_id, source_id, step_id, wait, waits, waited_ps)
 FROM rollup_step AS r

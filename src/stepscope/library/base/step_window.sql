@@ -26,9 +26,7 @@ WITH averages AS (
 
 windows AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.source_id,
+    columns!(o, run_id, host_id, source_id),
     MIN(o.open_ps) AS first_ps,
     MAX(o.close_ps) AS last_ps,
     SUM(o.close_ps - o.open_ps) AS observed_ps,
@@ -38,9 +36,7 @@ windows AS (
 )
 
 SELECT
-  w.run_id,
-  w.host_id,
-  w.source_id,
+  columns!(w, run_id, host_id, source_id),
   CAST(a.kept AS BIGINT) AS steps,
   w.first_ps AS open_ps,
   w.last_ps AS close_ps,

@@ -21,12 +21,7 @@ WITH tracks AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.track_id,
-  p.place,
-  p.device,
+  columns!(p, run_id, host_id, source_id, track_id, place, device),
   CAST(t.busy_total AS BIGINT) AS sum_busy_ps,
   t.longest_ps AS most_gap_ps,
   CAST(t.number AS BIGINT) AS work_slices

@@ -20,10 +20,7 @@
 --   dur_ps | ps | Duration | duration
 SELECT
   s.id AS slice_id,
-  s.run_id,
-  s.host_id,
-  s.source_id,
-  s.track_id,
+  columns!(s, run_id, host_id, source_id, track_id),
   p.place,
   s.step,
   r.wait,

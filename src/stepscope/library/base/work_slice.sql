@@ -12,10 +12,7 @@
 --   from_ps | ps | From | start, or the start of the stretch
 --   to_ps | ps | To | end, or the end of the stretch
 SELECT
-  o.slice_id,
-  o.source_id,
-  o.track_id,
-  o.device_track_id,
+  columns!(o, slice_id, source_id, track_id, device_track_id),
   w.piece_id,
   greatest!(w.open_ps, o.ts_ps) AS from_ps,
   least!(w.close_ps, o.end_ps) AS to_ps

@@ -24,10 +24,7 @@ WITH ended AS (
 
 SELECT
   'info' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   s.pass_number,
   COALESCE(s.pass_name, s.stage) AS last
 FROM _dumped_program AS p

@@ -20,9 +20,7 @@
 SELECT
   CASE WHEN p.function_share >= 0.01 THEN 'medium' ELSE 'low' END AS severity,
   c.run_id,
-  p.function,
-  p.module,
-  p.program_id,
+  columns!(p, function, module, program_id),
   whole!(c.value) AS inputs,
   c.what,
   p.function_share

@@ -24,9 +24,7 @@
 SELECT
   'medium' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   c.instruction,
   c.what,
   c.value AS moved_bytes,

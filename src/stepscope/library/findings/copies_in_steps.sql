@@ -23,9 +23,7 @@
 --   copy_share | ratio | Share | copies as part of the device's work
 WITH devices AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.device,
+    columns!(o, run_id, host_id, device),
     SUM(o.sum_self_ps) AS all_ps,
     sum_where!(o.class = 'copy', o.sum_self_ps) AS copy_ps,
     sum_where!(o.class = 'copy', o.slices) AS number
@@ -47,9 +45,7 @@ SELECT
     ELSE 'low'
   END AS severity,
   CAST(d.copy_ps AS BIGINT) AS impact_ps,
-  d.run_id,
-  d.host_id,
-  d.device,
+  columns!(d, run_id, host_id, device),
   CAST(d.number AS BIGINT) AS copies,
   share!(d.copy_ps, d.all_ps) AS copy_share
 FROM devices AS d

@@ -21,10 +21,7 @@
 --   line | int | Line | of the source
 SELECT
   'info' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   COALESCE(i.target, 'no target') AS called,
   whole!(least!(i.times, 1000000000000000)) AS calls,

@@ -56,10 +56,7 @@ SELECT
     ELSE 'medium'
   END AS severity,
   d.sum_idle_ps AS impact_ps,
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.device,
+  columns!(d, run_id, host_id, source_id, device),
   share!(d.sum_idle_ps, d.window_ps) AS idle_share,
   d.most_idle_ps AS longest_ps,
   d.idle_gaps AS gaps

@@ -23,12 +23,7 @@
 --   times | int | Times | how many times as long that one executed
 WITH ranked AS (
   SELECT
-    d.run_id,
-    d.host_id,
-    d.source_id,
-    d.device,
-    d.executions,
-    d.sum_executions_ps,
+    columns!(d, run_id, host_id, source_id, device, executions, sum_executions_ps),
     FIRST_VALUE(d.device) OVER (
       PARTITION BY d.run_id, d.host_id
       ORDER BY nulls_last!(d.sum_executions_ps DESC, d.source_id, d.device)
@@ -46,12 +41,7 @@ WITH ranked AS (
 SELECT
   'medium' AS severity,
   r.sum_executions_ps AS impact_ps,
-  r.run_id,
-  r.host_id,
-  r.source_id,
-  r.device,
-  r.executions,
-  r.busiest,
+  columns!(r, run_id, host_id, source_id, device, executions, busiest),
   whole!(CAST(r.most_ps AS DOUBLE) / r.sum_executions_ps + 0.5) AS times
 FROM ranked AS r
 WHERE r.sum_executions_ps > 0 AND r.sum_executions_ps * 100 < r.most_ps

@@ -24,15 +24,11 @@
 SELECT
   'medium' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   COALESCE(c.op_name, c.instruction) AS argument,
   c.what,
   c.value AS given_bytes,
-  c.share,
-  c.file,
-  c.line
+  columns!(c, share, file, line)
 FROM hlo_case AS c
 LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
 WHERE c.kind = 'donor'

@@ -18,9 +18,7 @@
 SELECT
   'low' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   whole!(c.value) AS programs,
   c.what AS named
 FROM hlo_case AS c

@@ -18,10 +18,7 @@
 --   temp_bytes | bytes | Of | all temporaries
 SELECT
   'low' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   m.temp_bytes - m.heap_needed_bytes AS unused_bytes,
   m.temp_bytes
 FROM _dumped_program AS p

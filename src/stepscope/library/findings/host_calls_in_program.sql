@@ -22,10 +22,7 @@
 --   line | int | Line | of the source
 SELECT
   'medium' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   COALESCE(i.target, i.opcode) AS called,
   whole!(least!(i.times, 1000000000000000)) AS calls,

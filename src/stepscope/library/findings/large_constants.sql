@@ -29,10 +29,7 @@ WITH held AS (
 
 SELECT
   'medium' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   i.shape,
   i.shape_bytes AS held_bytes,

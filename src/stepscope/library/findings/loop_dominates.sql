@@ -39,10 +39,7 @@ works AS (
 
 SELECT
   'info' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   whole!(least!(i.trip_count, 1000000000000000)) AS trips,
   i.run_bytes AS moved_bytes,

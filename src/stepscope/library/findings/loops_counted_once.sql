@@ -17,10 +17,7 @@
 --   xla_flops | flop | By XLA | as XLA counts them, custom calls as nothing
 SELECT
   'info' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   m.run_flops,
   CASE WHEN m.flops > 0 THEN m.flops ELSE 0.0 END AS xla_flops
 FROM _dumped_program AS p

@@ -18,10 +18,7 @@
 --   loops | int | Of | loops of the program
 SELECT
   'info' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   whole!(
     least!(m.run_open_loops, 1000000000000000)
   ) AS open_loops,

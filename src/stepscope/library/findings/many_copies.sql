@@ -17,10 +17,7 @@
 --   instructions | int | Of | instructions of the program
 SELECT
   'low' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   m.copies,
   m.instructions
 FROM _dumped_program AS p

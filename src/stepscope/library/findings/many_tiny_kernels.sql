@@ -33,10 +33,7 @@
 SELECT
   CASE WHEN d.sum_idle_ps * 2 >= d.window_ps THEN 'high' ELSE 'medium' END AS severity,
   d.short_idle_ps AS impact_ps,
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.device,
+  columns!(d, run_id, host_id, source_id, device),
   d.work_slices AS kernels,
   mean!(d.sum_work_ps, d.work_slices) AS mean_ps,
   d.short_gaps AS gaps,

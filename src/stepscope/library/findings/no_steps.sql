@@ -23,9 +23,7 @@
 SELECT
   'medium' AS severity,
   s.dur_ps AS impact_ps,
-  s.run_id,
-  s.host_id,
-  s.source_id,
+  columns!(s, run_id, host_id, source_id),
   o.path,
   CASE
     WHEN o.framework = 'pytorch'

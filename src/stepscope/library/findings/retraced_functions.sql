@@ -32,9 +32,7 @@
 SELECT
   CASE WHEN c.steps >= 3 THEN 'high' WHEN c.steps >= 1 THEN 'medium' ELSE 'low' END AS severity,
   c.total_ps AS impact_ps,
-  c.run_id,
-  c.host_id,
-  c.function,
+  columns!(c, run_id, host_id, function),
   CASE
     WHEN c.call_file IS NULL THEN 'from a line that is not known'
     ELSE 'in ' || c.call_file || ':' || CAST(c.call_line AS VARCHAR) || ' `' || COALESCE(c.call_function, '') || '`'

@@ -29,11 +29,7 @@
 --   longest_step | int | Longest step | its number
 WITH ranked AS (
   SELECT
-    s.run_id,
-    s.host_id,
-    s.kind,
-    s.step,
-    s.dur_ps,
+    columns!(s, run_id, host_id, kind, step, dur_ps),
     ROW_NUMBER() OVER (
       PARTITION BY s.run_id, s.host_id, s.kind ORDER BY nulls_last!(s.dur_ps, s.id)
     ) AS place,
@@ -50,9 +46,7 @@ medians AS (
 
 kinds AS (
   SELECT
-    r.run_id,
-    r.host_id,
-    r.kind,
+    columns!(r, run_id, host_id, kind),
     m.half_ps,
     COUNT(*) AS number,
     SUM(r.dur_ps) AS sum_ps,
@@ -68,9 +62,7 @@ kinds AS (
 SELECT
   CASE WHEN k.above_ps * 5 >= k.sum_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(k.above_ps AS BIGINT) AS impact_ps,
-  k.run_id,
-  k.host_id,
-  k.kind,
+  columns!(k, run_id, host_id, kind),
   CAST(k.slow AS BIGINT) AS slow_steps,
   k.number AS steps,
   k.half_ps AS median_ps,

@@ -14,15 +14,9 @@
 --   own_ps | ps | their own time
 --   runs | int | how many slices
 SELECT
-  r.run_id,
-  r.host_id,
-  r.place,
-  r.op_type,
-  r.op_name,
-  r.name,
-  r.class,
+  columns!(r, run_id, host_id, place, op_type, op_name, name, class),
   sum!(r.kind_ps) AS own_ps,
   sum!(r.slices) AS runs
 FROM _computing_op AS r
-GROUP BY r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class
+GROUP BY columns!(r, run_id, host_id, place, op_type, op_name, name, class)
 ORDER BY nulls_last!(r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class)

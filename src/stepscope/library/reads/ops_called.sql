@@ -9,9 +9,7 @@
 --   host_id | text | host
 --   op_name | text | one of the names
 SELECT
-  r.run_id,
-  r.host_id,
-  r.op_name
+  columns!(r, run_id, host_id, op_name)
 FROM _computing_op AS r
 WHERE r.op_name IN $names
 GROUP BY r.run_id, r.host_id, r.op_name

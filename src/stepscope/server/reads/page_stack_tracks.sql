@@ -24,7 +24,7 @@ WITH counted AS (
 loads AS (
   SELECT c.source_id, c.is_main, c.thread_label, c.track_key, MAX(c.frames) AS depths, COUNT(*) AS samples
   FROM counted AS c
-  GROUP BY c.source_id, c.is_main, c.thread_label, c.track_key
+  GROUP BY columns!(c, source_id, is_main, thread_label, track_key)
 )
 
 SELECT s.run_id, s.host_id, t.source_id, t.thread, t.is_main, l.depths, l.samples

@@ -24,17 +24,8 @@ WITH loads AS (
 )
 
 SELECT
-  t.id,
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  t.process,
-  t.name,
-  t.kind,
-  t.records,
-  p.place,
-  p.device,
-  p.device_kind,
+  columns!(t, id, run_id, host_id, source_id, process, name, kind, records),
+  columns!(p, place, device, device_kind),
   COALESCE(l.deepest, 0) AS depths,
   COALESCE(l.number, 0) AS slices,
   t.sort_index

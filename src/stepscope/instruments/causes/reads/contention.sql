@@ -15,7 +15,7 @@ WITH threads AS (
   SELECT c.run_id, c.host_id, c.source_id, c.series, AVG(c.value) AS number
   FROM counter AS c
   WHERE c.name = 'threads during recording' AND c.series <> 'process running'
-  GROUP BY c.run_id, c.host_id, c.source_id, c.series
+  GROUP BY columns!(c, run_id, host_id, source_id, series)
 ),
 
 launching AS (

@@ -32,13 +32,8 @@ WITH copies AS (
 
 told AS (
   SELECT
-    s.source_id,
-    s.run_id,
-    s.host_id,
-    c.of_device,
-    c.about_json,
-    c.goes,
-    c.called,
+    columns!(s, source_id, run_id, host_id),
+    columns!(c, of_device, about_json, goes, called),
     s.dur_ps,
     COALESCE(
       TRY_CAST(arg!(s.args_json, bytes) AS DOUBLE),
@@ -51,9 +46,7 @@ told AS (
 
 -- Which copies have bytes is not asked in WHERE: an engine would read the args of all slices to leave some out.
 SELECT
-  t.source_id,
-  t.run_id,
-  t.host_id,
+  columns!(t, source_id, run_id, host_id),
   t.of_device AS device,
   t.about_json,
   t.goes AS way,
@@ -62,6 +55,6 @@ SELECT
   SUM(CASE WHEN t.moved > 0 THEN t.moved END) AS bytes,
   CAST(SUM(CASE WHEN t.moved > 0 THEN t.dur_ps END) AS BIGINT) AS took_ps
 FROM told AS t
-GROUP BY t.source_id, t.run_id, t.host_id, t.of_device, t.about_json, t.goes, t.called
+GROUP BY columns!(t, source_id, run_id, host_id, of_device, about_json, goes, called)
 HAVING sum_where!(t.moved > 0, 1) > 0
 ORDER BY nulls_last!(t.source_id, t.of_device, t.called)

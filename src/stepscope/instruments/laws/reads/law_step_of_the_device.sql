@@ -25,9 +25,7 @@ executing AS (
 )
 
 SELECT
-  s.source_id,
-  s.run_id,
-  s.host_id,
+  columns!(s, source_id, run_id, host_id),
   sum!(s.dur_ps) AS work_ps,
   CAST(sum_where!(s.ts_ps >= e.last_ps, s.dur_ps) AS BIGINT) AS after_ps
 FROM slice AS s

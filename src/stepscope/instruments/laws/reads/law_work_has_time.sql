@@ -26,9 +26,7 @@ whole AS (
 )
 
 SELECT
-  s.source_id,
-  s.run_id,
-  s.host_id,
+  columns!(s, source_id, run_id, host_id),
   CAST(MAX(w.number) AS BIGINT) AS kernels,
   CAST(COUNT(*) AS BIGINT) AS timeless
 FROM slice AS s

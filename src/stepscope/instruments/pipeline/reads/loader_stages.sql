@@ -21,16 +21,9 @@ WITH loaders AS (
 )
 
 SELECT
-  u.run_id,
-  u.host_id,
-  u.iterator,
+  columns!(u, run_id, host_id, iterator),
   CASE WHEN u.transformation = 'DataLoader' THEN 1 ELSE 0 END AS is_loader,
-  u.transformation,
-  u.dataset,
-  u.file,
-  u.line,
-  u.function,
-  u.args_json
+  columns!(u, transformation, dataset, file, line, function, args_json)
 FROM user_stage AS u
 INNER JOIN loaders AS l ON l.in_source = u.source_id AND l.loader_number = u.iterator
 ORDER BY nulls_last!(u.run_id, u.host_id, u.iterator, u.id)

@@ -20,9 +20,7 @@ WITH of_devices AS (
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
-  s.source_id,
+  columns!(s, run_id, host_id, source_id),
   p.device,
   s.name AS op,
   s.args_json,

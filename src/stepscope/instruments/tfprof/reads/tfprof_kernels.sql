@@ -16,10 +16,7 @@ SELECT
   o.source_id,
   s.correlation_id,
   s.name,
-  o.op_type,
-  o.device,
-  o.step,
-  o.self_ps,
+  columns!(o, op_type, device, step, self_ps),
   s.ts_ps,
   CASE WHEN s.args_json LIKE '%"bytes"%' THEN arg!(s.args_json, bytes) END AS moved_bytes
 FROM op_slice AS o

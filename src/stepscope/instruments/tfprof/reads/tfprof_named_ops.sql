@@ -38,14 +38,10 @@ WITH named AS (
 SELECT
   o.source_id,
   n.process,
-  o.place,
-  o.device,
-  o.step,
+  columns!(o, place, device, step),
   n.op_name,
   o.op_type,
-  n.hlo_module,
-  n.program_id,
-  n.event,
+  columns!(n, hlo_module, program_id, event),
   COUNT(*) AS runs,
   sum!(o.self_ps) AS own_ps,
   MIN(o.ts_ps) AS start_ps
