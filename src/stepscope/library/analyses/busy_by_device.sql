@@ -11,8 +11,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: stacked_bar x=device y=busy_ps,idle_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | source it was read from; the first of several
 --   place | text | Place | device: an accelerator; host: a processor
 --   device | text | Device | name of the device

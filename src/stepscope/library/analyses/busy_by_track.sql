@@ -7,8 +7,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: stacked_bar x=track_name y=busy_ps,idle_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   track_id | int | Track | number of the track
 --   device | text | Device | device it belongs to
 --   track_name | text | Row | the row's own name

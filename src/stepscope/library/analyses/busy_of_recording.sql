@@ -8,9 +8,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=device y=busy_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   busy_ps | ps | Busy | union of its executions
 --   span_ps | ps | Span | from the begin of the first execution to the end of the last

@@ -7,7 +7,7 @@
 -- weakened_by: lost, capped, truncated
 -- columns:
 --   run_id | text | Run | name of the run
---   host_id | text | Host | host of the source
+--   host_id
 --   path | text | Source | path of the source
 --   participants | int | Ranks | ranks that the source has
 --   aligned_by | text | Aligned by | axis, ends, time_of_day or unknown

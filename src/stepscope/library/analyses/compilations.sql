@@ -8,8 +8,7 @@
 --   another fits; unknown means that nothing differs from an earlier call which compiled, as far as the recorder looks.
 -- weakened_by: compilations-capped
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   function | text | Function | function that was traced or compiled
 --   call_file | text | File | file of the program's line that called it
 --   call_line | int | Line | that line

@@ -4,8 +4,7 @@
 -- reads: counter
 -- weakened_by: lost, capped, truncated
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   name | text | Counter | name of the counter
 --   series | text | Series | name of the series within it
 --   samples | int | Samples | values recorded

@@ -7,8 +7,7 @@
 --   of one execution, times how often the instruction runs.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   name | text | Instruction | name of the instruction
 --   opcode | text | Opcode | what it does
 --   times | float | Times | how often it runs in a run of the program

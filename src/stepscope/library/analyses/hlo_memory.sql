@@ -6,8 +6,7 @@
 --   constants are held all the time; temporary values are listed that live when the heap needs most.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   class | text | For | parameter, output, constant, thread_local or temp
 --   held_bytes | bytes | Size | memory that it holds
 --   instruction | text | Instruction | instruction that makes it

@@ -10,8 +10,7 @@
 --   XLA counts: once. Memory needs the buffer assignment that a dump has after optimization.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   function | text | Function | function that it was compiled from
 --   compile | int | Compile | which compile of that function it is
 --   devices | int | Devices | devices that it is split over, of one of which the figures are; none where it is not split

@@ -6,8 +6,7 @@
 --   the same module; dumps that equal it byte for byte are left out. Costs are those that XLA counts.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   pass_number | int | Number | of the dump; none of a whole stage
 --   after_pass | text | Pass | the pass that had just run; of a whole stage, the stage
 --   instructions | int | Instructions | after it

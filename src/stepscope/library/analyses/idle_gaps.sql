@@ -6,9 +6,7 @@
 --   gap on the same host, when one covers at least half of it; NULL when no known wait does.
 -- weakened_by: lost, capped, truncated, missing
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | device that was idle
 --   begin_ps | ps | Begin | start of the gap, from the capture's origin

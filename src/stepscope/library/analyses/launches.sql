@@ -8,8 +8,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=launch y=work_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   launch | text | Launch | name of the launching slice
 --   launches | int | Count | pairs of launch and work
 --   launch_ps | ps | Launching | durations of the launches, added up

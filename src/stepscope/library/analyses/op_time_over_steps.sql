@@ -6,9 +6,7 @@
 --   starts. Steps in which a type does not occur have no row.
 -- weakened_by: lost, capped, truncated, missing
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   step | int | Step | number of the step
 --   place | text | Place | device, host or launch, as in track_place
 --   op_type | text | Op type | type of the op

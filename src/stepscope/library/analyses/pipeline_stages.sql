@@ -23,8 +23,7 @@
 --   in_waits_ps | ps | In waits | its work, divided by its threads, while the program waited
 --   queue_ps | ps | Queued | its function waiting for a thread of the pool
 --   pipeline | int | Pipeline | number of its pipeline; 0 is the one the program waits for most
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   wait_share | ratio | Waits | waiting for input as part of the step time
 --   verdict | text | Verdict | input_bound, partly_input_bound, not_input_bound or unknown
 SELECT

@@ -7,8 +7,7 @@
 -- weakened_by: lost, capped, truncated, stacks-capped
 -- chart: bar x=function y=time_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   told_by | text | From | samples of stacks, or slices of traced calls
 --   function | text | Function | function, with its class where Python says so
 --   file | text | File | its file

@@ -8,8 +8,7 @@
 -- weakened_by: lost, capped, truncated, stacks-capped
 -- chart: bar x=function y=time_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   told_by | text | From | samples of stacks, or slices of traced calls
 --   file | text | File | file of the program
 --   line | int | Line | line that ran

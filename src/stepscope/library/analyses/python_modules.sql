@@ -7,8 +7,7 @@
 -- weakened_by: lost, capped, truncated, stacks-capped
 -- chart: bar x=module y=time_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   told_by | text | From | samples of stacks, or slices of traced calls
 --   module | text | Module | module
 --   code | text | Code | whose code it is: program, library, python (the standard library), native or unknown

@@ -22,9 +22,7 @@
 --   number_type | text | Type | type of the numbers that it multiplies
 --   counted_by | text | Counted by | shapes, program or profiler
 --   problem | text | Unknown | why something is unknown
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 WITH sums AS (
   SELECT
     columns!(c, run_id, host_id, source_id, device, op_name, file, line, bound, number_type, counted_by, problem),

@@ -6,8 +6,7 @@
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   place | text | Place | device or host
 --   op_type | text | Op type | type of the op
 --   op_name | text | Op | name of the op

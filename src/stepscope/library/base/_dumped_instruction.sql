@@ -4,11 +4,10 @@
 -- reads: hlo_instruction, hlo_module, _dumped_program
 -- columns:
 --   id | int | Instruction | row of hlo_instruction
---   run_id | text | Run | run of the source
+--   run_id
 --   module_id | int | Module | row of hlo_module
 --   pass_id | int | Stage | row of hlo_pass
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   program | text | Program | as in _dumped_program
 --   work_share | ratio | Work | as in _dumped_program
 --   computation | text | Computation | computation that it is in

@@ -5,12 +5,10 @@
 -- notes: One row a module that could be read. The programs that recordings keep are left out: what they cost is timed.
 -- columns:
 --   module_id | int | Module | row of hlo_module
---   run_id | text | Run | run of the source
---   source_id | int | Source | source it was read from
+--   run_id, source_id
 --   base_folder | text | Folder | folder of the dump, within the source; empty where that is all of it
 --   function | text | Function | function that it was compiled from
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
 --   is_final | bool | Final | true when it is what runs: dumped to its end
 --   work_share | ratio | Work | its flops or bytes, whichever is more, as part of the most that a program of the source has

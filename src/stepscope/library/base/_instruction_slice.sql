@@ -6,7 +6,7 @@
 --   as on a TPU.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   source_id | int | Source | source it was read from
+--   source_id
 --   process | text | Process | process of its track
 --   op_name | text | Instruction | instruction that it names
 --   name | text | Name | its name, on a GPU that of the kernel

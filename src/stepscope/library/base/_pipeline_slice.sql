@@ -6,7 +6,7 @@
 --   session are packed, only the ops that take a batch count, under their types.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   source_id | int | Source | source it was read from
+--   source_id
 --   track_id | int | Track | thread it lies on
 --   name | text | Name | name as found, or type of the op that takes a batch
 --   ts_ps | ps | Start | start, from the capture's origin

@@ -5,8 +5,7 @@
 -- notes: Where no sample lies in a step that averages include, all samples of that thread are here; and where
 --   calls were traced instead, all of them.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   told_by | text | From | samples or slices
 --   step_id | int | Step row | row of the view step, where known
 --   samples | int | Samples | samples, or slices

@@ -5,9 +5,9 @@
 -- notes: The rank with the shortest part arrived last: all end together. That compares durations, not clocks.
 -- columns:
 --   collective_id | int | Row | row of the table collective
---   run_id | text | Run | run of the source
+--   run_id
 --   participant | text | Rank | who took part
---   source_id | int | Source | source it was read from
+--   source_id
 --   step | int | Step | step during which it started
 --   match_id | int | Collective | equal for all ranks of one collective
 --   seen | int | Ranks | ranks that were seen in it

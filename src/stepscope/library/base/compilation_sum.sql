@@ -5,8 +5,7 @@
 -- notes: One row for each function, line that called it, and kind of change; was and became are those of its last
 --   call. The analysis compilations lists them and explains the changes.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   function | text | Function | function that was traced or compiled
 --   call_file | text | File | file of the program's line that called it
 --   call_line | int | Line | that line

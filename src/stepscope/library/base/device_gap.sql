@@ -5,9 +5,7 @@
 -- notes: From the start of a stretch of observed to the first work, between works, and from the last
 --   work to the end of the stretch; a device that worked in another stretch only was idle for all of it.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | device that was idle
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown

@@ -6,9 +6,7 @@
 --   observed). A short gap lasts less than 100 µs. Executions count over the whole recording, so that a
 --   device that only worked outside of the window is not forgotten.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown

@@ -9,9 +9,7 @@
 --   only where its run and host have no other.
 -- columns:
 --   piece_id | int | Stretch | number of the stretch: row of its first step
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   open_ps | ps | Begin | from here, counted from the capture's origin
 --   close_ps | ps | Until | to here
 --   apart | bool | Apart | true where each step is a recording of its own

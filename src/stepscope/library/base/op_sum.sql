@@ -3,9 +3,7 @@
 -- question: How often and how long did each op run on each device?
 -- reads: _device_op, track_place
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device, host or launch, as in track_place
 --   device | text | Device | device it ran on or was launched from
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown

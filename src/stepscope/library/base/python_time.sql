@@ -8,9 +8,7 @@
 --   tells the program's code from a library's. A sample belongs to the step in which its middle lies, if clocks can
 --   be compared. place is the innermost frame of the program's own code, which a library's frame was called from.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   told_by | text | From | samples or slices
 --   step_id | int | Step row | row of the view step; NULL outside of steps, and for slices
 --   thread | text | Thread | name of the thread, where it has one

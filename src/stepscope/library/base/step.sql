@@ -9,8 +9,7 @@
 --   same run and host were timed as a whole, averages leave such files out: a mean over two clocks is neither.
 -- columns:
 --   id | int | Step row | number of the row
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | source it was recovered from
 --   step | int | Step | number of the step: the program's own where it is known, else counted from 0
 --   name | text | Name | name of the marker

@@ -5,9 +5,7 @@
 -- notes: The union of the waits of one kind over all threads, cut at the edges of the step: two threads
 --   that wait at once count once.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   step_id | int | Step row | row of the view step
 --   wait | text | Wait | what is waited for, as in wait_slice
 --   waits | int | Waits | slices that wait

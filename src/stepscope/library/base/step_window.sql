@@ -6,9 +6,7 @@
 --   there is none, over all steps or the whole capture. Shares are parts of window_ps, which leaves out
 --   what was never recorded between steps that are recordings of their own, as `observed` explains.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   steps | int | Steps | steps that averages include
 --   open_ps | ps | Begin | from here, counted from the capture's origin
 --   close_ps | ps | Until | to here

@@ -6,9 +6,7 @@
 --   wherever that device has other streams.
 -- columns:
 --   track_id | int | Track | number of the track
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   producer | text | Producer | what wrote the source
 --   place | text | Place | device: work of an accelerator; host: work of a processor; launch: rows that show
 --     launches; none: marks, counters, and rows derived from others, never added up

@@ -5,7 +5,7 @@
 -- notes: Waits and launches are not work. Slices are cut at the edges of the stretches of observed.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   source_id | int | Source | source it was read from
+--   source_id
 --   track_id | int | Track | track it lies on
 --   device_track_id | int | First track | number for place and device, as in track_place
 --   piece_id | int | Stretch | stretch of observed it lies in

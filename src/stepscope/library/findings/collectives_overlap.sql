@@ -19,9 +19,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Counted twice | time of collectives that others cover
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | device of the rows
 --   rows_drawn | int | Rows | rows that hold collectives
 --   overlap_share | ratio | Overlapping | part of their time that others cover

@@ -19,9 +19,7 @@
 -- columns:
 --   severity | text | Severity | high
 --   impact_ps | ps | Recorded | durations of these steps, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   steps | int | Steps | steps recorded
 --   reason | text | Reason | why the first of them is of its kind
 WITH sources AS (

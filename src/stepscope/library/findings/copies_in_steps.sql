@@ -16,8 +16,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | self times of the copies, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   device | text | Device | name of the device
 --   copies | int | Copies | how many
 --   copy_share | ratio | Share | copies as part of the device's work

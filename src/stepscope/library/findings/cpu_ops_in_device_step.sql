@@ -22,9 +22,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Cost | self times on the host and durations of the copies, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   op_type | text | Op type | type of the op
 --   runs | int | Runs | how often it ran
 --   host_ps | ps | On the host | self times on the host, added up

@@ -22,9 +22,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Idle | idle time within the window
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   idle_share | ratio | Idle share | idle time as part of the window
 --   longest_ps | ps | Longest gap | longest stretch without work

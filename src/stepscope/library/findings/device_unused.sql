@@ -14,9 +14,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Executed | durations of what it executed, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   executions | int | Executions | kernels, copies, sets and ops that it executed
 --   busiest | text | Busiest | the device of the host that executed longest

@@ -20,7 +20,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Lost | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | time in such lines as part of the steps
 --   idle_share | ratio | Device idle | time in which the device is idle as part of the steps

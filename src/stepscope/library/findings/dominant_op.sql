@@ -23,8 +23,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Self | self times of the ops of the type, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   op_type | text | Op type | type of the ops
 --   share | ratio | Share | part of the time of all ops
 --   op | text | Op | name of the op

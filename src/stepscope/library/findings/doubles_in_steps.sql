@@ -16,8 +16,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Self | self times of these ops, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   place | text | Place | device or host
 --   share | ratio | Share | part of the time of all ops that compute there
 --   ops | int | Ops | how many make such floats

@@ -21,9 +21,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Could be saved | time of the op without the least time
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | device that runs it
 --   what | text | Op | line of the program, or op
 --   op | text | Name | name of the op

@@ -10,10 +10,9 @@
 -- formula: temporaries - least heap > 1 MiB and > a tenth of the temporaries.
 -- columns:
 --   severity | text | Severity | low
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   unused_bytes | bytes | Unused | of the temporaries
 --   temp_bytes | bytes | Of | all temporaries
 SELECT

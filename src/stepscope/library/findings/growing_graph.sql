@@ -23,8 +23,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Time | 0: it is no time of a step
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   holder | text | Variable | the graph; or the variable, with attributes of what it holds
 --   what | text | More | what holds how many more
 --   each | int | More each step | by how many it grew for each step

@@ -20,8 +20,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Time | 0: it is no time of a step
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   holder | text | Variable | variable, with attributes of what it holds
 --   step_bytes | bytes | More each step | by how much it grew for each step
 --   each | text | Arrays each step | how many arrays that are

@@ -20,7 +20,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Lost | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host that blocks
 --   waits | int | Calls | calls that block
 --   sync_share | ratio | Share of steps | blocking as part of the steps

@@ -15,8 +15,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | In doubt | length of the source's steps
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | number of the source
 --   path | text | Source | path as given
 --   events_seen | int | Seen | events in the file

@@ -23,7 +23,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Could be saved | waiting for input within the steps that averages include
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host that waits
 --   steps | int | Steps | steps that averages include
 --   wait_share | ratio | Share of steps | waiting as part of the steps

@@ -21,9 +21,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Between kernels | idle time in gaps shorter than 100 µs
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   kernels | int | Slices | slices of work
 --   mean_ps | ps | Mean | mean duration within the window

@@ -18,9 +18,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Listing | time within the window in which at least one runs
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
 WITH labels AS (

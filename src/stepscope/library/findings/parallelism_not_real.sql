@@ -17,9 +17,7 @@
 -- columns:
 --   severity | text | Severity | low
 --   impact_ps | ps | One by one | time in which at least one row was at work
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   rows_drawn | int | Rows | rows of the timeline that hold its work

@@ -23,7 +23,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Launching | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | launching as part of the steps
 --   launches | int | Calls | calls of the framework in a mean step

@@ -15,7 +15,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Storing and logging | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | that time as part of the steps
 --   purpose | text | What for | checkpoint, summary or log

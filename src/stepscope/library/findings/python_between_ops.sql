@@ -23,7 +23,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Python | time of the steps in which Python ran and no op
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | Python as part of the steps
 --   file | text | File | file of the program

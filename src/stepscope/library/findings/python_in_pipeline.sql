@@ -20,9 +20,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | In Python | time within the window in which at least one call runs
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   op | text | Op | name of the op
 --   op_type | text | Op type | EagerPyFunc, PyFunc, PyFuncStateless, pure_callback, io_callback, …
 --   runs | int | Runs | how often

@@ -22,8 +22,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Time | durations of these calls
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   function | text | Function | function that was traced or compiled
 --   place | text | Called | the program's line that called it
 --   changed | text | New each time | what was new, and what it was in the last of these calls

@@ -17,9 +17,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Doubtful | durations of the launches, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | device that was launched on
 --   launches | int | Launches | slices that show launches
 WITH launched AS (

@@ -19,8 +19,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Above the median | time of the slow steps above the median
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   kind | text | Kind | kind of the steps
 --   slow_steps | int | Slow | steps over twice the median
 --   steps | int | Steps | steps of that kind

@@ -15,7 +15,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Waiting | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | that time as part of the steps
 --   file | text | File | file of the program

@@ -4,8 +4,7 @@
 -- reads: _computing_op
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   place | text | device or host
 --   op_type | text | type of the op
 --   op_name | text | name of the op

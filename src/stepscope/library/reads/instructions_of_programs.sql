@@ -5,8 +5,7 @@
 -- notes: Programs that recordings keep, and the last stages of dumps. Costs are of one execution, loops in it as often
 --   as they go round.
 -- columns:
---   run_id | text | run of the source
---   source_id | int | source it was read from
+--   run_id, source_id
 --   module_id | int | its program
 --   recorded | bool | true when a recording keeps the program, false when a dump does
 --   program_id | text | number of the program

@@ -5,8 +5,7 @@
 -- parameters:
 --   names | texts | names
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   op_name | text | one of the names
 SELECT
   columns!(r, run_id, host_id, op_name)

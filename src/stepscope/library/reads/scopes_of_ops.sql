@@ -5,8 +5,7 @@
 -- notes: A scope is the name of an op up to its last slash, so without the characters at its end that are no slash. Ops
 --   without a slash are left out.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   place | text | device or host
 --   scope | text | the scope, with its last slash
 --   own_ps | ps | own time of its ops

@@ -7,7 +7,7 @@
 -- parameters:
 --   modules | texts | modules to look at
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   track_id | int | its thread
 --   ts_ps | ps | start
 --   dur_ps | ps | duration

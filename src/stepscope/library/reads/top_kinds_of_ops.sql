@@ -5,8 +5,7 @@
 -- notes: A row for each host and place. The type of an op is its name where it has none, and its name that of its
 --   slices where it has none either. Of types, and of ops, that take as long, the last one in alphabetical order.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   place | text | device or host
 --   kind | text | the type
 --   longest_op | text | the op of the type that computes longest

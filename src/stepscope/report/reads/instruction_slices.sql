@@ -5,7 +5,7 @@
 -- notes: The self time is that of op_slice, so that all views agree. Executions without a number of
 --   their own have run_id -1 in TensorFlow.
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   place | text | device, host or launch, as in op_slice; none for rows that repeat others
 --   device | text | device it ran on, or was launched from
 --   hlo_module | text | module that the slices name

@@ -8,8 +8,7 @@
 -- columns:
 --   source_id | int | source of the block
 --   path | text | where the source was read
---   run_id | text | its run
---   host_id | text | its host
+--   run_id, host_id
 --   allocator | text | name of the allocator
 --   device | text | device of the execution
 --   shift_ps | ps | what leads from the times of the source to the page's

@@ -6,8 +6,7 @@
 -- parameters:
 --   most | int | rows
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   run_id, host_id
 --   place | text | device
 --   device | text | device it ran on
 --   op | text | name of the op

@@ -6,9 +6,7 @@
 --   slice_id | int | number of the slice
 -- columns:
 --   id | int | number of the slice
---   run_id | text | run
---   host_id | text | host
---   source_id | int | source
+--   run_id, host_id, source_id
 --   track_id | int | track it lies on
 --   name | text | name as found
 --   category | text | category as found

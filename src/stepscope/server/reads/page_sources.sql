@@ -3,9 +3,7 @@
 -- question: What was read, how complete is it, and where does it lie on the axis of time?
 -- reads: source, _source_shift
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run
---   host_id | text | host
+--   source_id, run_id, host_id
 --   name | text | path as given
 --   format | text | format of the file
 --   producer | text | what wrote it

@@ -3,9 +3,7 @@
 -- question: Of which threads were stacks sampled?
 -- reads: stack_sample, stack, source, _stack_thread
 -- columns:
---   run_id | text | run
---   host_id | text | host
---   source_id | int | source
+--   run_id, host_id, source_id
 --   thread | text | name of the thread; '' for none
 --   is_main | bool | true for the thread that runs the steps
 --   depths | int | frames of its deepest stack

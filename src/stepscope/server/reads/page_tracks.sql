@@ -4,9 +4,7 @@
 -- reads: track, track_place, slice
 -- columns:
 --   id | int | number of the track
---   run_id | text | run
---   host_id | text | host
---   source_id | int | source
+--   run_id, host_id, source_id
 --   process | text | process, device or group
 --   name | text | the track's own name
 --   kind | text | thread, device_stream, lane, async, counter, derived, compiler or unknown

@@ -4,8 +4,7 @@
 -- reads: counter, stack_part, stack_sample
 -- notes: As the kernel counts it, of captures by `stepscope record`. NULL where nobody says; a host of which nothing is known has no row.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   running | float | threads that ran, on average
 --   waiting | float | threads that waited for a core, on average
 --   launching_ps | ps | time in which the thread that runs the steps was sampled while it launched ops

@@ -3,9 +3,7 @@
 -- question: How fast are the fastest copies between host and devices, and within a device, as recorded?
 -- reads: rollup_op, slice, track_place, track, device
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   device | text | device that copies
 --   about_json | text | what is known of it
 --   way | text | link: between host and device; memory: within a device

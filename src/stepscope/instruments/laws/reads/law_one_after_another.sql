@@ -5,9 +5,7 @@
 -- notes: A stream runs its kernels one after the other. Kernels of one graph may run at once on the row of a stream,
 --   and a kernel may begin while the one before it ends: both are left out.
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   kernels | int | kernels on streams
 --   too_long | int | those that end after the next one has ended
 --   longest_name | text | name of one of them that lasts longest

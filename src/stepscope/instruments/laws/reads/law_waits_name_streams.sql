@@ -3,9 +3,7 @@
 -- question: How many waits for an event of a device do not tell which stream recorded it?
 -- reads: slice
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   waits | int | waits for an event
 --   nameless | int | those that name no stream
 WITH waits AS (

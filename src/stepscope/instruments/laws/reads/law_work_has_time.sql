@@ -3,9 +3,7 @@
 -- question: How many kernels of each source were recorded without a duration?
 -- reads: rollup_op, slice, track_place
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   kernels | int | kernels on devices
 --   timeless | int | those that take no time
 WITH kernels AS (

@@ -3,8 +3,7 @@
 -- question: Which DataLoaders, and which data sets behind them, did programs of PyTorch use?
 -- reads: user_stage
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   iterator | int | number of the loader within the capture
 --   is_loader | int | 1 of the loader, 0 of the data set that it draws from
 --   transformation | text | DataLoader, or the method that makes an element

@@ -7,9 +7,7 @@
 --   ops by the name record_param_comms, and what ran them are marks that begin with gloo:.
 -- columns:
 --   slice_id | int | number of the slice
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source
+--   run_id, host_id, source_id
 --   track_id | int | track
 --   producer | text | what wrote the source
 --   place | text | device or host

@@ -5,7 +5,7 @@
 -- notes: As the statement instruction_slices, without copies, communication and waits, and without what ran before the
 --   first step or after the last one. Launches stay: they tell how often a program ran.
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   place | text | device, host or launch, as in op_slice
 --   device | text | device it ran on, or was launched from
 --   hlo_module | text | module that the slices name

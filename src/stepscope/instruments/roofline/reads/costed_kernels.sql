@@ -5,9 +5,7 @@
 -- notes: Kernels that name an instruction of a compiled program are not among them. Of a recording whose steps are
 --   recordings of their own, all count.
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source it was read from
+--   run_id, host_id, source_id
 --   device | text | device that ran them
 --   op | text | op that launched them; NULL where none is known
 --   args_json | text | what was recorded of that op

@@ -3,9 +3,7 @@
 -- question: What do the ops of a recording cost, and what could their devices do in that time?
 -- reads: op_cost
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source it was read from
+--   run_id, host_id, source_id
 --   device | text | device that ran them
 --   op_name | text | op
 --   op_type | text | instruction, or the op

@@ -3,7 +3,7 @@
 -- question: What ran on accelerators without the name of an op?
 -- reads: op_slice, slice
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   correlation_id | int | its launch
 --   name | text | name as found
 --   op_type | text | type, or the name

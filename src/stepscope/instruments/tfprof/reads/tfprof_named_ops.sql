@@ -5,7 +5,7 @@
 -- parameters:
 --   walked | ints | threads whose ops are counted elsewhere
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   process | text | process of its track
 --   place | text | device, host or launch
 --   device | text | device it ran on or was launched from
