@@ -217,6 +217,9 @@ def test_header_is_read():
     assert found.columns == (library.Field("name", "text", "Name", "the name"),)
     assert found.sql == "SELECT s.name FROM slice AS s"
     assert found.slug == "some-name"
+    text = HEADER.replace("columns:", "columns:\n--   run_id, host_id")
+    shared = library.parse("analysis", "some_name", text)
+    assert shared.columns == (*map(library.SHARED_COLUMNS.get, ("run_id", "host_id")), *found.columns)
 
 
 @pytest.mark.parametrize(
@@ -233,6 +236,8 @@ def test_header_is_read():
         ("-- columns:", "-- chart: bar x=other y=name\n-- columns:"),
         ("-- columns:", "-- severity: high\n-- columns:"),
         ("--   name | text | Name | the name", "--   a | int | A | one\n--   a | int | A | two"),
+        ("--   name | text | Name | the name", "--   run_id, name"),
+        ("-- columns:", "-- columns:\n--   run_id, run_id"),
         ("SELECT s.name", "DELETE"),
         ("AS s\n", "AS s;\n"),
         ("-- columns:", "-- weakened_by: Lost\n-- columns:"),
@@ -343,6 +348,8 @@ def test_macros_are_replaced_by_their_text():
         "    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING",
         "  ) AS x",
     ]
+    assert macros.expanded("  columns!(t,\n    a, b\n  ), t.c") == "  t.a,\n  t.b, t.c"
+    assert macros.expanded("GROUP BY columns!(t, a, b)") == "GROUP BY t.a, t.b"
 
 
 @pytest.mark.parametrize(
@@ -358,7 +365,7 @@ def test_macros_are_used_and_explained():
     folder = Path(library.__path__[0]).parent
     files = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.sql")}
     del files["macros.sql"]
-    assert len(macros.macros()) == 12
+    assert len(macros.macros()) == 13
     for name, macro in macros.macros().items():
         assert any(f"{name}!(" in text for text in files.values()), name
         assert macro.about

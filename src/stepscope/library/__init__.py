@@ -21,7 +21,8 @@ make the answer doubtful. A finding has `severity`, `impact` and `action` too; t
 templates: {column} is filled from the finding's first row, and {column:step takes|steps take} is the first
 form where that column is 1, else the second. Its `reasoning` says why what it looks
 for costs time, its `formula` how the numbers are worked out and from when on it is reported. Columns have a
-unit: text, int, float, bool, ps, bytes, ratio or unix_ns.
+unit: text, int, float, bool, ps, bytes, ratio or unix_ns. `SHARED_COLUMNS` describes what most entries have;
+headers only name those: `--   run_id, host_id`.
 
 Files whose name begins with `_` are private: building stones that may change at any time.
 
@@ -83,6 +84,19 @@ class Field(NamedTuple):
     unit: str
     title: str
     about: str
+
+
+SHARED_COLUMNS: Mapping[str, Field] = {
+    column.name: column
+    for column in (
+        Field("run_id", "text", "Run", "run of the source"),
+        Field("host_id", "text", "Host", "host of the source"),
+        Field("source_id", "int", "Source", "source it was read from"),
+        Field("module", "text", "Module", "name of the HLO module"),
+        Field("program_id", "text", "Id", "its number in the process that compiled it"),
+    )
+}
+"""What most entries have: identities."""
 
 
 class ChartHint(NamedTuple):
@@ -222,7 +236,7 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     body = expanded("\n".join(lines[size:]).strip())
     _check_form(kind, name, keys, body)
     of_read = kind == "read"
-    columns = tuple(_field(name, line, not of_read) for line in keys["columns"])
+    columns = tuple(column for line in keys["columns"] for column in _columns(name, line, not of_read))
     parameters = tuple(_field(name, line, False, LISTS) for line in keys.get("parameters", ()))
     used = set(PARAMETER.findall(body)) if of_read else set()
     if used != {parameter.name for parameter in parameters}:
@@ -289,6 +303,17 @@ def _header(name: str, lines: list[str]) -> tuple[str, dict[str, list[str]]]:
 
 def _list(lines: list[str]) -> tuple[str, ...]:
     return tuple(part.strip() for part in " ".join(lines).split(",") if part.strip())
+
+
+def _columns(name: str, line: str, heading: bool) -> Sequence[Field]:
+    """The columns of a line of the header: one that is described, or some that are only named."""
+    if "|" in line:
+        return [_field(name, line, heading)]
+    words = [word.strip() for word in line.split(",")]
+    if unknown := [word for word in words if word not in SHARED_COLUMNS]:
+        raise HeaderError(f"{name}: {', '.join(unknown)} is not described")
+    shared = [SHARED_COLUMNS[word] for word in words]
+    return shared if heading else [column._replace(title=column.name) for column in shared]
 
 
 def _field(name: str, line: str, heading: bool = True, more: Collection[str] = ()) -> Field:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -32,8 +33,8 @@ class Macro(NamedTuple):
     about: str
     text: str
 
-    def expand(self, arguments: list[str], indent: str, width: int) -> str:
-        """The text with the arguments in it, on a line that has `indent` and, so far, a width."""
+    def expand(self, arguments: list[str], line: str) -> str:
+        """The text with the arguments in it, behind what the line has so far."""
         *_, last = self.parameters
         named = len(self.parameters) - last.endswith("…")
         if len(arguments) < len(self.parameters) or (named == len(self.parameters) != len(arguments)):
@@ -41,12 +42,21 @@ class Macro(NamedTuple):
         values = dict(zip(self.parameters[:named], arguments, strict=False))
 
         def each(match: re.Match[str]) -> str:
-            parts = [match[2].replace(f"{{{match[1]}}}", argument.strip()) for argument in arguments[named:]]
-            fits = width + sum(len(part) + 2 for part in parts) <= _WIDTH
+            parts = [
+                _filled(match[2], {**values, match[1]: argument.strip()}) for argument in arguments[named:]
+            ]
+            if not match.start() and not line.strip():
+                return f",\n{line}".join(parts)
+            fits = len(line) + sum(len(part) + 2 for part in parts) <= _WIDTH
             return ", ".join(parts) if fits else ",".join(f"\n{indent}  {part}" for part in parts)
 
+        indent = line[: len(line) - len(line.lstrip())]
         text = self.text.replace("\n", f"\n{indent}")
-        return _NAME.sub(lambda match: values[match[1]], _FOR_EACH.sub(each, text))
+        return _filled(_FOR_EACH.sub(each, text), values)
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda name: values[name[1]], text)
 
 
 @cache
@@ -68,8 +78,7 @@ def expanded(sql: str) -> str:
             raise MacroError(f"{name}! is no macro")
         arguments, end = _arguments(sql, mark + 2)
         line = before[before.rfind("\n") + 1 :]
-        indent = line[: len(line) - len(line.lstrip())]
-        sql = before + macros()[name].expand(arguments, indent, len(line)) + sql[end:]
+        sql = before + macros()[name].expand(arguments, line) + sql[end:]
     return sql
 
 

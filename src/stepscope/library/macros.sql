@@ -45,3 +45,6 @@ NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
 
 -- nulls_last!(columns…): an order that is the same on all engines
 {columns…: {columns} NULLS LAST}
+
+-- columns!(table, names…): columns of one table, for the star that the subset lacks
+{names…: {table}.{names}}

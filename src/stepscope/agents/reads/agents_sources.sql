@@ -3,7 +3,7 @@
 -- question: What was read of each run?
 -- reads: source, step
 -- columns:
---   run_id | text | run
+--   run_id
 --   hosts | int | hosts of the run
 --   sources | int | files
 --   steps | int | steps of all hosts

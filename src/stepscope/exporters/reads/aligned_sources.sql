@@ -4,7 +4,7 @@
 -- reads: _source_shift
 -- notes: If one source is placed by its collectives, or begins with other ranks, every source has its place.
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   known | bool | whether the time of day says where it lies
 --   shift_ps | ps | to be added to its times
 --   placed_by | text | collectives, time_of_day, begin or order, as in _source_shift

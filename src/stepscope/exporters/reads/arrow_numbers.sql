@@ -3,7 +3,7 @@
 -- question: Which numbers do the arrows of each source have?
 -- reads: flow
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   first_id | int | least number
 --   last_id | int | greatest number
 SELECT f.source_id, MIN(f.flow_id) AS first_id, MAX(f.flow_id) AS last_id

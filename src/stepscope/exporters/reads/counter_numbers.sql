@@ -3,7 +3,7 @@
 -- question: Which numbers do the counters of each source have?
 -- reads: counter
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   first_id | int | least number
 --   last_id | int | greatest number
 SELECT c.source_id, MIN(c.id) AS first_id, MAX(c.id) AS last_id

@@ -3,7 +3,7 @@
 -- question: When do the first event of each source begin and the last one end?
 -- reads: slice, instant, counter, flow
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   start_ps | ps | first moment
 --   end_ps | ps | last moment
 WITH parts AS (

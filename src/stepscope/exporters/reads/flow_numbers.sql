@@ -3,7 +3,7 @@
 -- question: Which numbers do the flows of each source have?
 -- reads: flow
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   first_id | int | least number
 --   last_id | int | greatest number
 SELECT f.source_id, MIN(f.id) AS first_id, MAX(f.id) AS last_id

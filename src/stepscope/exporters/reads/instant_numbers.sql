@@ -3,7 +3,7 @@
 -- question: Which numbers do the instants of each source have?
 -- reads: instant
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   first_id | int | least number
 --   last_id | int | greatest number
 SELECT i.source_id, MIN(i.id) AS first_id, MAX(i.id) AS last_id

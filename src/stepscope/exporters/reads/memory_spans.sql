@@ -5,7 +5,7 @@
 -- parameters:
 --   sources | ints | sources to look at
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   first_ps | ps | first moment
 --   last_ps | ps | last moment
 --   drawn | int | blocks with a lane

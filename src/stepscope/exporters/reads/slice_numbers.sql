@@ -3,7 +3,7 @@
 -- question: Which numbers do the slices of each source have?
 -- reads: slice
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   first_id | int | least number
 --   last_id | int | greatest number
 SELECT s.source_id, MIN(s.id) AS first_id, MAX(s.id) AS last_id

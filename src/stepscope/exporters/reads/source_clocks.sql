@@ -3,7 +3,7 @@
 -- question: Which sources know the time of day, and when did they begin?
 -- reads: source, capture
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   path | text | where it was read
 --   any_clock | text | unix or relative; NULL without a capture
 --   begin_unix_ns | unix_ns | Unix time of ts_ps = 0, where the clock is unix

@@ -12,5 +12,5 @@
 SELECT
   m.stack_id, m.run_id, m.host_id, m.thread_name, COUNT(*) AS samples, sum!(m.weight_ps) AS time_ps
 FROM stack_sample AS m
-GROUP BY m.stack_id, m.run_id, m.host_id, m.thread_name
+GROUP BY columns!(m, stack_id, run_id, host_id, thread_name)
 ORDER BY nulls_last!(m.run_id, m.host_id, m.thread_name, m.stack_id)

@@ -6,8 +6,7 @@
 --   id | int | number of the track
 --   process | text | process, device or group
 --   name | text | the track's own name
---   run_id | text | its run
---   host_id | text | its host
+--   run_id, host_id
 SELECT t.id, t.process, t.name, t.run_id, t.host_id
 FROM track AS t
 ORDER BY t.id NULLS LAST

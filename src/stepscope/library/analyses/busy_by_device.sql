@@ -11,8 +11,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: stacked_bar x=device y=busy_ps,idle_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | source it was read from; the first of several
 --   place | text | Place | device: an accelerator; host: a processor
 --   device | text | Device | name of the device
@@ -31,13 +30,7 @@ WITH sorted AS (
     d.host_id,
     d.source_id AS from_source,
     CASE WHEN d.apart THEN -1 ELSE d.source_id END AS together,
-    d.place,
-    d.device,
-    d.sum_busy_ps,
-    d.sum_idle_ps,
-    d.most_idle_ps,
-    d.idle_gaps,
-    d.work_slices,
+    columns!(d, place, device, sum_busy_ps, sum_idle_ps, most_idle_ps, idle_gaps, work_slices),
     d.executions AS work_executions,
     d.sum_executions_ps,
     d.window_ps AS length_ps
@@ -60,5 +53,5 @@ SELECT
   sum!(o.sum_executions_ps) AS sum_ps,
   sum!(o.length_ps) AS window_ps
 FROM sorted AS o
-GROUP BY o.run_id, o.host_id, o.place, o.device, o.together
+GROUP BY columns!(o, run_id, host_id, place, device, together)
 ORDER BY nulls_last!(o.run_id, o.host_id, source_id, o.place, o.device)

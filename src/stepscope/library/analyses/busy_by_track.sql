@@ -7,8 +7,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: stacked_bar x=track_name y=busy_ps,idle_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   track_id | int | Track | number of the track
 --   device | text | Device | device it belongs to
 --   track_name | text | Row | the row's own name
@@ -19,12 +18,8 @@
 --   longest_gap_ps | ps | Longest gap | longest stretch between two works
 --   slices | int | Slices | slices of work
 SELECT
-  t.run_id,
-  t.host_id,
-  t.track_id,
-  p.device,
-  p.track_name,
-  p.track_kind,
+  columns!(t, run_id, host_id, track_id),
+  columns!(p, device, track_name, track_kind),
   t.sum_busy_ps AS busy_ps,
   w.window_ps - t.sum_busy_ps AS idle_ps,
   share!(t.sum_busy_ps, w.window_ps) AS busy_share,

@@ -8,9 +8,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=device y=busy_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   busy_ps | ps | Busy | union of its executions
 --   span_ps | ps | Span | from the begin of the first execution to the end of the last
@@ -18,27 +16,18 @@
 --   executions | int | Executions | how many there are
 WITH ordered AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.source_id,
-    o.device,
-    o.device_track_id,
-    o.ts_ps,
-    o.end_ps,
+    columns!(o, run_id, host_id, source_id, device, device_track_id, ts_ps, end_ps),
     covered!(o.end_ps, o.ts_ps, o.slice_id, o.device_track_id) AS covered_ps
   FROM op_slice AS o
   WHERE o.place = 'device' AND o.works
 )
 
 SELECT
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.device,
+  columns!(d, run_id, host_id, source_id, device),
   sum!(uncovered!(d.covered_ps, d.ts_ps, d.end_ps)) AS busy_ps,
   MAX(d.end_ps) - MIN(d.ts_ps) AS span_ps,
   share!(SUM(uncovered!(d.covered_ps, d.ts_ps, d.end_ps)), MAX(d.end_ps) - MIN(d.ts_ps)) AS busy_share,
   COUNT(*) AS executions
 FROM ordered AS d
-GROUP BY d.run_id, d.host_id, d.source_id, d.device, d.device_track_id
+GROUP BY columns!(d, run_id, host_id, source_id, device, device_track_id)
 ORDER BY nulls_last!(d.run_id, d.host_id, d.source_id, d.device, d.device_track_id)

@@ -16,12 +16,7 @@
 --   largest_bytes | bytes | Its size | bytes of the largest
 WITH ranked AS (
   SELECT
-    t.run_id,
-    t.source_id,
-    t.role,
-    t.name,
-    t.elements,
-    t.bytes,
+    columns!(t, run_id, source_id, role, name, elements, bytes),
     ROW_NUMBER() OVER (
       PARTITION BY t.source_id, t.role
       ORDER BY nulls_last!(COALESCE(t.bytes, 0) DESC, t.name)

@@ -7,7 +7,7 @@
 -- weakened_by: lost, capped, truncated
 -- columns:
 --   run_id | text | Run | name of the run
---   host_id | text | Host | host of the source
+--   host_id
 --   path | text | Source | path of the source
 --   participants | int | Ranks | ranks that the source has
 --   aligned_by | text | Aligned by | axis, ends, time_of_day or unknown
@@ -27,12 +27,7 @@ SELECT
   k.host_id,
   s.path,
   COALESCE(c.number, 0) AS participants,
-  k.aligned_by,
-  k.offset_ps,
-  k.drift_ppm,
-  k.residual_ps,
-  k.most_residual_ps,
-  k.pairs
+  columns!(k, aligned_by, offset_ps, drift_ppm, residual_ps, most_residual_ps, pairs)
 FROM clock_offset AS k
 INNER JOIN source AS s ON s.source_id = k.source_id
 LEFT JOIN counted AS c ON c.source_id = k.source_id

@@ -20,10 +20,7 @@
 --   transfer_ps | ps | Transfer | mean time from the arrival of the last rank to the end
 WITH groups AS (
   SELECT
-    c.run_id,
-    c.kind,
-    c.group_name,
-    c.matched_by,
+    columns!(c, run_id, kind, group_name, matched_by),
     COUNT(DISTINCT COALESCE(c.match_id, c.id)) AS number,
     MAX(c.seen) AS most_seen,
     MAX(c.group_size) AS most_size,
@@ -34,14 +31,11 @@ WITH groups AS (
     CAST(SUM(c.transfer_ps) AS DOUBLE) AS transfer_sum,
     COUNT(c.transfer_ps) AS timed
   FROM collective AS c
-  GROUP BY c.run_id, c.kind, c.group_name, c.matched_by
+  GROUP BY columns!(c, run_id, kind, group_name, matched_by)
 )
 
 SELECT
-  g.run_id,
-  g.kind,
-  g.group_name,
-  g.matched_by,
+  columns!(g, run_id, kind, group_name, matched_by),
   g.number AS collectives,
   g.most_seen AS ranks,
   g.most_size AS group_size,

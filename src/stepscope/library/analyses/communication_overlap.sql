@@ -42,20 +42,12 @@ WITH lines AS (
     e.participant,
     CAST(e.step AS VARCHAR) AS what,
     1 AS number,
-    e.step,
-    e.ts_ps,
-    e.step_id,
-    e.dur_ps,
-    e.exposed_ps,
-    e.hidden_ps,
-    e.wait_ps
+    columns!(e, step, ts_ps, step_id, dur_ps, exposed_ps, hidden_ps, wait_ps)
   FROM communication_step AS e
 )
 
 SELECT
-  l.run_id,
-  l.participant,
-  l.what,
+  columns!(l, run_id, participant, what),
   l.number AS steps,
   mean!(l.dur_sum, l.number) AS step_ps,
   mean!(l.shown_sum, l.number) AS exposed_ps,

@@ -8,8 +8,7 @@
 --   another fits; unknown means that nothing differs from an earlier call which compiled, as far as the recorder looks.
 -- weakened_by: compilations-capped
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   function | text | Function | function that was traced or compiled
 --   call_file | text | File | file of the program's line that called it
 --   call_line | int | Line | that line
@@ -24,21 +23,10 @@
 --   file | text | Written in | file in which the function is written
 --   line | int | At line | line at which it begins
 SELECT
-  c.run_id,
-  c.host_id,
-  c.function,
-  c.call_file,
-  c.call_line,
-  c.call_function,
-  c.change,
-  c.argument,
-  c.was,
-  c.became,
-  c.times,
-  c.steps,
-  c.total_ps,
-  c.file,
-  c.line
+  columns!(c,
+    run_id, host_id, function, call_file, call_line, call_function, change, argument, was, became, times, steps,
+    total_ps, file, line
+  )
 FROM compilation_sum AS c
 ORDER BY nulls_last!(
   c.total_ps DESC, c.run_id, c.host_id, c.function, c.file, c.line, c.call_file, c.call_line, c.call_function, c.change,

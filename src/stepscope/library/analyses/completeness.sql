@@ -36,13 +36,7 @@ SELECT
   n.slug,
   COALESCE(n.effect, CASE WHEN o.error IS NULL THEN NULL ELSE 'lost' END) AS what,
   n.events,
-  o.format,
-  o.complete,
-  o.events_seen,
-  o.events_stored,
-  o.events_lost,
-  o.events_repaired,
-  o.events_capped,
+  columns!(o, format, complete, events_seen, events_stored, events_lost, events_repaired, events_capped),
   n.first_offset,
   COALESCE(n.detail, o.error) AS why
 FROM source AS o

@@ -7,9 +7,7 @@
 --   which is an upper bound of what ran at once: ops that wait for each other overlap as well.
 -- weakened_by: lost, capped, truncated, missing
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   rows_drawn | int | Rows | rows of the timeline that hold its work
@@ -17,11 +15,7 @@
 --   any_busy_ps | ps | Busy | time in which at least one row was at work
 --   rows_busy_ps | ps | Rows' busy | busy times of the rows, added up
 SELECT
-  l.run_id,
-  l.host_id,
-  l.source_id,
-  l.place,
-  l.device,
+  columns!(l, run_id, host_id, source_id, place, device),
   COUNT(*) AS rows_drawn,
   share!(SUM(l.sum_busy_ps), d.sum_busy_ps) AS concurrency,
   d.sum_busy_ps AS any_busy_ps,

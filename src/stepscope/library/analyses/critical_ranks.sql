@@ -17,15 +17,7 @@
 --   path_ps | ps | On the path | its time since the collective before
 --   transfer_ps | ps | Transfer | from its arrival to the end
 SELECT
-  c.run_id,
-  c.step,
-  c.participant,
-  c.kind,
-  c.group_name,
-  c.sequence,
-  c.ts_ps,
-  c.path_ps,
-  c.transfer_ps
+  columns!(c, run_id, step, participant, kind, group_name, sequence, ts_ps, path_ps, transfer_ps)
 FROM collective AS c
 WHERE c.path_ps IS NOT NULL
 ORDER BY nulls_last!(c.run_id, COALESCE(c.axis_ts_ps, c.ts_ps), c.participant, c.id)

@@ -7,8 +7,7 @@
 --   of one execution, times how often the instruction runs.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   name | text | Instruction | name of the instruction
 --   opcode | text | Opcode | what it does
 --   times | float | Times | how often it runs in a run of the program
@@ -20,12 +19,7 @@
 --   file | text | File | file of the Python call that made it
 --   line | int | Line | line in that file
 SELECT
-  i.run_id,
-  i.module,
-  i.program_id,
-  i.name,
-  i.opcode,
-  i.times,
+  columns!(i, run_id, module, program_id, name, opcode, times),
   i.run_flops * i.times AS total_flops,
   i.run_bytes * i.times AS total_bytes,
   CASE WHEN m.run_bytes > 0 THEN CAST(i.run_bytes * i.times AS DOUBLE) / m.run_bytes END AS bytes_share,

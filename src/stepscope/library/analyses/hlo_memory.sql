@@ -6,8 +6,7 @@
 --   constants are held all the time; temporary values are listed that live when the heap needs most.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   class | text | For | parameter, output, constant, thread_local or temp
 --   held_bytes | bytes | Size | memory that it holds
 --   instruction | text | Instruction | instruction that makes it
@@ -16,10 +15,7 @@
 --   file | text | File | file of the Python call that made it
 --   line | int | Line | line in that file
 SELECT
-  b.run_id,
-  b.module,
-  b.program_id,
-  b.class,
+  columns!(b, run_id, module, program_id, class),
   b.bytes AS held_bytes,
   b.instruction,
   i.opcode,

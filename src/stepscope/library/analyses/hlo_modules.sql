@@ -10,8 +10,7 @@
 --   XLA counts: once. Memory needs the buffer assignment that a dump has after optimization.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   function | text | Function | function that it was compiled from
 --   compile | int | Compile | which compile of that function it is
 --   devices | int | Devices | devices that it is split over, of one of which the figures are; none where it is not split
@@ -32,25 +31,10 @@
 WITH
 modules AS (
   SELECT
-    m.id,
-    m.run_id,
-    m.source_id,
-    m.module,
-    m.program_id,
-    m.function,
-    m.compile,
-    m.partitions,
-    m.passes,
-    m.changing_passes,
-    m.instructions,
-    m.fusions,
-    m.run_flops,
-    m.run_bytes,
-    m.allocated_bytes,
-    m.temp_bytes,
-    m.flops,
-    m.problem,
-    m.is_final,
+    columns!(m,
+      id, run_id, source_id, module, program_id, function, compile, partitions, passes, changing_passes, instructions,
+      fusions, run_flops, run_bytes, allocated_bytes, temp_bytes, flops, problem, is_final
+    ),
     m.stages + m.passes = 0 AS is_recorded,
     COALESCE(m.parameters, '') AS taken,
     COALESCE(m.computations, -1) AS parts,
@@ -75,11 +59,7 @@ dumped AS (
   GROUP BY m.source_id, m.id
 )
 SELECT
-  m.run_id,
-  m.module,
-  m.program_id,
-  m.function,
-  m.compile,
+  columns!(m, run_id, module, program_id, function, compile),
   NULLIF(m.partitions, 1) AS devices,
   CASE WHEN m.is_recorded THEN 'recording' ELSE 'dump' END AS kept_by,
   m.is_recorded AND (
@@ -89,18 +69,9 @@ SELECT
       ORDER BY nulls_last!(m.source_id, m.id)
     ) > 1
   ) AS is_copy,
-  m.is_final,
-  m.passes,
-  m.changing_passes,
-  m.instructions,
-  m.fusions,
-  m.run_flops,
-  m.run_bytes,
+  columns!(m, is_final, passes, changing_passes, instructions, fusions, run_flops, run_bytes),
   CASE WHEN m.run_bytes > 0 THEN CAST(m.run_flops AS DOUBLE) / m.run_bytes END AS flops_per_byte,
-  m.allocated_bytes,
-  m.temp_bytes,
-  m.flops,
-  m.problem
+  columns!(m, allocated_bytes, temp_bytes, flops, problem)
 FROM modules AS m
 LEFT JOIN dumped AS d ON d.source_id = m.source_id AND d.id = m.id
 ORDER BY nulls_last!(m.run_flops DESC, m.run_bytes DESC, m.id)

@@ -6,8 +6,7 @@
 --   the same module; dumps that equal it byte for byte are left out. Costs are those that XLA counts.
 -- columns:
 --   run_id | text | Run | name of the run
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   pass_number | int | Number | of the dump; none of a whole stage
 --   after_pass | text | Pass | the pass that had just run; of a whole stage, the stage
 --   instructions | int | Instructions | after it
@@ -28,10 +27,7 @@ WITH after AS (
 )
 
 SELECT
-  a.run_id,
-  a.module,
-  a.program_id,
-  a.pass_number,
+  columns!(a, run_id, module, program_id, pass_number),
   COALESCE(a.pass_name, a.stage) AS after_pass,
   a.instructions,
   a.instructions - a.instructions_before AS instructions_added,

@@ -6,9 +6,7 @@
 --   gap on the same host, when one covers at least half of it; NULL when no known wait does.
 -- weakened_by: lost, capped, truncated, missing
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | device that was idle
 --   begin_ps | ps | Begin | start of the gap, from the capture's origin
@@ -18,14 +16,7 @@
 --   cause | text | Cause | name of the wait that covers most of it
 WITH ranked AS (
   SELECT
-    g.run_id,
-    g.host_id,
-    g.source_id,
-    g.place,
-    g.device,
-    g.begin_ps,
-    g.idle_ps,
-    g.next_slice_id,
+    columns!(g, run_id, host_id, source_id, place, device, begin_ps, idle_ps, next_slice_id),
     ROW_NUMBER() OVER (
       PARTITION BY g.source_id, g.place, g.device
       ORDER BY nulls_last!(g.idle_ps DESC, g.begin_ps)
@@ -41,11 +32,7 @@ longest AS (
 
 shared AS (
   SELECT
-    l.source_id,
-    l.place,
-    l.device,
-    l.begin_ps,
-    l.idle_ps,
+    columns!(l, source_id, place, device, begin_ps, idle_ps),
     w.name AS wait_name,
     w.slice_id,
     least!(w.end_ps, l.begin_ps + l.idle_ps)
@@ -58,13 +45,7 @@ shared AS (
 
 causes AS (
   SELECT
-    o.source_id,
-    o.place,
-    o.device,
-    o.begin_ps,
-    o.wait_name,
-    o.idle_ps,
-    o.shared_ps,
+    columns!(o, source_id, place, device, begin_ps, wait_name, idle_ps, shared_ps),
     ROW_NUMBER() OVER (
       PARTITION BY o.source_id, o.place, o.device, o.begin_ps
       ORDER BY nulls_last!(o.shared_ps DESC, o.slice_id)
@@ -73,13 +54,7 @@ causes AS (
 )
 
 SELECT
-  l.run_id,
-  l.host_id,
-  l.source_id,
-  l.place,
-  l.device,
-  l.begin_ps,
-  l.idle_ps,
+  columns!(l, run_id, host_id, source_id, place, device, begin_ps, idle_ps),
   s.name AS next_name,
   s.step AS next_step,
   c.wait_name AS cause

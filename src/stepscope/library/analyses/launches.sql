@@ -8,8 +8,7 @@
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=launch y=work_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   launch | text | Launch | name of the launching slice
 --   launches | int | Count | pairs of launch and work
 --   launch_ps | ps | Launching | durations of the launches, added up
@@ -37,9 +36,7 @@ pairs AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.launch,
+  columns!(p, run_id, host_id, launch),
   COUNT(*) AS launches,
   sum!(p.launch_dur_ps) AS launch_ps,
   sum!(p.work_dur_ps) AS work_ps,

@@ -6,9 +6,7 @@
 --   starts. Steps in which a type does not occur have no row.
 -- weakened_by: lost, capped, truncated, missing
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   step | int | Step | number of the step
 --   place | text | Place | device, host or launch, as in track_place
 --   op_type | text | Op type | type of the op
@@ -16,17 +14,12 @@
 --   self_ps | ps | Self | self times in the step, added up
 WITH stepped AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.source_id,
-    o.step,
-    o.place,
-    o.op_type,
+    columns!(o, run_id, host_id, source_id, step, place, op_type),
     COUNT(*) AS number,
     SUM(o.self_ps) AS sum_self_ps
   FROM op_slice AS o
   WHERE o.step IS NOT NULL
-  GROUP BY o.run_id, o.host_id, o.source_id, o.step, o.place, o.op_type
+  GROUP BY columns!(o, run_id, host_id, source_id, step, place, op_type)
 ),
 
 types AS (
@@ -41,12 +34,7 @@ types AS (
 )
 
 SELECT
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  t.step,
-  t.place,
-  t.op_type,
+  columns!(t, run_id, host_id, source_id, step, place, op_type),
   t.number AS slices,
   CAST(t.sum_self_ps AS BIGINT) AS self_ps
 FROM stepped AS t

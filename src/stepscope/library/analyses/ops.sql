@@ -22,9 +22,7 @@
 --   max_ps | ps | Longest | longest duration
 WITH ops AS (
   SELECT
-    o.place,
-    o.op,
-    o.op_type,
+    columns!(o, place, op, op_type),
     MAX(
       CASE WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch' ELSE o.class END
     ) AS last_class,

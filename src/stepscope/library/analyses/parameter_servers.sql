@@ -15,9 +15,7 @@
 --   busy_ps | ps | Ops | time of all ops on it, added up
 WITH placed AS (
   SELECT
-    n.run_id,
-    n.devices,
-    n.self_params,
+    columns!(n, run_id, devices, self_params),
     n.self_cpu_ps + n.self_accelerator_ps AS op_ps
   FROM tfprof_node AS n
   WHERE n.view = 'scope' AND n.is_node AND n.devices LIKE '/job:ps/%' AND n.devices NOT LIKE '%|%'

@@ -23,27 +23,15 @@
 --   in_waits_ps | ps | In waits | its work, divided by its threads, while the program waited
 --   queue_ps | ps | Queued | its function waiting for a thread of the pool
 --   pipeline | int | Pipeline | number of its pipeline; 0 is the one the program waits for most
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   wait_share | ratio | Waits | waiting for input as part of the step time
 --   verdict | text | Verdict | input_bound, partly_input_bound, not_input_bound or unknown
 SELECT
   i.limits,
   i.branch_name AS stage,
-  i.user_stage,
-  i.file,
-  i.line,
-  i.calls,
-  i.service_ps,
-  i.work_ps,
-  i.width,
-  i.works_ahead,
-  i.in_waits_ps,
-  i.queue_ps,
-  i.pipeline,
-  i.run_id,
-  i.host_id,
-  i.wait_share,
-  i.verdict
+  columns!(i,
+    user_stage, file, line, calls, service_ps, work_ps, width, works_ahead, in_waits_ps, queue_ps, pipeline, run_id,
+    host_id, wait_share, verdict
+  )
 FROM iterator AS i
 ORDER BY nulls_last!(i.limits, i.wait_share DESC, i.run_id, i.host_id, i.id)

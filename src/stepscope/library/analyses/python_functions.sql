@@ -7,8 +7,7 @@
 -- weakened_by: lost, capped, truncated, stacks-capped
 -- chart: bar x=function y=time_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   told_by | text | From | samples of stacks, or slices of traced calls
 --   function | text | Function | function, with its class where Python says so
 --   file | text | File | its file
@@ -21,29 +20,17 @@
 --   samples | int | Samples | samples, or slices
 WITH lines AS (
   SELECT
-    p.run_id,
-    p.host_id,
-    p.told_by,
-    p.function,
-    p.file,
-    p.module,
-    p.code,
+    columns!(p, run_id, host_id, told_by, function, file, module, code),
     SUM(p.time_ps) AS sum_ps,
     SUM(p.cpu_ps) AS sum_cpu_ps,
     SUM(p.known_ps) AS sum_known_ps,
     SUM(p.samples) AS sum_samples
   FROM _step_python AS p
-  GROUP BY p.run_id, p.host_id, p.told_by, p.function, p.file, p.module, p.code
+  GROUP BY columns!(p, run_id, host_id, told_by, function, file, module, code)
 )
 
 SELECT
-  l.run_id,
-  l.host_id,
-  l.told_by,
-  l.function,
-  l.file,
-  l.module,
-  l.code,
+  columns!(l, run_id, host_id, told_by, function, file, module, code),
   CAST(l.sum_ps AS BIGINT) AS time_ps,
   mean!(l.sum_ps, NULLIF(s.number, 0)) AS per_step_ps,
   share!(l.sum_ps, s.all_ps) AS share,

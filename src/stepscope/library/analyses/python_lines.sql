@@ -8,8 +8,7 @@
 -- weakened_by: lost, capped, truncated, stacks-capped
 -- chart: bar x=function y=time_ps
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   told_by | text | From | samples of stacks, or slices of traced calls
 --   file | text | File | file of the program
 --   line | int | Line | line that ran
@@ -21,25 +20,18 @@
 --   samples | int | Samples | samples, or slices
 WITH lines AS (
   SELECT
-    p.run_id,
-    p.host_id,
-    p.told_by,
-    p.place_file,
-    p.place_line,
-    p.place_function,
+    columns!(p, run_id, host_id, told_by, place_file, place_line, place_function),
     SUM(p.time_ps) AS sum_ps,
     SUM(p.cpu_ps) AS sum_cpu_ps,
     SUM(p.known_ps) AS sum_known_ps,
     SUM(p.samples) AS sum_samples
   FROM _step_python AS p
   WHERE p.place_function IS NOT NULL
-  GROUP BY p.run_id, p.host_id, p.told_by, p.place_file, p.place_line, p.place_function
+  GROUP BY columns!(p, run_id, host_id, told_by, place_file, place_line, place_function)
 )
 
 SELECT
-  l.run_id,
-  l.host_id,
-  l.told_by,
+  columns!(l, run_id, host_id, told_by),
   l.place_file AS file,
   l.place_line AS line,
   l.place_function AS function,

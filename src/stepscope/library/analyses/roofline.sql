@@ -22,31 +22,17 @@
 --   number_type | text | Type | type of the numbers that it multiplies
 --   counted_by | text | Counted by | shapes, program or profiler
 --   problem | text | Unknown | why something is unknown
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 WITH sums AS (
   SELECT
-    c.run_id,
-    c.host_id,
-    c.source_id,
-    c.device,
-    c.op_name,
-    c.file,
-    c.line,
-    c.bound,
-    c.number_type,
-    c.counted_by,
-    c.problem,
+    columns!(c, run_id, host_id, source_id, device, op_name, file, line, bound, number_type, counted_by, problem),
     SUM(c.self_ps) AS sum_ps,
     SUM(c.least_ps) AS least_sum,
     SUM(c.executions) AS runs_sum,
     SUM(c.flops) AS flops_sum,
     SUM(c.bytes) AS bytes_sum
   FROM op_cost AS c
-  GROUP BY
-    c.run_id, c.host_id, c.source_id, c.device, c.op_name, c.file, c.line, c.bound, c.number_type, c.counted_by,
-    c.problem
+  GROUP BY columns!(c, run_id, host_id, source_id, device, op_name, file, line, bound, number_type, counted_by, problem)
 ),
 
 wholes AS (
@@ -67,12 +53,7 @@ SELECT
   CAST(s.runs_sum AS BIGINT) AS all_runs,
   s.flops_sum AS all_flops,
   s.bytes_sum AS all_bytes,
-  s.number_type,
-  s.counted_by,
-  s.problem,
-  s.run_id,
-  s.host_id,
-  s.source_id
+  columns!(s, number_type, counted_by, problem, run_id, host_id, source_id)
 FROM sums AS s
 INNER JOIN wholes AS w ON w.source_id = s.source_id AND w.device = s.device
 ORDER BY nulls_last!(

@@ -18,15 +18,7 @@
 --   recovered_from | text | Found by | where the step comes from
 --   reason | text | Reason | why it is of this kind
 SELECT
-  s.run_id,
-  s.host_id,
-  s.source_id,
-  s.step,
-  s.name,
-  s.kind,
-  s.averaged,
-  s.ts_ps,
-  s.dur_ps,
+  columns!(s, run_id, host_id, source_id, step, name, kind, averaged, ts_ps, dur_ps),
   COALESCE(w.waited_ps, 0) AS input_wait_ps,
   s.recovered_from,
   s.reason

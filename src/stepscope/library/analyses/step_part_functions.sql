@@ -20,13 +20,8 @@
 --   part_share | ratio | Share of part | share of all time that counts to the part
 --   share | ratio | Share of steps | share of the steps
 SELECT
-  t.run_id,
-  t.host_id,
-  t.label,
-  f.function,
-  f.file,
-  f.module,
-  f.code,
+  columns!(t, run_id, host_id, label),
+  columns!(f, function, file, module, code),
   sum!(t.stack_ps) AS time_ps,
   mean!(SUM(t.stack_ps), t.number) AS per_step_ps,
   share!(SUM(t.stack_ps), t.label_ps) AS part_share,

@@ -18,12 +18,8 @@
 --   part_share | ratio | Share of part | share of all time that counts to the part
 --   share | ratio | Share of steps | share of the steps
 SELECT
-  t.run_id,
-  t.host_id,
-  t.label,
-  f.file,
-  f.line,
-  f.function,
+  columns!(t, run_id, host_id, label),
+  columns!(f, file, line, function),
   sum!(t.stack_ps) AS time_ps,
   mean!(SUM(t.stack_ps), t.number) AS per_step_ps,
   share!(SUM(t.stack_ps), t.label_ps) AS part_share,

@@ -18,9 +18,7 @@
 --   part_share | ratio | Share of part | share of all time that counts to the part
 --   share | ratio | Share of steps | share of the steps
 SELECT
-  t.run_id,
-  t.host_id,
-  t.label,
+  columns!(t, run_id, host_id, label),
   f.module,
   f.code,
   sum!(t.stack_ps) AS time_ps,

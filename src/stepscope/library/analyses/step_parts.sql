@@ -58,14 +58,7 @@ WITH taken AS (
 
 judged AS (
   SELECT
-    s.id,
-    s.run_id,
-    s.host_id,
-    s.source_id,
-    s.step,
-    s.ts_ps,
-    s.kind,
-    s.averaged,
+    columns!(s, id, run_id, host_id, source_id, step, ts_ps, kind, averaged),
     s.dur_ps AS length_ps,
     MAX(CASE WHEN s.averaged THEN 1 ELSE 0 END) OVER (PARTITION BY s.run_id, s.host_id) AS any_averaged
   FROM step AS s
@@ -95,21 +88,15 @@ lines AS (
     j.run_id,
     j.host_id,
     CAST(j.step AS VARCHAR) AS what,
-    j.source_id,
-    j.step,
-    j.ts_ps,
+    columns!(j, source_id, step, ts_ps),
     j.id AS row_id,
-    j.kind,
-    j.averaged,
-    j.length_ps,
+    columns!(j, kind, averaged, length_ps),
     j.id AS of_step
   FROM judged AS j
 )
 
 SELECT
-  l.run_id,
-  l.host_id,
-  l.what,
+  columns!(l, run_id, host_id, what),
   COUNT(*) AS steps,
   l.of_kind AS kind,
   l.counts AS averaged,

@@ -23,12 +23,7 @@
 --   recovered_from | text | Found by | where the steps come from; the first in the alphabet where sources differ
 WITH ranked AS (
   SELECT
-    s.run_id,
-    s.host_id,
-    s.kind,
-    s.averaged,
-    s.dur_ps,
-    s.recovered_from,
+    columns!(s, run_id, host_id, kind, averaged, dur_ps, recovered_from),
     ROW_NUMBER() OVER (
       PARTITION BY s.run_id, s.host_id, s.kind, s.averaged
       ORDER BY nulls_last!(s.dur_ps, s.id)
@@ -40,10 +35,7 @@ WITH ranked AS (
 
 summed AS (
   SELECT
-    r.run_id,
-    r.host_id,
-    r.kind,
-    r.averaged,
+    columns!(r, run_id, host_id, kind, averaged),
     COUNT(*) AS steps,
     CAST(SUM(r.dur_ps) AS DOUBLE) / COUNT(*) AS mean_dur_ps,
     median!(r.dur_ps, r.place, r.total) AS median_ps,
@@ -52,20 +44,13 @@ summed AS (
     MAX(r.dur_ps) AS max_ps,
     MIN(r.recovered_from) AS told_by
   FROM ranked AS r
-  GROUP BY r.run_id, r.host_id, r.kind, r.averaged
+  GROUP BY columns!(r, run_id, host_id, kind, averaged)
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
-  s.kind,
-  s.averaged,
-  s.steps,
+  columns!(s, run_id, host_id, kind, averaged, steps),
   whole!(s.mean_dur_ps) AS mean_ps,
-  s.median_ps,
-  s.p95_ps,
-  s.min_ps,
-  s.max_ps,
+  columns!(s, median_ps, p95_ps, min_ps, max_ps),
   share!(s.p95_ps - s.median_ps, s.median_ps) AS spread,
   s.told_by AS recovered_from
 FROM summed AS s

@@ -16,9 +16,7 @@
 --   bytes_per_s | float | Bytes per s | bytes over the time of the copies that tell them
 WITH copies AS (
   SELECT
-    o.place,
-    o.op,
-    o.dur_ps,
+    columns!(o, place, op, dur_ps),
     CASE WHEN s.args_json IS NULL THEN NULL ELSE COALESCE(
       TRY_CAST(arg!(s.args_json, bytes) AS DOUBLE),
       TRY_CAST(arg!(s.args_json, size) AS DOUBLE)

@@ -3,8 +3,7 @@
 -- question: For how much of the steps does something execute?
 -- reads: step, step_part
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   steps_ps | ps | Steps | durations of the steps that averages include
 --   busy_ps | ps | Busy | time of them in which ops compute, communicate or copy
 --   idle_ps | ps | Idle | the rest

@@ -6,8 +6,7 @@
 --   that names no op of its own has the type of the op that launched it, but for products of matrices and
 --   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   place | text | Place | device or host
 --   op_type | text | Op type | type of the op
 --   op_name | text | Op | name of the op
@@ -22,9 +21,7 @@ WITH kinds AS (
     r.host_id,
     p.place,
     r.op_type AS own_type,
-    r.op_name,
-    r.name,
-    r.class,
+    columns!(r, op_name, name, class),
     r.slices AS own_slices,
     COALESCE(r.op_self_ps, r.self_ps) AS own_ps,
     CASE WHEN p.place = 'device' AND r.op_name IS NULL THEN 1 ELSE 0 END AS is_kernel
@@ -50,30 +47,22 @@ kernels AS (
 )
 
 SELECT
-  k.run_id,
-  k.host_id,
-  k.place,
+  columns!(k, run_id, host_id, place),
   k.own_type AS op_type,
-  k.op_name,
-  k.name,
-  k.class,
+  columns!(k, op_name, name, class),
   k.own_slices AS slices,
   k.own_ps AS kind_ps
 FROM kinds AS k
 WHERE k.is_kernel = 0
 UNION ALL
 SELECT
-  k.run_id,
-  k.host_id,
-  k.place,
+  columns!(k, run_id, host_id, place),
   CASE
     WHEN n.launched_by LIKE '%mm' OR n.launched_by LIKE '%conv%' OR n.launched_by LIKE '%matmul' THEN k.own_type
     WHEN n.launched_by LIKE '%linear' THEN k.own_type
     ELSE COALESCE(n.launched_by, k.own_type)
   END AS op_type,
-  k.op_name,
-  k.name,
-  k.class,
+  columns!(k, op_name, name, class),
   n.number AS slices,
   CAST(n.sum_ps AS BIGINT) AS kind_ps
 FROM kinds AS k

@@ -35,9 +35,7 @@ WITH named AS (
 )
 
 SELECT
-  n.device_track_id,
-  n.device_kind,
-  n.op,
+  columns!(n, device_track_id, device_kind, op),
   n.type_or_name AS op_type,
   n.class,
   sum!(n.number) AS slices,
@@ -47,4 +45,4 @@ SELECT
   MIN(n.min_ps) AS min_dur_ps,
   MAX(n.max_ps) AS max_dur_ps
 FROM named AS n
-GROUP BY n.device_track_id, n.device_kind, n.op, n.type_or_name, n.class
+GROUP BY columns!(n, device_track_id, device_kind, op, type_or_name, class)

@@ -4,11 +4,10 @@
 -- reads: hlo_instruction, hlo_module, _dumped_program
 -- columns:
 --   id | int | Instruction | row of hlo_instruction
---   run_id | text | Run | run of the source
+--   run_id
 --   module_id | int | Module | row of hlo_module
 --   pass_id | int | Stage | row of hlo_pass
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   program | text | Program | as in _dumped_program
 --   work_share | ratio | Work | as in _dumped_program
 --   computation | text | Computation | computation that it is in
@@ -28,27 +27,11 @@
 --   all_bytes | bytes | Program's bytes | that a run of the program reads and writes
 --   allocated_bytes | bytes | Memory | that a run of the program takes
 SELECT
-  i.id,
-  i.run_id,
-  i.module_id,
-  i.pass_id,
-  p.module,
-  p.program_id,
-  p.program,
-  p.work_share,
-  i.computation,
-  i.name,
-  i.opcode,
-  i.target,
-  i.shape,
-  i.shape_bytes,
-  i.trip_count,
-  i.times,
-  i.run_flops,
-  i.run_bytes,
-  i.op_name,
-  i.file,
-  i.line,
+  columns!(i, id, run_id, module_id, pass_id),
+  columns!(p, module, program_id, program, work_share),
+  columns!(i,
+    computation, name, opcode, target, shape, shape_bytes, trip_count, times, run_flops, run_bytes, op_name, file, line
+  ),
   m.run_flops AS all_flops,
   m.run_bytes AS all_bytes,
   m.allocated_bytes

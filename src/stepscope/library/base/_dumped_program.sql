@@ -5,12 +5,10 @@
 -- notes: One row a module that could be read. The programs that recordings keep are left out: what they cost is timed.
 -- columns:
 --   module_id | int | Module | row of hlo_module
---   run_id | text | Run | run of the source
---   source_id | int | Source | source it was read from
+--   run_id, source_id
 --   base_folder | text | Folder | folder of the dump, within the source; empty where that is all of it
 --   function | text | Function | function that it was compiled from
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
 --   is_final | bool | Final | true when it is what runs: dumped to its end
 --   work_share | ratio | Work | its flops or bytes, whichever is more, as part of the most that a program of the source has
@@ -28,9 +26,7 @@ weighed AS (
     m.run_id,
     m.source_id,
     COALESCE(m.folder, '') AS base_folder,
-    m.function,
-    m.module,
-    m.program_id,
+    columns!(m, function, module, program_id),
     CASE WHEN LENGTH(m.module) <= 60 THEN m.module ELSE m.function END
     || CASE WHEN m.program_id = '' THEN '' ELSE ' (' || m.program_id || ')' END AS program,
     m.is_final,
@@ -48,15 +44,6 @@ weighed AS (
 )
 
 SELECT
-  p.module_id,
-  p.run_id,
-  p.source_id,
-  p.base_folder,
-  p.function,
-  p.module,
-  p.program_id,
-  p.program,
-  p.is_final,
-  p.work_share,
+  columns!(p, module_id, run_id, source_id, base_folder, function, module, program_id, program, is_final, work_share),
   MAX(p.work_share) OVER (PARTITION BY p.source_id, p.base_folder, p.function) AS function_share
 FROM weighed AS p

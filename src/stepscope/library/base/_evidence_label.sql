@@ -5,7 +5,7 @@
 -- notes: stepscope docs classes has the rules of layers. Python of the input is in two layers, and so is in two rows.
 -- columns:
 --   rollup_id | int | Label | row of rollup_op
---   source_id | int | Source | source it was read from
+--   source_id
 --   place | text | Place | device, host or launch, as in track_place
 --   because | text | Because | op, python, or other for what is evidence wherever it lies: waits, transfers, setups
 --   layer | text | Layer | layer of rollup_op, or input python; NULL for calls of functions

@@ -4,9 +4,7 @@
 -- reads: instant
 -- columns:
 --   instant_id | int | Instant | number of the instant
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   ts_ps | ps | When | moment of the look
 --   look | int | Look | which look: 1 is the first
 --   is_last | bool | Last | whether it is of the last look of its source
@@ -30,10 +28,7 @@
 --   puts | bool | Puts | whether that line adds to what is there
 SELECT
   i.id AS instant_id,
-  i.run_id,
-  i.host_id,
-  i.source_id,
-  i.ts_ps,
+  columns!(i, run_id, host_id, source_id, ts_ps),
   TRY_CAST(arg!(i.args_json, Look) AS BIGINT) AS look,
   TRY_CAST(arg!(i.args_json, Look) AS BIGINT)
     = MAX(TRY_CAST(arg!(i.args_json, Look) AS BIGINT))

@@ -6,7 +6,7 @@
 --   as on a TPU.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   source_id | int | Source | source it was read from
+--   source_id
 --   process | text | Process | process of its track
 --   op_name | text | Instruction | instruction that it names
 --   name | text | Name | its name, on a GPU that of the kernel
@@ -33,10 +33,7 @@ SELECT
   s.id AS slice_id,
   s.source_id,
   t.process,
-  s.op_name,
-  s.name,
-  s.dur_ps,
-  s.self_ps,
+  columns!(s, op_name, name, dur_ps, self_ps),
   CASE
     WHEN s.args_json LIKE '%"device_duration_ps"%'
       THEN TRY_CAST(arg!(s.args_json, device_duration_ps) AS BIGINT)

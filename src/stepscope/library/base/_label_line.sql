@@ -37,9 +37,7 @@ told AS (
     t.run_id AS in_run,
     t.host_id AS in_host,
     t.label AS of_label,
-    f.file,
-    f.line,
-    f.function,
+    columns!(f, file, line, function),
     SUM(t.stack_ps) AS line_sum
   FROM _stack_time AS t
   INNER JOIN stack AS k ON k.id = t.stack_id
@@ -48,14 +46,10 @@ told AS (
 )
 
 SELECT
-  l.run_id,
-  l.host_id,
-  l.label,
+  columns!(l, run_id, host_id, label),
   CAST(h.all_ps AS BIGINT) AS steps_ps,
   CAST(l.label_sum AS BIGINT) AS label_ps,
-  t.file,
-  t.line,
-  t.function,
+  columns!(t, file, line, function),
   CAST(t.line_sum AS BIGINT) AS line_ps
 FROM labels AS l
 INNER JOIN hosts AS h ON h.of_run = l.run_id AND h.of_host = l.host_id

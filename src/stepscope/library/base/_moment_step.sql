@@ -33,11 +33,7 @@ recorded AS (
 
 moments AS (
   SELECT
-    r.what,
-    r.id,
-    r.run_id,
-    r.host_id,
-    r.source_id,
+    columns!(r, what, id, run_id, host_id, source_id),
     CAST(c.origin_unix_ns AS DOUBLE) * 1000.0 AS moment_origin,
     CAST(r.ts_ps AS DOUBLE) + CAST(r.length_ps AS DOUBLE) * 0.5 AS middle
   FROM recorded AS r

@@ -20,9 +20,7 @@ SELECT
   r.track_id,
   p.place,
   p.device,
-  r.name,
-  r.category,
-  r.op_name,
+  columns!(r, name, category, op_name),
   CASE WHEN r.is_op THEN COALESCE(r.op_type, r.op_name, r.name) END AS type_or_name,
   r.is_op,
   COALESCE(r.category = 'python_function', FALSE)

@@ -6,7 +6,7 @@
 --   session are packed, only the ops that take a batch count, under their types.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   source_id | int | Source | source it was read from
+--   source_id
 --   track_id | int | Track | thread it lies on
 --   name | text | Name | name as found, or type of the op that takes a batch
 --   ts_ps | ps | Start | start, from the capture's origin
@@ -19,10 +19,7 @@ WITH found AS (
     s.source_id,
     s.track_id,
     CASE WHEN t.kind = 'lane' AND s.op_type LIKE 'IteratorGetNext%' THEN s.op_type ELSE s.name END AS spoken,
-    s.ts_ps,
-    s.dur_ps,
-    s.self_ps,
-    s.args_json
+    columns!(s, ts_ps, dur_ps, self_ps, args_json)
   FROM slice AS s
   INNER JOIN track AS t ON t.id = s.track_id
   WHERE

@@ -63,9 +63,7 @@ moments AS (
 -- A clock that drifts is right in the middle of its recording.
 offsets AS (
   SELECT
-    k.source_id,
-    k.axis_source_id,
-    k.residual_ps,
+    columns!(k, source_id, axis_source_id, residual_ps),
     CAST(m.start_ps AS DOUBLE) AS about_start_ps,
     CAST(m.end_ps AS DOUBLE) AS about_end_ps,
     CAST(k.offset_ps AS DOUBLE) AS about_offset_ps,
@@ -106,9 +104,7 @@ ranked AS (
 
 turns AS (
   SELECT
-    m.source_id,
-    m.run_id,
-    m.start_ps,
+    columns!(m, source_id, run_id, start_ps),
     ROW_NUMBER() OVER (PARTITION BY m.run_id, r.own_rank ORDER BY m.source_id NULLS LAST) AS turn
   FROM moments AS m
   INNER JOIN ranked AS r ON r.source_id = m.source_id
@@ -138,10 +134,7 @@ members AS (
     COALESCE(g.whole_offset_ps, b.earlier_ps, 0) AS moved_ps,
     CASE WHEN g.source_id IS NOT NULL THEN 'collectives' WHEN b.mates > 1 THEN 'begin' ELSE 'alone' END AS together,
     g.residual_ps,
-    m.start_ps,
-    m.end_ps,
-    m.nothing,
-    m.begin_ns,
+    columns!(m, start_ps, end_ps, nothing, begin_ns),
     z.base_ns,
     (CAST(m.begin_ns AS DOUBLE) - CAST(z.base_ns AS DOUBLE)) * 1000.0 AS about_ps
   FROM moments AS m
@@ -152,9 +145,7 @@ members AS (
 
 placed AS (
   SELECT
-    n.source_id,
-    n.unit_id,
-    n.moved_ps,
+    columns!(n, source_id, unit_id, moved_ps),
     n.start_ps + n.moved_ps AS low_ps,
     n.end_ps + n.moved_ps AS high_ps,
     CASE
@@ -186,10 +177,7 @@ units AS (
 
 laid AS (
   SELECT
-    u.unit_id,
-    u.first_id,
-    u.start_ps,
-    u.end_ps,
+    columns!(u, unit_id, first_id, start_ps, end_ps),
     CASE WHEN CAST(u.end_ps AS DOUBLE) + CAST(f.own_ps AS DOUBLE) < 9.0e18 THEN f.own_ps END AS known_ps,
     CASE
       WHEN CAST(u.end_ps AS DOUBLE) - CAST(u.start_ps AS DOUBLE) < 9.0e18 THEN u.end_ps - u.start_ps
@@ -208,9 +196,7 @@ known_end AS (
 
 queued AS (
   SELECT
-    l.unit_id,
-    l.start_ps,
-    l.length_ps,
+    columns!(l, unit_id, start_ps, length_ps),
     k.after_ps,
     COALESCE(SUM(l.length_ps) OVER (
       ORDER BY l.first_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING

@@ -37,11 +37,7 @@ looked AS (
 
 following AS (
   SELECT
-    l.lane,
-    l.sample_id,
-    l.starts_ps,
-    l.stops_ps,
-    l.stack_id,
+    columns!(l, lane, sample_id, starts_ps, stops_ps, stack_id),
     ROW_NUMBER() OVER (PARTITION BY l.lane ORDER BY nulls_last!(l.starts_ps, l.sample_id)) AS number,
     LAG(l.stops_ps) OVER (PARTITION BY l.lane ORDER BY nulls_last!(l.starts_ps, l.sample_id)) AS before_ps
   FROM looked AS l
@@ -50,10 +46,7 @@ following AS (
 -- Samples that follow each other have following moments, and a pause leaves one out.
 spaced AS (
   SELECT
-    f.lane,
-    f.starts_ps,
-    f.stops_ps,
-    f.stack_id,
+    columns!(f, lane, starts_ps, stops_ps, stack_id),
     CAST(f.number AS BIGINT) + SUM(CASE WHEN f.before_ps < f.starts_ps THEN 1 ELSE 0 END) OVER (
       PARTITION BY f.lane
       ORDER BY nulls_last!(f.starts_ps, f.sample_id)
@@ -65,9 +58,7 @@ spaced AS (
 framed AS (
   SELECT
     s.lane,
-    w.at_id,
-    w.frame_id,
-    w.depth,
+    columns!(w, at_id, frame_id, depth),
     s.starts_ps,
     s.stops_ps,
     s.moment - CAST(
@@ -79,14 +70,11 @@ framed AS (
 
 bars AS (
   SELECT
-    f.lane,
-    f.at_id,
-    f.frame_id,
-    f.depth,
+    columns!(f, lane, at_id, frame_id, depth),
     MIN(f.starts_ps) AS first_ps,
     MAX(f.stops_ps) AS last_ps
   FROM framed AS f
-  GROUP BY f.lane, f.at_id, f.frame_id, f.depth, f.stretch
+  GROUP BY columns!(f, lane, at_id, frame_id, depth, stretch)
 ),
 
 named AS (

@@ -20,14 +20,11 @@ WITH looked AS (
 threads AS (
   SELECT l.source_id, l.is_main, l.thread, l.own_track
   FROM looked AS l
-  GROUP BY l.source_id, l.is_main, l.thread, l.own_track
+  GROUP BY columns!(l, source_id, is_main, thread, own_track)
 )
 
 SELECT
-  t.source_id,
-  t.is_main,
-  t.thread,
-  t.own_track,
+  columns!(t, source_id, is_main, thread, own_track),
   CAST(
     ROW_NUMBER() OVER (
       ORDER BY nulls_last!(t.source_id, t.is_main DESC, t.thread, t.own_track)

@@ -15,10 +15,7 @@
 --   label_ps | ps | Time of label | what counts to the label in them
 WITH judged AS (
   SELECT
-    s.id,
-    s.run_id,
-    s.host_id,
-    s.dur_ps,
+    columns!(s, id, run_id, host_id, dur_ps),
     CASE WHEN s.averaged THEN 1 ELSE 0 END AS counts,
     MAX(CASE WHEN s.averaged THEN 1 ELSE 0 END) OVER (PARTITION BY s.run_id, s.host_id) AS any_counts
   FROM step AS s
@@ -47,10 +44,7 @@ stacks AS (
 )
 
 SELECT
-  k.run_id,
-  k.host_id,
-  k.label,
-  k.stack_id,
+  columns!(k, run_id, host_id, label, stack_id),
   CAST(k.stack_sum AS BIGINT) AS stack_ps,
   h.number,
   CAST(h.steps_sum AS BIGINT) AS steps_ps,

@@ -4,8 +4,7 @@
 -- reads: stack_sample, stack, stack_frame, frame, step, _moment_step
 -- notes: A sample has the purpose of the outermost of its frames that has one.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   step_id | int | Step row | row of the view step
 --   purpose | text | Purpose | checkpoint, summary, log or device
 --   time_ps | ps | Time | time that the sample stands for

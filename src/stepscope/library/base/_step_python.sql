@@ -5,8 +5,7 @@
 -- notes: Where no sample lies in a step that averages include, all samples of that thread are here; and where
 --   calls were traced instead, all of them.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   told_by | text | From | samples or slices
 --   step_id | int | Step row | row of the view step, where known
 --   samples | int | Samples | samples, or slices
@@ -24,23 +23,9 @@
 --   place_line | int | Line of the program | line that ran
 WITH judged AS (
   SELECT
-    t.run_id,
-    t.host_id,
-    t.told_by,
-    t.step_id,
-    t.samples,
-    t.time_ps,
-    t.cpu_ps,
-    t.queued_ps,
+    columns!(t, run_id, host_id, told_by, step_id, samples, time_ps, cpu_ps, queued_ps),
     CASE WHEN t.cpu_ps IS NULL THEN 0 ELSE t.time_ps END AS known_ps,
-    t.function,
-    t.file,
-    t.line,
-    t.module,
-    t.code,
-    t.place_function,
-    t.place_file,
-    t.place_line,
+    columns!(t, function, file, line, module, code, place_function, place_file, place_line),
     CASE WHEN s.averaged THEN 1 ELSE 0 END AS counts
   FROM python_time AS t
   LEFT JOIN step AS s ON s.id = t.step_id
@@ -54,23 +39,10 @@ hosts AS (
 )
 
 SELECT
-  j.run_id,
-  j.host_id,
-  j.told_by,
-  j.step_id,
-  j.samples,
-  j.time_ps,
-  j.cpu_ps,
-  j.queued_ps,
-  j.known_ps,
-  j.function,
-  j.file,
-  j.line,
-  j.module,
-  j.code,
-  j.place_function,
-  j.place_file,
-  j.place_line
+  columns!(j,
+    run_id, host_id, told_by, step_id, samples, time_ps, cpu_ps, queued_ps, known_ps, function, file, line, module,
+    code, place_function, place_file, place_line
+  )
 FROM judged AS j
 INNER JOIN hosts AS h ON h.of_run = j.run_id AND h.of_host = j.host_id AND h.of_kind = j.told_by
 WHERE j.counts = h.any_counts

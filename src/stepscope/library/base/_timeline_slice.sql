@@ -16,9 +16,7 @@ WITH placed AS (
     s.depth,
     s.id,
     s.ts_ps + f.shift_ps AS begin_ps,
-    s.dur_ps,
-    s.name,
-    s.op_type
+    columns!(s, dur_ps, name, op_type)
   FROM slice AS s
   INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 )

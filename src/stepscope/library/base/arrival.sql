@@ -5,9 +5,9 @@
 -- notes: The rank with the shortest part arrived last: all end together. That compares durations, not clocks.
 -- columns:
 --   collective_id | int | Row | row of the table collective
---   run_id | text | Run | run of the source
+--   run_id
 --   participant | text | Rank | who took part
---   source_id | int | Source | source it was read from
+--   source_id
 --   step | int | Step | step during which it started
 --   match_id | int | Collective | equal for all ranks of one collective
 --   seen | int | Ranks | ranks that were seen in it
@@ -18,14 +18,7 @@
 WITH ordered AS (
   SELECT
     c.id AS collective_id,
-    c.run_id,
-    c.participant,
-    c.source_id,
-    c.step,
-    c.match_id,
-    c.seen,
-    c.wait_ps,
-    c.transfer_ps,
+    columns!(c, run_id, participant, source_id, step, match_id, seen, wait_ps, transfer_ps),
     ROW_NUMBER() OVER (
       PARTITION BY c.match_id ORDER BY nulls_last!(c.wait_ps, c.participant, c.id)
     ) AS place,
@@ -37,15 +30,7 @@ WITH ordered AS (
 )
 
 SELECT
-  o.collective_id,
-  o.run_id,
-  o.participant,
-  o.source_id,
-  o.step,
-  o.match_id,
-  o.seen,
-  o.wait_ps,
-  o.transfer_ps,
+  columns!(o, collective_id, run_id, participant, source_id, step, match_id, seen, wait_ps, transfer_ps),
   o.place = 1 AND o.next_ps > 0 AS is_last,
   CASE WHEN o.place = 1 THEN COALESCE(o.next_ps, 0) ELSE 0 END AS caused_ps
 FROM ordered AS o

@@ -4,9 +4,9 @@
 -- reads: rank_source, step, step_part, arrival
 -- notes: Steps without communication are left out. A source of several devices counts as one rank.
 -- columns:
---   run_id | text | Run | run of the source
+--   run_id
 --   participant | text | Rank | rank, or host
---   host_id | text | Host | host of the source
+--   host_id
 --   source_id | int | Source | source of the step
 --   step_id | int | Step row | row of the view step
 --   step | int | Step | number of the step
@@ -51,10 +51,7 @@ SELECT
   s.host_id,
   s.source_id,
   s.id AS step_id,
-  s.step,
-  s.ts_ps,
-  s.averaged,
-  s.dur_ps,
+  columns!(s, step, ts_ps, averaged, dur_ps),
   CAST(t.shown AS BIGINT) AS exposed_ps,
   CAST(t.under AS BIGINT) AS hidden_ps,
   CAST(COALESCE(g.waited, 0) AS BIGINT) AS wait_ps,

@@ -5,8 +5,7 @@
 -- notes: One row for each function, line that called it, and kind of change; was and became are those of its last
 --   call. The analysis compilations lists them and explains the changes.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   function | text | Function | function that was traced or compiled
 --   call_file | text | File | file of the program's line that called it
 --   call_line | int | Line | that line
@@ -22,17 +21,7 @@
 --   line | int | At line | line at which it begins
 WITH calls AS (
   SELECT
-    c.id,
-    c.run_id,
-    c.host_id,
-    c.function,
-    c.file,
-    c.line,
-    c.call_file,
-    c.call_line,
-    c.call_function,
-    c.change,
-    c.argument,
+    columns!(c, id, run_id, host_id, function, file, line, call_file, call_line, call_function, change, argument),
     c.was AS old_value,
     c.became AS new_value,
     c.dur_ps,
@@ -47,14 +36,7 @@ WITH calls AS (
 )
 
 SELECT
-  c.run_id,
-  c.host_id,
-  c.function,
-  c.call_file,
-  c.call_line,
-  c.call_function,
-  c.change,
-  c.argument,
+  columns!(c, run_id, host_id, function, call_file, call_line, call_function, change, argument),
   MAX(CASE WHEN c.from_last = 1 THEN c.old_value END) AS was,
   MAX(CASE WHEN c.from_last = 1 THEN c.new_value END) AS became,
   COUNT(*) AS times,

@@ -5,9 +5,7 @@
 -- notes: From the start of a stretch of observed to the first work, between works, and from the last
 --   work to the end of the stretch; a device that worked in another stretch only was idle for all of it.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | device that was idle
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
@@ -41,10 +39,7 @@ stretches AS (
 
 loads AS (
   SELECT
-    w.slice_id,
-    w.device_track_id,
-    w.piece_id,
-    w.from_ps,
+    columns!(w, slice_id, device_track_id, piece_id, from_ps),
     covered!(w.to_ps, w.from_ps, w.slice_id, w.device_track_id, w.piece_id) AS covered_ps
   FROM work_slice AS w
 ),
@@ -71,12 +66,7 @@ gaps AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.place,
-  p.device,
-  p.device_kind,
+  columns!(p, run_id, host_id, source_id, place, device, device_kind),
   g.begin_ps,
   g.stop_ps - g.begin_ps AS idle_ps,
   g.next_slice_id

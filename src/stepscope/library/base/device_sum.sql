@@ -6,9 +6,7 @@
 --   observed). A short gap lasts less than 100 µs. Executions count over the whole recording, so that a
 --   device that only worked outside of the window is not forgotten.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
@@ -102,12 +100,7 @@ whole AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.place,
-  p.device,
-  p.device_kind,
+  columns!(p, run_id, host_id, source_id, place, device, device_kind),
   w.any_apart = 1 AS apart,
   CAST(w.whole_ps AS BIGINT) AS window_ps,
   CAST(w.busy_total AS BIGINT) AS sum_busy_ps,

@@ -9,19 +9,13 @@
 --   only where its run and host have no other.
 -- columns:
 --   piece_id | int | Stretch | number of the stretch: row of its first step
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   open_ps | ps | Begin | from here, counted from the capture's origin
 --   close_ps | ps | Until | to here
 --   apart | bool | Apart | true where each step is a recording of its own
 WITH chosen AS (
   SELECT
-    s.id,
-    s.run_id,
-    s.host_id,
-    s.source_id,
-    s.ts_ps,
+    columns!(s, id, run_id, host_id, source_id, ts_ps),
     s.ts_ps + s.dur_ps AS end_ps,
     s.kind,
     s.recovered_from = 'file' AS apart,
@@ -35,12 +29,10 @@ WITH chosen AS (
 
 SELECT
   MIN(c.id) AS piece_id,
-  c.run_id,
-  c.host_id,
-  c.source_id,
+  columns!(c, run_id, host_id, source_id),
   MIN(c.ts_ps) AS open_ps,
   MAX(c.end_ps) AS close_ps,
   c.apart
 FROM chosen AS c
 WHERE c.averaged OR c.any_averaged = 0 OR (c.kind = 'cut_off' AND NOT c.apart)
-GROUP BY c.run_id, c.host_id, c.source_id, c.apart, c.own_id
+GROUP BY columns!(c, run_id, host_id, source_id, apart, own_id)

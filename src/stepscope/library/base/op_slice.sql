@@ -9,9 +9,7 @@
 --   self_ps, not dur_ps.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   track_id | int | Track | track it lies on
 --   place | text | Place | device, host or launch, as in track_place
 --   device | text | Device | device it ran on or was launched from
@@ -30,11 +28,7 @@
 WITH named AS (
   SELECT
     s.id AS slice_id,
-    s.run_id,
-    s.host_id,
-    s.source_id,
-    s.track_id,
-    s.step,
+    columns!(s, run_id, host_id, source_id, track_id, step),
     COALESCE(r.op_name, r.name) AS op,
     COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
     r.class,
@@ -48,23 +42,14 @@ WITH named AS (
 )
 
 SELECT
-  n.slice_id,
-  n.run_id,
-  n.host_id,
-  n.source_id,
-  n.track_id,
-  p.place,
-  p.device,
-  p.device_track_id,
-  p.device_kind,
+  columns!(n, slice_id, run_id, host_id, source_id, track_id),
+  columns!(p, place, device, device_track_id, device_kind),
   n.step,
   n.op,
   n.type_or_name AS op_type,
   n.class,
   n.class NOT IN ('input', 'wait') AND p.place <> 'launch' AS works,
-  n.ts_ps,
-  n.end_ps,
-  n.dur_ps,
+  columns!(n, ts_ps, end_ps, dur_ps),
   n.whole_self_ps AS self_ps
 FROM named AS n
 INNER JOIN track_place AS p ON p.track_id = n.track_id

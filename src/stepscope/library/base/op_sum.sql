@@ -3,9 +3,7 @@
 -- question: How often and how long did each op run on each device?
 -- reads: _device_op, track_place
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device, host or launch, as in track_place
 --   device | text | Device | device it ran on or was launched from
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
@@ -19,20 +17,7 @@
 --   min_dur_ps | ps | Shortest | shortest duration
 --   max_dur_ps | ps | Longest | longest duration
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.place,
-  p.device,
-  o.device_kind,
-  o.op,
-  o.op_type,
-  o.class,
-  o.slices,
-  o.sum_dur_ps,
-  o.sum_self_ps,
-  o.input_self_ps,
-  o.min_dur_ps,
-  o.max_dur_ps
+  columns!(p, run_id, host_id, source_id, place, device),
+  columns!(o, device_kind, op, op_type, class, slices, sum_dur_ps, sum_self_ps, input_self_ps, min_dur_ps, max_dur_ps)
 FROM _device_op AS o
 INNER JOIN track_place AS p ON p.track_id = o.device_track_id

@@ -8,9 +8,7 @@
 --   tells the program's code from a library's. A sample belongs to the step in which its middle lies, if clocks can
 --   be compared. place is the innermost frame of the program's own code, which a library's frame was called from.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   told_by | text | From | samples or slices
 --   step_id | int | Step row | row of the view step; NULL outside of steps, and for slices
 --   thread | text | Thread | name of the thread, where it has one
@@ -28,9 +26,7 @@
 --   place_file | text | File of the program | its file
 --   place_line | int | Line of the program | line that ran
 SELECT
-  m.run_id,
-  m.host_id,
-  m.source_id,
+  columns!(m, run_id, host_id, source_id),
   'samples' AS told_by,
   w.step_id,
   m.thread_name AS thread,
@@ -39,11 +35,7 @@ SELECT
   m.weight_ps AS time_ps,
   m.cpu_ps,
   m.queued_ps,
-  f.function,
-  f.file,
-  f.line,
-  f.module,
-  f.code,
+  columns!(f, function, file, line, module, code),
   g.function AS place_function,
   g.file AS place_file,
   g.line AS place_line
@@ -54,9 +46,7 @@ LEFT JOIN frame AS g ON g.id = k.place_id
 LEFT JOIN _moment_step AS w ON w.what = 'sample' AND w.moment_id = m.id
 UNION ALL
 SELECT
-  r.run_id,
-  r.host_id,
-  r.source_id,
+  columns!(r, run_id, host_id, source_id),
   'slices' AS told_by,
   CAST(NULL AS BIGINT) AS step_id,
   CAST(NULL AS VARCHAR) AS thread,

@@ -62,13 +62,9 @@ means AS (
 )
 
 SELECT
-  m.run_id,
-  m.participant,
-  m.label,
+  columns!(m, run_id, participant, label),
   m.number AS steps,
-  m.ranks,
-  m.step_ps,
-  m.part_ps,
+  columns!(m, ranks, step_ps, part_ps),
   m.under_ps AS hidden_ps,
   mean!(
     SUM(m.part_ps) OVER (PARTITION BY m.run_id, m.label) - m.part_ps, NULLIF(m.ranks - 1, 0)

@@ -4,14 +4,14 @@
 -- reads: collective, capture, step
 -- notes: All that take part in collectives, and every other source with steps whose rank or host is known.
 -- columns:
---   run_id | text | Run | run of the source
+--   run_id
 --   participant | text | Rank | rank-3 where the number is known, else the host; with the device where several devices of a source take part
 --   source_id | int | Source | source it was recorded in
---   host_id | text | Host | host of the source
+--   host_id
 WITH taking AS (
   SELECT c.run_id, c.participant, c.source_id, c.host_id
   FROM collective AS c
-  GROUP BY c.run_id, c.participant, c.source_id, c.host_id
+  GROUP BY columns!(c, run_id, participant, source_id, host_id)
 ),
 
 others AS (

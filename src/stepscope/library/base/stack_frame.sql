@@ -16,7 +16,5 @@ WITH RECURSIVE walked AS (
 )
 
 SELECT
-  w.stack_id,
-  w.frame_id,
-  w.inner_frames
+  columns!(w, stack_id, frame_id, inner_frames)
 FROM walked AS w

@@ -9,8 +9,7 @@
 --   same run and host were timed as a whole, averages leave such files out: a mean over two clocks is neither.
 -- columns:
 --   id | int | Step row | number of the row
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | source it was recovered from
 --   step | int | Step | number of the step: the program's own where it is known, else counted from 0
 --   name | text | Name | name of the marker
@@ -23,16 +22,9 @@
 --   reason | text | Reason | why it is of this kind
 WITH counted AS (
   SELECT
-    s.id,
-    s.run_id,
-    s.host_id,
-    s.source_id,
-    s.step,
-    s.name,
+    columns!(s, id, run_id, host_id, source_id, step, name),
     s.kind AS stored_kind,
-    s.recovered_from,
-    s.ts_ps,
-    s.dur_ps,
+    columns!(s, recovered_from, ts_ps, dur_ps),
     s.averaged AS stored_averaged,
     s.reason AS stored_reason,
     COUNT(*) OVER (PARTITION BY s.source_id) AS of_source,
@@ -45,11 +37,7 @@ WITH counted AS (
 
 alone AS (
   SELECT
-    c.id,
-    c.run_id,
-    c.host_id,
-    c.stored_kind,
-    c.dur_ps,
+    columns!(c, id, run_id, host_id, stored_kind, dur_ps),
     ROW_NUMBER() OVER (
       PARTITION BY c.run_id, c.host_id, c.stored_kind
       ORDER BY nulls_last!(c.step, c.dur_ps DESC, c.id)
@@ -61,10 +49,7 @@ alone AS (
 
 others AS (
   SELECT
-    a.run_id,
-    a.host_id,
-    a.stored_kind,
-    a.dur_ps,
+    columns!(a, run_id, host_id, stored_kind, dur_ps),
     ROW_NUMBER() OVER (
       PARTITION BY a.run_id, a.host_id, a.stored_kind ORDER BY nulls_last!(a.dur_ps, a.id)
     ) AS length_rank,
@@ -92,16 +77,9 @@ warm AS (
 )
 
 SELECT
-  c.id,
-  c.run_id,
-  c.host_id,
-  c.source_id,
-  c.step,
-  c.name,
+  columns!(c, id, run_id, host_id, source_id, step, name),
   CASE WHEN w.first_id IS NULL THEN c.stored_kind ELSE 'warm_up' END AS kind,
-  c.recovered_from,
-  c.ts_ps,
-  c.dur_ps,
+  columns!(c, recovered_from, ts_ps, dur_ps),
   c.stored_averaged AND w.first_id IS NULL AND NOT (c.of_file AND c.timed = 1) AS averaged,
   CASE
     WHEN w.first_id IS NOT NULL THEN

@@ -5,19 +5,11 @@
 -- notes: The union of the waits of one kind over all threads, cut at the edges of the step: two threads
 --   that wait at once count once.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   step_id | int | Step row | row of the view step
 --   wait | text | Wait | what is waited for, as in wait_slice
 --   waits | int | Waits | slices that wait
 --   waited_ps | ps | Waited | union of their times within the step
 SELECT
-  r.run_id,
-  r.host_id,
-  r.source_id,
-  r.step_id,
-  r.wait,
-  r.waits,
-  r.waited_ps
+  columns!(r, run_id, host_id, source_id, step_id, wait, waits, waited_ps)
 FROM rollup_step AS r

@@ -6,9 +6,7 @@
 --   there is none, over all steps or the whole capture. Shares are parts of window_ps, which leaves out
 --   what was never recorded between steps that are recordings of their own, as `observed` explains.
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   steps | int | Steps | steps that averages include
 --   open_ps | ps | Begin | from here, counted from the capture's origin
 --   close_ps | ps | Until | to here
@@ -26,9 +24,7 @@ WITH averages AS (
 
 windows AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.source_id,
+    columns!(o, run_id, host_id, source_id),
     MIN(o.open_ps) AS first_ps,
     MAX(o.close_ps) AS last_ps,
     SUM(o.close_ps - o.open_ps) AS observed_ps,
@@ -38,9 +34,7 @@ windows AS (
 )
 
 SELECT
-  w.run_id,
-  w.host_id,
-  w.source_id,
+  columns!(w, run_id, host_id, source_id),
   CAST(a.kept AS BIGINT) AS steps,
   w.first_ps AS open_ps,
   w.last_ps AS close_ps,

@@ -6,9 +6,7 @@
 --   wherever that device has other streams.
 -- columns:
 --   track_id | int | Track | number of the track
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   producer | text | Producer | what wrote the source
 --   place | text | Place | device: work of an accelerator; host: work of a processor; launch: rows that show
 --     launches; none: marks, counters, and rows derived from others, never added up
@@ -31,9 +29,7 @@ WITH devices AS (
 placed AS (
   SELECT
     t.id AS track_id,
-    t.run_id,
-    t.host_id,
-    t.source_id,
+    columns!(t, run_id, host_id, source_id),
     o.producer,
     CASE
       WHEN t.kind IN ('async', 'counter', 'derived', 'compiler') OR t.records = 'annotation' THEN 'none'
@@ -55,16 +51,8 @@ placed AS (
 )
 
 SELECT
-  p.track_id,
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.producer,
-  p.place,
-  p.device,
+  columns!(p, track_id, run_id, host_id, source_id, producer, place, device),
   MIN(p.track_id) OVER (PARTITION BY p.source_id, p.place, p.device) AS device_track_id,
-  p.device_kind,
-  p.track_kind,
-  p.track_name,
+  columns!(p, device_kind, track_kind, track_name),
   p.shows_copies AND p.place = 'device' AS copies
 FROM placed AS p

@@ -3,9 +3,7 @@
 -- question: How long was each row of the timeline at work within the window?
 -- reads: rollup_device, observed, track_place
 -- columns:
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   track_id | int | Track | number of the track
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
@@ -21,12 +19,7 @@ WITH tracks AS (
 )
 
 SELECT
-  p.run_id,
-  p.host_id,
-  p.source_id,
-  p.track_id,
-  p.place,
-  p.device,
+  columns!(p, run_id, host_id, source_id, track_id, place, device),
   CAST(t.busy_total AS BIGINT) AS sum_busy_ps,
   t.longest_ps AS most_gap_ps,
   CAST(t.number AS BIGINT) AS work_slices

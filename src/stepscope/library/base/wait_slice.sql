@@ -7,9 +7,7 @@
 --   stepscope docs classes has the names.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   track_id | int | Track | track it lies on
 --   place | text | Place | device, host or launch, as in track_place
 --   step | int | Step | step during which it started
@@ -20,10 +18,7 @@
 --   dur_ps | ps | Duration | duration
 SELECT
   s.id AS slice_id,
-  s.run_id,
-  s.host_id,
-  s.source_id,
-  s.track_id,
+  columns!(s, run_id, host_id, source_id, track_id),
   p.place,
   s.step,
   r.wait,

@@ -17,8 +17,7 @@
 -- columns:
 --   severity | text | Severity | high
 --   impact_ps | ps | In doubt | length of the source's steps
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | number of the source
 --   path | text | Source | path as given
 --   capped | int | Capped | events that the recorder itself dropped or cut
@@ -38,10 +37,7 @@ told AS (
 SELECT
   'high' AS severity,
   CAST(COALESCE(p.sum_ps, 0) AS BIGINT) AS impact_ps,
-  o.run_id,
-  o.host_id,
-  o.source_id,
-  o.path,
+  columns!(o, run_id, host_id, source_id, path),
   CAST(CASE WHEN o.events_capped > 0 THEN o.events_capped ELSE COALESCE(t.number, 0) END AS BIGINT) AS capped
 FROM source AS o
 LEFT JOIN told AS t ON t.source_id = o.source_id

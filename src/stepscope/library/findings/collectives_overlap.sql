@@ -19,22 +19,14 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Counted twice | time of collectives that others cover
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | device of the rows
 --   rows_drawn | int | Rows | rows that hold collectives
 --   overlap_share | ratio | Overlapping | part of their time that others cover
 --   union_ps | ps | Any running | time in which at least one runs
 WITH ordered AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.source_id,
-    o.device,
-    o.track_id,
-    o.ts_ps,
-    o.end_ps,
+    columns!(o, run_id, host_id, source_id, device, track_id, ts_ps, end_ps),
     covered!(o.end_ps, o.ts_ps, o.slice_id, o.source_id, o.device) AS covered_ps
   FROM op_slice AS o
   WHERE o.class = 'communication'
@@ -42,25 +34,18 @@ WITH ordered AS (
 
 devices AS (
   SELECT
-    r.run_id,
-    r.host_id,
-    r.source_id,
-    r.device,
+    columns!(r, run_id, host_id, source_id, device),
     COUNT(DISTINCT r.track_id) AS rows_drawn,
     SUM(r.end_ps - r.ts_ps) AS sum_ps,
     SUM(uncovered!(r.covered_ps, r.ts_ps, r.end_ps)) AS any_ps
   FROM ordered AS r
-  GROUP BY r.run_id, r.host_id, r.source_id, r.device
+  GROUP BY columns!(r, run_id, host_id, source_id, device)
 )
 
 SELECT
   'medium' AS severity,
   CAST(d.sum_ps - d.any_ps AS BIGINT) AS impact_ps,
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.device,
-  d.rows_drawn,
+  columns!(d, run_id, host_id, source_id, device, rows_drawn),
   share!(d.sum_ps - d.any_ps, d.sum_ps) AS overlap_share,
   CAST(d.any_ps AS BIGINT) AS union_ps
 FROM devices AS d

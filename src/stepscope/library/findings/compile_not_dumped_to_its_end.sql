@@ -9,10 +9,9 @@
 -- formula: modules without a dump after optimization in folders where others have one.
 -- columns:
 --   severity | text | Severity | info
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   pass_number | int | Pass | number of the last pass that is there
 --   last | text | Last | that pass, or the stage
 WITH ended AS (
@@ -24,10 +23,7 @@ WITH ended AS (
 
 SELECT
   'info' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   s.pass_number,
   COALESCE(s.pass_name, s.stage) AS last
 FROM _dumped_program AS p

@@ -19,16 +19,12 @@
 -- columns:
 --   severity | text | Severity | high
 --   impact_ps | ps | Recorded | durations of these steps, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   steps | int | Steps | steps recorded
 --   reason | text | Reason | why the first of them is of its kind
 WITH sources AS (
   SELECT
-    s.run_id,
-    s.host_id,
-    s.source_id,
+    columns!(s, run_id, host_id, source_id),
     COUNT(*) AS steps,
     SUM(s.dur_ps) AS sum_dur_ps,
     sum_where!(s.averaged, 1) AS kept,
@@ -48,10 +44,7 @@ runs AS (
 SELECT
   'high' AS severity,
   CAST(s.sum_dur_ps AS BIGINT) AS impact_ps,
-  s.run_id,
-  s.host_id,
-  s.source_id,
-  s.steps,
+  columns!(s, run_id, host_id, source_id, steps),
   s.first_reason AS reason
 FROM sources AS s
 INNER JOIN runs AS r ON r.run_id = s.run_id AND r.host_id = s.host_id

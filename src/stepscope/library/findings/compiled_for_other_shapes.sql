@@ -10,19 +10,16 @@
 --   heaviest one's work.
 -- columns:
 --   severity | text | Severity | medium or low
---   run_id | text | Run | run of the source
+--   run_id
 --   function | text | Function | that was compiled
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   inputs | int | Inputs | different inputs that the function was compiled for
 --   what | text | What | the first parameter that differs, with both shapes
 --   function_share | ratio | Work | most work of the function's programs, as part of the heaviest program's
 SELECT
   CASE WHEN p.function_share >= 0.01 THEN 'medium' ELSE 'low' END AS severity,
   c.run_id,
-  p.function,
-  p.module,
-  p.program_id,
+  columns!(p, function, module, program_id),
   whole!(c.value) AS inputs,
   c.what,
   p.function_share

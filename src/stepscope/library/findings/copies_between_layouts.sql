@@ -10,10 +10,9 @@
 --   run; reported from 1 MiB and a tenth of the program's bytes on.
 -- columns:
 --   severity | text | Severity | medium
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   instruction | text | Instruction | its name in the program
 --   what | text | What | layouts before and after
 --   moved_bytes | bytes | Moved | bytes that it reads and writes in a run
@@ -24,9 +23,7 @@
 SELECT
   'medium' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   c.instruction,
   c.what,
   c.value AS moved_bytes,

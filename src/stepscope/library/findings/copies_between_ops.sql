@@ -15,7 +15,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | that time as part of the steps
 --   file | text | File | file of the program
@@ -32,9 +32,7 @@ SELECT
   l.run_id,
   l.host_id,
   share!(l.label_ps, l.steps_ps) AS share,
-  l.file,
-  l.line,
-  l.function,
+  columns!(l, file, line, function),
   share!(l.line_ps, l.label_ps) AS line_share
 FROM _label_line AS l
 WHERE l.label = 'copy' AND l.line_ps > 0 AND l.label_ps * 10 >= l.steps_ps

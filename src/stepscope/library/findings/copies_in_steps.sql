@@ -16,16 +16,13 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | self times of the copies, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   device | text | Device | name of the device
 --   copies | int | Copies | how many
 --   copy_share | ratio | Share | copies as part of the device's work
 WITH devices AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.device,
+    columns!(o, run_id, host_id, device),
     SUM(o.sum_self_ps) AS all_ps,
     sum_where!(o.class = 'copy', o.sum_self_ps) AS copy_ps,
     sum_where!(o.class = 'copy', o.slices) AS number
@@ -47,9 +44,7 @@ SELECT
     ELSE 'low'
   END AS severity,
   CAST(d.copy_ps AS BIGINT) AS impact_ps,
-  d.run_id,
-  d.host_id,
-  d.device,
+  columns!(d, run_id, host_id, device),
   CAST(d.number AS BIGINT) AS copies,
   share!(d.copy_ps, d.all_ps) AS copy_share
 FROM devices AS d

@@ -22,9 +22,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Cost | self times on the host and durations of the copies, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   op_type | text | Op type | type of the op
 --   runs | int | Runs | how often it ran
 --   host_ps | ps | On the host | self times on the host, added up
@@ -35,10 +33,7 @@
 --   idle_share | ratio | Device idle | idle time of that accelerator as part of the window
 WITH ranked AS (
   SELECT
-    d.source_id,
-    d.device,
-    d.sum_idle_ps,
-    d.window_ps,
+    columns!(d, source_id, device, sum_idle_ps, window_ps),
     ROW_NUMBER() OVER (
       PARTITION BY d.source_id ORDER BY nulls_last!(d.sum_idle_ps DESC, d.device)
     ) AS place_in_list
@@ -48,10 +43,7 @@ WITH ranked AS (
 
 host_types AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.source_id,
-    o.op_type,
+    columns!(o, run_id, host_id, source_id, op_type),
     SUM(o.sum_self_ps) AS host_ps,
     SUM(o.slices) AS number
   FROM op_sum AS o
@@ -61,7 +53,7 @@ host_types AS (
     AND o.device_kind = 'cpu'
     AND o.class IN ('compute', 'python')
     AND s.framework = 'tensorflow'
-  GROUP BY o.run_id, o.host_id, o.source_id, o.op_type
+  GROUP BY columns!(o, run_id, host_id, source_id, op_type)
 ),
 
 copied AS (
@@ -99,11 +91,7 @@ forced_types AS (
 
 costs AS (
   SELECT
-    t.run_id,
-    t.host_id,
-    t.source_id,
-    t.op_type,
-    t.number,
+    columns!(t, run_id, host_id, source_id, op_type, number),
     t.host_ps AS own_ps,
     COALESCE(f.number, 0) AS copy_number,
     COALESCE(f.sum_ps, 0) AS copies_sum_ps,
@@ -115,10 +103,7 @@ costs AS (
 SELECT
   'medium' AS severity,
   CAST(t.cost_ps AS BIGINT) AS impact_ps,
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  t.op_type,
+  columns!(t, run_id, host_id, source_id, op_type),
   CAST(t.number AS BIGINT) AS runs,
   CAST(t.own_ps AS BIGINT) AS host_ps,
   CAST(t.copy_number AS BIGINT) AS copies,

@@ -9,10 +9,9 @@
 -- formula: instructions custom-call of programs that run.
 -- columns:
 --   severity | text | Severity | info
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   instruction | text | Instruction | its name in the program
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once
@@ -21,10 +20,7 @@
 --   line | int | Line | of the source
 SELECT
   'info' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   COALESCE(i.target, 'no target') AS called,
   whole!(least!(i.times, 1000000000000000)) AS calls,

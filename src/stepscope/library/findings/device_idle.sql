@@ -22,9 +22,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Idle | idle time within the window
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   idle_share | ratio | Idle share | idle time as part of the window
 --   longest_ps | ps | Longest gap | longest stretch without work
@@ -56,10 +54,7 @@ SELECT
     ELSE 'medium'
   END AS severity,
   d.sum_idle_ps AS impact_ps,
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.device,
+  columns!(d, run_id, host_id, source_id, device),
   share!(d.sum_idle_ps, d.window_ps) AS idle_share,
   d.most_idle_ps AS longest_ps,
   d.idle_gaps AS gaps

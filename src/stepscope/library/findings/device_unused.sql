@@ -14,21 +14,14 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Executed | durations of what it executed, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   executions | int | Executions | kernels, copies, sets and ops that it executed
 --   busiest | text | Busiest | the device of the host that executed longest
 --   times | int | Times | how many times as long that one executed
 WITH ranked AS (
   SELECT
-    d.run_id,
-    d.host_id,
-    d.source_id,
-    d.device,
-    d.executions,
-    d.sum_executions_ps,
+    columns!(d, run_id, host_id, source_id, device, executions, sum_executions_ps),
     FIRST_VALUE(d.device) OVER (
       PARTITION BY d.run_id, d.host_id
       ORDER BY nulls_last!(d.sum_executions_ps DESC, d.source_id, d.device)
@@ -46,12 +39,7 @@ WITH ranked AS (
 SELECT
   'medium' AS severity,
   r.sum_executions_ps AS impact_ps,
-  r.run_id,
-  r.host_id,
-  r.source_id,
-  r.device,
-  r.executions,
-  r.busiest,
+  columns!(r, run_id, host_id, source_id, device, executions, busiest),
   whole!(CAST(r.most_ps AS DOUBLE) / r.sum_executions_ps + 0.5) AS times
 FROM ranked AS r
 WHERE r.sum_executions_ps > 0 AND r.sum_executions_ps * 100 < r.most_ps

@@ -20,7 +20,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Lost | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | time in such lines as part of the steps
 --   idle_share | ratio | Device idle | time in which the device is idle as part of the steps
@@ -38,17 +38,13 @@ WITH hosts AS (
 
 seen AS (
   SELECT
-    p.run_id,
-    p.host_id,
-    p.place_file,
-    p.place_line,
-    p.place_function,
+    columns!(p, run_id, host_id, place_file, place_line, place_function),
     COUNT(DISTINCT p.step_id) AS step_count,
     SUM(p.time_ps) AS sum_ps,
     SUM(SUM(p.time_ps)) OVER (PARTITION BY p.run_id, p.host_id) AS lines_ps
   FROM _step_purpose AS p
   WHERE p.purpose = 'device'
-  GROUP BY p.run_id, p.host_id, p.place_file, p.place_line, p.place_function
+  GROUP BY columns!(p, run_id, host_id, place_file, place_line, place_function)
 ),
 
 accelerated AS (
@@ -60,14 +56,7 @@ accelerated AS (
 
 lost AS (
   SELECT
-    t.run_id,
-    t.host_id,
-    t.place_file,
-    t.place_line,
-    t.place_function,
-    t.step_count,
-    t.sum_ps,
-    t.lines_ps,
+    columns!(t, run_id, host_id, place_file, place_line, place_function, step_count, sum_ps, lines_ps),
     h.all_ps,
     b.idle_ps,
     least!(t.lines_ps, b.idle_ps) AS lost_ps

@@ -23,8 +23,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Self | self times of the ops of the type, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   op_type | text | Op type | type of the ops
 --   share | ratio | Share | part of the time of all ops
 --   op | text | Op | name of the op
@@ -55,11 +54,7 @@ computed AS (
 
 ops AS (
   SELECT
-    c.run_id,
-    c.host_id,
-    c.on_device,
-    c.called,
-    c.op_called,
+    columns!(c, run_id, host_id, on_device, called, op_called),
     SUM(c.kind_ps) AS own_ps,
     SUM(c.kind_slices) AS number,
     MAX(CASE WHEN SUM(c.kind_ps) > 0 THEN c.on_device END) OVER (PARTITION BY c.run_id, c.host_id) AS any_device,
@@ -67,7 +62,7 @@ ops AS (
     SUM(SUM(c.kind_ps)) OVER (PARTITION BY c.run_id, c.host_id, c.on_device, c.called) AS type_ps,
     SUM(SUM(c.kind_slices)) OVER (PARTITION BY c.run_id, c.host_id, c.on_device, c.called) AS type_runs
   FROM computed AS c
-  GROUP BY c.run_id, c.host_id, c.on_device, c.called, c.op_called
+  GROUP BY columns!(c, run_id, host_id, on_device, called, op_called)
 )
 
 SELECT

@@ -11,10 +11,9 @@
 --   donors of a program after optimization, these from 64 KiB or a hundredth of its memory on.
 -- columns:
 --   severity | text | Severity | medium
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   argument | text | Argument | its name in the function, or its shape as a log says it
 --   what | text | Argument | parameter and its shape, or that JAX refused it
 --   given_bytes | bytes | Size | of the parameter on each device
@@ -24,15 +23,11 @@
 SELECT
   'medium' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   COALESCE(c.op_name, c.instruction) AS argument,
   c.what,
   c.value AS given_bytes,
-  c.share,
-  c.file,
-  c.line
+  columns!(c, share, file, line)
 FROM hlo_case AS c
 LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
 WHERE c.kind = 'donor'

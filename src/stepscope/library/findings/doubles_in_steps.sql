@@ -16,8 +16,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Self | self times of these ops, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   place | text | Place | device or host
 --   share | ratio | Share | part of the time of all ops that compute there
 --   ops | int | Ops | how many make such floats
@@ -48,13 +47,9 @@ runs AS (
 
 computed AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.place,
+    columns!(o, run_id, host_id, place),
     o.op AS op_called,
-    m.in_file,
-    m.on_line,
-    m.is_double,
+    columns!(m, in_file, on_line, is_double),
     SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place) AS all_ps,
     SUM(SUM(o.sum_self_ps)) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS double_ps,
     COUNT(*) OVER (PARTITION BY o.run_id, o.host_id, o.place, m.is_double) AS number,
@@ -72,9 +67,7 @@ computed AS (
 SELECT
   'medium' AS severity,
   CAST(r.double_ps AS BIGINT) AS impact_ps,
-  r.run_id,
-  r.host_id,
-  r.place,
+  columns!(r, run_id, host_id, place),
   share!(r.double_ps, r.all_ps) AS share,
   CAST(r.number AS BIGINT) AS ops,
   r.op_called AS op,

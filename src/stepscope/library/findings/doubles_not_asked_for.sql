@@ -9,10 +9,9 @@
 -- formula: instructions that make f64 or c128 from anything else, in programs without such a parameter.
 -- columns:
 --   severity | text | Severity | medium
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   instruction | text | Instruction | its name in the program
 --   what | text | What | opcode
 --   made_bytes | bytes | Size | of the values that it makes
@@ -22,9 +21,7 @@
 SELECT
   'medium' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   c.instruction,
   c.what,
   c.value AS made_bytes,

@@ -21,9 +21,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Could be saved | time of the op without the least time
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | device that runs it
 --   what | text | Op | line of the program, or op
 --   op | text | Name | name of the op
@@ -42,30 +40,19 @@ WITH untold AS (
 
 sums AS (
   SELECT
-    c.run_id,
-    c.host_id,
-    c.source_id,
-    c.device,
-    c.op_name,
-    c.file,
-    c.line,
-    c.bound,
-    c.peaks_by,
+    columns!(c, run_id, host_id, source_id, device, op_name, file, line, bound, peaks_by),
     SUM(c.self_ps) AS sum_ps,
     SUM(c.least_ps) AS least_sum,
     SUM(c.executions) AS runs_sum
   FROM op_cost AS c
   WHERE c.bound IS NOT NULL
-  GROUP BY c.run_id, c.host_id, c.source_id, c.device, c.op_name, c.file, c.line, c.bound, c.peaks_by
+  GROUP BY columns!(c, run_id, host_id, source_id, device, op_name, file, line, bound, peaks_by)
 )
 
 SELECT
   CASE WHEN (s.sum_ps - s.least_sum) * 5 >= w.window_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(s.sum_ps - s.least_sum AS BIGINT) AS impact_ps,
-  s.run_id,
-  s.host_id,
-  s.source_id,
-  s.device,
+  columns!(s, run_id, host_id, source_id, device),
   COALESCE(s.file || ':' || CAST(s.line AS VARCHAR), s.op_name) AS what,
   s.op_name AS op,
   CASE WHEN s.bound = 'compute' THEN 'the arithmetic' ELSE 'the memory' END AS limited_by,

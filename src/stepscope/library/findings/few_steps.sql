@@ -14,8 +14,7 @@
 -- columns:
 --   severity | text | Severity | low
 --   impact_ps | ps | Recorded | durations of these steps, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   steps | text | Steps | how many, in words
 --   advice | text | Advice | what else to do, for what recorded them
 WITH hosts AS (

@@ -9,18 +9,15 @@
 -- formula: modules of different names that have one number in one folder.
 -- columns:
 --   severity | text | Severity | low
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   programs | int | Programs | of one number
 --   named | text | Among them | two of their names
 SELECT
   'low' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   whole!(c.value) AS programs,
   c.what AS named
 FROM hlo_case AS c

@@ -10,18 +10,14 @@
 -- formula: temporaries - least heap > 1 MiB and > a tenth of the temporaries.
 -- columns:
 --   severity | text | Severity | low
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   unused_bytes | bytes | Unused | of the temporaries
 --   temp_bytes | bytes | Of | all temporaries
 SELECT
   'low' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   m.temp_bytes - m.heap_needed_bytes AS unused_bytes,
   m.temp_bytes
 FROM _dumped_program AS p

@@ -10,10 +10,9 @@
 -- formula: kernels that ptxas or AMD's backend warn of in a log beside the dump; the last line of each counts.
 -- columns:
 --   severity | text | Severity | medium
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   instruction | text | Instruction | its name in the program
 --   what | text | What | how it spills
 --   spilled_bytes | bytes | Spilled | bytes that each thread stores and loads again
@@ -23,9 +22,7 @@
 SELECT
   'medium' AS severity,
   c.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, program, module, program_id),
   c.instruction,
   c.what,
   c.value AS spilled_bytes,

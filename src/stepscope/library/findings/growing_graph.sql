@@ -23,8 +23,7 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Time | 0: it is no time of a step
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   holder | text | Variable | the graph; or the variable, with attributes of what it holds
 --   what | text | More | what holds how many more
 --   each | int | More each step | by how many it grew for each step
@@ -36,23 +35,10 @@
 --   function | text | Function | function of that line
 WITH counted AS (
   SELECT
-    h.run_id,
-    h.host_id,
-    h.source_id,
-    h.holder,
-    h.in_file,
-    h.device,
-    h.array_kind,
-    h.look,
-    h.is_last,
-    h.steps,
-    h.was_steps,
-    h.bytes,
-    h.was_bytes,
-    h.file,
-    h.line,
-    h.function,
-    h.puts,
+    columns!(h,
+      run_id, host_id, source_id, holder, in_file, device, array_kind, look, is_last, steps, was_steps, bytes,
+      was_bytes, file, line, function, puts
+    ),
     CASE WHEN h.array_kind IN ('ops', 'compiled functions') THEN h.arrays ELSE h.operations END AS many,
     CASE WHEN h.array_kind IN ('ops', 'compiled functions') THEN h.was_arrays ELSE h.was_operations END AS was_many
   FROM _held_array AS h
@@ -73,22 +59,12 @@ spans AS (
     sum_where!(c.was_many >= c.many, 1) AS shrunk
   FROM counted AS c
   WHERE c.was_many IS NOT NULL AND c.many IS NOT NULL
-  GROUP BY c.source_id, c.holder, c.in_file, c.device, c.array_kind
+  GROUP BY columns!(c, source_id, holder, in_file, device, array_kind)
 ),
 
 grown AS (
   SELECT
-    c.run_id,
-    c.host_id,
-    c.source_id,
-    c.holder,
-    c.array_kind,
-    c.many,
-    c.steps,
-    c.file,
-    c.line,
-    c.function,
-    c.puts,
+    columns!(c, run_id, host_id, source_id, holder, array_kind, many, steps, file, line, function, puts),
     whole!(CAST(c.many - s.first_many AS DOUBLE) / (c.steps - s.first_steps) + 0.5) AS each
   FROM counted AS c
   INNER JOIN spans AS s
@@ -109,9 +85,7 @@ grown AS (
 SELECT
   'medium' AS severity,
   CAST(0 AS BIGINT) AS impact_ps,
-  g.run_id,
-  g.host_id,
-  g.holder,
+  columns!(g, run_id, host_id, holder),
   CASE
     WHEN g.array_kind = 'ops' THEN
       'The graph has ' || CAST(g.each AS VARCHAR) || CASE WHEN g.each = 1 THEN ' more op' ELSE ' more ops' END
@@ -122,17 +96,13 @@ SELECT
       '`' || g.holder || '` keeps ' || CAST(g.each AS VARCHAR)
       || CASE WHEN g.each = 1 THEN ' more operation' ELSE ' more operations' END || ' of autograd''s graph'
   END AS what,
-  g.each,
-  g.many,
-  g.steps,
+  columns!(g, each, many, steps),
   CASE
     WHEN g.file IS NULL OR g.line IS NULL THEN 'Which line adds them is not known'
     ELSE
       g.file || ':' || CAST(g.line AS VARCHAR) || ' `' || COALESCE(g.function, '') || '` '
       || CASE WHEN g.puts THEN 'adds them' ELSE 'sets it' END
   END AS place,
-  g.file,
-  g.line,
-  g.function
+  columns!(g, file, line, function)
 FROM grown AS g
 ORDER BY nulls_last!(g.each DESC, g.run_id, g.host_id, g.holder, g.source_id, g.many DESC)

@@ -20,8 +20,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Time | 0: it is no time of a step
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   holder | text | Variable | variable, with attributes of what it holds
 --   step_bytes | bytes | More each step | by how much it grew for each step
 --   each | text | Arrays each step | how many arrays that are
@@ -48,23 +47,12 @@ WITH spans AS (
     sum_where!(h.was_bytes < h.bytes, 1) AS grown
   FROM _held_array AS h
   WHERE h.holder IS NOT NULL
-  GROUP BY h.source_id, h.holder, h.in_file, h.device, h.array_kind
+  GROUP BY columns!(h, source_id, holder, in_file, device, array_kind)
 ),
 
 grown AS (
   SELECT
-    h.run_id,
-    h.host_id,
-    h.source_id,
-    h.holder,
-    h.bytes,
-    h.steps,
-    h.device,
-    h.available,
-    h.file,
-    h.line,
-    h.function,
-    h.puts,
+    columns!(h, run_id, host_id, source_id, holder, bytes, steps, device, available, file, line, function, puts),
     h.steps - s.first_steps AS more_steps,
     h.bytes - s.first_bytes AS more_bytes,
     h.arrays - s.first_arrays AS more_arrays
@@ -85,17 +73,7 @@ grown AS (
 
 rated AS (
   SELECT
-    g.run_id,
-    g.host_id,
-    g.source_id,
-    g.holder,
-    g.bytes,
-    g.steps,
-    g.device,
-    g.file,
-    g.line,
-    g.function,
-    g.puts,
+    columns!(g, run_id, host_id, source_id, holder, bytes, steps, device, file, line, function, puts),
     mean!(g.more_bytes, g.more_steps) AS rate,
     whole!(CAST(g.more_arrays AS DOUBLE) / g.more_steps + 0.5) AS arrays_rate,
     CASE
@@ -109,9 +87,7 @@ rated AS (
 SELECT
   CASE WHEN r.lasts >= 1000000 THEN 'low' WHEN r.lasts >= 10000 THEN 'medium' ELSE 'high' END AS severity,
   CAST(0 AS BIGINT) AS impact_ps,
-  r.run_id,
-  r.host_id,
-  r.holder,
+  columns!(r, run_id, host_id, holder),
   r.rate AS step_bytes,
   CASE
     WHEN r.arrays_rate < 1 THEN 'in arrays that get larger'
@@ -135,9 +111,6 @@ SELECT
       END
       || ' more steps'
   END AS left,
-  r.device,
-  r.file,
-  r.line,
-  r.function
+  columns!(r, device, file, line, function)
 FROM rated AS r
 ORDER BY nulls_last!(r.rate DESC, r.run_id, r.host_id, r.holder, r.device, r.source_id, r.bytes DESC)

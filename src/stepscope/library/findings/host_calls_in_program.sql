@@ -10,10 +10,9 @@
 -- formula: custom calls of Python or host callbacks, and infeeds and outfeeds.
 -- columns:
 --   severity | text | Severity | medium
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   instruction | text | Instruction | its name in the program
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once
@@ -22,10 +21,7 @@
 --   line | int | Line | of the source
 SELECT
   'medium' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   COALESCE(i.target, i.opcode) AS called,
   whole!(least!(i.times, 1000000000000000)) AS calls,

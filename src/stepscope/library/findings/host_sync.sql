@@ -20,7 +20,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Lost | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host that blocks
 --   waits | int | Calls | calls that block
 --   sync_share | ratio | Share of steps | blocking as part of the steps
@@ -56,11 +56,7 @@ accelerated AS (
 
 lost AS (
   SELECT
-    b.run_id,
-    b.host_id,
-    b.all_ps,
-    b.wait_ps,
-    b.number,
+    columns!(b, run_id, host_id, all_ps, wait_ps, number),
     i.idle_ps,
     least!(b.wait_ps, i.idle_ps) AS lost_ps
   FROM blocked AS b

@@ -15,8 +15,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | In doubt | length of the source's steps
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | number of the source
 --   path | text | Source | path as given
 --   events_seen | int | Seen | events in the file
@@ -41,12 +40,7 @@ cuts AS (
 SELECT
   CASE WHEN o.error IS NOT NULL OR o.events_lost * 10 >= o.events_seen THEN 'high' ELSE 'medium' END AS severity,
   CAST(COALESCE(p.sum_ps, 0) AS BIGINT) AS impact_ps,
-  o.run_id,
-  o.host_id,
-  o.source_id,
-  o.path,
-  o.events_seen,
-  o.events_lost,
+  columns!(o, run_id, host_id, source_id, path, events_seen, events_lost),
   CASE
     WHEN o.events_lost > 0
       THEN 'lost ' || CAST(o.events_lost AS VARCHAR) || ' of ' || CAST(o.events_seen AS VARCHAR)

@@ -23,7 +23,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Could be saved | waiting for input within the steps that averages include
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host that waits
 --   steps | int | Steps | steps that averages include
 --   wait_share | ratio | Share of steps | waiting as part of the steps
@@ -87,14 +87,9 @@ judged AS (
 
 shares AS (
   SELECT
-    w.run_id,
-    w.host_id,
-    w.steps,
-    w.wait_ps,
+    columns!(w, run_id, host_id, steps, wait_ps),
     share!(w.wait_ps, w.all_ps) AS wait_share,
-    w.slices_wait_ps,
-    w.by_torch,
-    w.by_session,
+    columns!(w, slices_wait_ps, by_torch, by_session),
     i.most_idle
   FROM waited AS w
   LEFT JOIN idle AS i ON i.run_id = w.run_id AND i.host_id = w.host_id
@@ -107,10 +102,7 @@ SELECT
     ELSE 'medium'
   END AS severity,
   CAST(s.wait_ps AS BIGINT) AS impact_ps,
-  s.run_id,
-  s.host_id,
-  s.steps,
-  s.wait_share,
+  columns!(s, run_id, host_id, steps, wait_share),
   mean!(s.wait_ps, s.steps) AS mean_wait_ps,
   n.branch_name AS stage,
   n.user_stage,

@@ -9,10 +9,9 @@
 -- formula: constants of a program >= 1 MiB and >= a tenth of its memory; instructions from 64 KiB on.
 -- columns:
 --   severity | text | Severity | medium
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   instruction | text | Instruction | its name in the program
 --   shape | text | Shape | what it holds
 --   held_bytes | bytes | Size | of the constant
@@ -29,10 +28,7 @@ WITH held AS (
 
 SELECT
   'medium' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   i.shape,
   i.shape_bytes AS held_bytes,

@@ -10,10 +10,9 @@
 --   at least a tenth of what the heaviest does.
 -- columns:
 --   severity | text | Severity | info
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   instruction | text | Instruction | its name in the program
 --   trips | int | Trips | how often it goes round; none where that is unknown
 --   moved_bytes | bytes | Moved | bytes that all its trips move in a run
@@ -39,10 +38,7 @@ works AS (
 
 SELECT
   'info' AS severity,
-  i.run_id,
-  i.program,
-  i.module,
-  i.program_id,
+  columns!(i, run_id, program, module, program_id),
   i.name AS instruction,
   whole!(least!(i.trip_count, 1000000000000000)) AS trips,
   i.run_bytes AS moved_bytes,

@@ -9,18 +9,14 @@
 -- formula: flops with all known trips > 2 x the flops that XLA counts.
 -- columns:
 --   severity | text | Severity | info
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   run_flops | flop | Flops | of a run, with all trips
 --   xla_flops | flop | By XLA | as XLA counts them, custom calls as nothing
 SELECT
   'info' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   m.run_flops,
   CASE WHEN m.flops > 0 THEN m.flops ELSE 0.0 END AS xla_flops
 FROM _dumped_program AS p

@@ -10,18 +10,14 @@
 -- formula: loops without known_trip_count that do not count from one constant to another.
 -- columns:
 --   severity | text | Severity | info
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   open_loops | int | Loops | without a known trip count
 --   loops | int | Of | loops of the program
 SELECT
   'info' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   whole!(
     least!(m.run_open_loops, 1000000000000000)
   ) AS open_loops,

@@ -9,18 +9,14 @@
 -- formula: copies and transposes >= 10, and more than a tenth of the instructions.
 -- columns:
 --   severity | text | Severity | low
---   run_id | text | Run | run of the source
+--   run_id
 --   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module | text | Module | name of the HLO module
---   program_id | text | Id | its number in the process that compiled it
+--   module, program_id
 --   copies | int | Copies | copies and transposes in the program
 --   instructions | int | Of | instructions of the program
 SELECT
   'low' AS severity,
-  p.run_id,
-  p.program,
-  p.module,
-  p.program_id,
+  columns!(p, run_id, program, module, program_id),
   m.copies,
   m.instructions
 FROM _dumped_program AS p

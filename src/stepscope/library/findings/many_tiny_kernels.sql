@@ -21,9 +21,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Between kernels | idle time in gaps shorter than 100 µs
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | name of the device
 --   kernels | int | Slices | slices of work
 --   mean_ps | ps | Mean | mean duration within the window
@@ -33,10 +31,7 @@
 SELECT
   CASE WHEN d.sum_idle_ps * 2 >= d.window_ps THEN 'high' ELSE 'medium' END AS severity,
   d.short_idle_ps AS impact_ps,
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.device,
+  columns!(d, run_id, host_id, source_id, device),
   d.work_slices AS kernels,
   mean!(d.sum_work_ps, d.work_slices) AS mean_ps,
   d.short_gaps AS gaps,

@@ -18,9 +18,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Listing | time within the window in which at least one runs
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
 WITH labels AS (
@@ -48,10 +46,7 @@ cut AS (
 
 ordered AS (
   SELECT
-    c.source_id,
-    c.runs,
-    c.from_ps,
-    c.to_ps,
+    columns!(c, source_id, runs, from_ps, to_ps),
     covered!(c.to_ps, c.from_ps, c.id, c.source_id, c.piece_id) AS covered_ps
   FROM cut AS c
 ),
@@ -69,9 +64,7 @@ listings AS (
 SELECT
   CASE WHEN l.listing_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
   l.listing_ps AS impact_ps,
-  w.run_id,
-  w.host_id,
-  w.source_id,
+  columns!(w, run_id, host_id, source_id),
   CAST(l.number AS BIGINT) AS runs,
   share!(l.listing_ps, w.window_ps) AS share
 FROM listings AS l

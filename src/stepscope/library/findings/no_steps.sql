@@ -15,17 +15,14 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Capture | length of the capture
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   source_id | int | Source | number of the source
 --   path | text | Source | path as given
 --   advice | text | Advice | what to do, for what recorded it
 SELECT
   'medium' AS severity,
   s.dur_ps AS impact_ps,
-  s.run_id,
-  s.host_id,
-  s.source_id,
+  columns!(s, run_id, host_id, source_id),
   o.path,
   CASE
     WHEN o.framework = 'pytorch'

@@ -109,9 +109,7 @@ stepped AS (
 
 counted AS (
   SELECT
-    k.place,
-    k.op,
-    k.called,
+    columns!(k, place, op, called),
     CASE WHEN k.closed = 'other' OR (k.closed = 'compiled' AND h.shown_source IS NULL) THEN 1 ELSE 0 END AS hides,
     s.dur_ps,
     COALESCE(s.op_self_ps, s.self_ps) AS own_ps
@@ -125,9 +123,7 @@ counted AS (
 
 ops AS (
   SELECT
-    c.place,
-    c.op,
-    c.called,
+    columns!(c, place, op, called),
     sum_where!(c.hides = 1 AND c.own_ps * 2 >= c.dur_ps, c.own_ps) AS unseen_ps,
     sum_where!(c.hides = 1 AND c.own_ps * 2 >= c.dur_ps, 1) AS number,
     SUM(SUM(c.own_ps)) OVER (PARTITION BY c.place) AS place_ps

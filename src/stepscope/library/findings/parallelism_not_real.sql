@@ -17,37 +17,26 @@
 -- columns:
 --   severity | text | Severity | low
 --   impact_ps | ps | One by one | time in which at least one row was at work
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   rows_drawn | int | Rows | rows of the timeline that hold its work
 --   concurrency | float | In parallel | mean number of rows at work while any is
 WITH tracks AS (
   SELECT
-    l.run_id,
-    l.host_id,
-    l.source_id,
-    l.place,
-    l.device,
+    columns!(l, run_id, host_id, source_id, place, device),
     COUNT(*) AS rows_drawn,
     SUM(l.sum_busy_ps) AS rows_ps
   FROM track_sum AS l
   INNER JOIN track_place AS p ON p.track_id = l.track_id
   WHERE p.track_kind IN ('lane', 'device_stream')
-  GROUP BY l.run_id, l.host_id, l.source_id, l.place, l.device
+  GROUP BY columns!(l, run_id, host_id, source_id, place, device)
 )
 
 SELECT
   'low' AS severity,
   d.sum_busy_ps AS impact_ps,
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  t.place,
-  t.device,
-  t.rows_drawn,
+  columns!(t, run_id, host_id, source_id, place, device, rows_drawn),
   share!(t.rows_ps, d.sum_busy_ps) AS concurrency
 FROM tracks AS t
 INNER JOIN device_sum AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device

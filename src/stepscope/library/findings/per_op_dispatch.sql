@@ -23,7 +23,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Launching | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | launching as part of the steps
 --   launches | int | Calls | calls of the framework in a mean step
@@ -49,9 +49,7 @@ SELECT
   l.host_id,
   share!(l.label_ps, l.steps_ps) AS share,
   mean!(c.launch_count, n.step_count) AS launches,
-  l.file,
-  l.line,
-  l.function,
+  columns!(l, file, line, function),
   share!(l.line_ps, l.label_ps) AS line_share
 FROM _label_line AS l
 INNER JOIN _launch_sum AS c ON c.run_id = l.run_id AND c.host_id = l.host_id

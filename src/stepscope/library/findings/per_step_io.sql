@@ -15,7 +15,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Storing and logging | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | that time as part of the steps
 --   purpose | text | What for | checkpoint, summary or log
@@ -33,18 +33,13 @@ WITH hosts AS (
 
 seen AS (
   SELECT
-    p.run_id,
-    p.host_id,
-    p.purpose,
-    p.place_file,
-    p.place_line,
-    p.place_function,
+    columns!(p, run_id, host_id, purpose, place_file, place_line, place_function),
     COUNT(DISTINCT p.step_id) AS step_count,
     SUM(p.time_ps) AS sum_ps,
     SUM(SUM(p.time_ps)) OVER (PARTITION BY p.run_id, p.host_id) AS lines_ps
   FROM _step_purpose AS p
   WHERE p.purpose <> 'device'
-  GROUP BY p.run_id, p.host_id, p.purpose, p.place_file, p.place_line, p.place_function
+  GROUP BY columns!(p, run_id, host_id, purpose, place_file, place_line, place_function)
 )
 
 SELECT

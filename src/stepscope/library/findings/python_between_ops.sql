@@ -23,7 +23,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Python | time of the steps in which Python ran and no op
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | Python as part of the steps
 --   file | text | File | file of the program
@@ -57,9 +57,7 @@ called AS (
 
 hosts AS (
   SELECT
-    l.run_id,
-    l.host_id,
-    l.all_ps,
+    columns!(l, run_id, host_id, all_ps),
     CASE
       WHEN c.called_ps IS NULL THEN l.labelled_ps
       WHEN c.called_ps >= l.labelled_ps THEN 0
@@ -73,9 +71,7 @@ seen AS (
   SELECT
     y.run_id AS of_run,
     y.host_id AS of_host,
-    y.place_file,
-    y.place_line,
-    y.place_function,
+    columns!(y, place_file, place_line, place_function),
     SUM(y.time_ps) AS line_ps,
     SUM(y.samples) AS number,
     SUM(SUM(y.time_ps)) OVER (PARTITION BY y.run_id, y.host_id) AS lines_ps,
@@ -92,7 +88,7 @@ seen AS (
         OR y.module LIKE 'jax%' OR y.module LIKE 'torch%'
       )
     )
-  GROUP BY y.run_id, y.host_id, y.place_file, y.place_line, y.place_function
+  GROUP BY columns!(y, run_id, host_id, place_file, place_line, place_function)
 )
 
 SELECT

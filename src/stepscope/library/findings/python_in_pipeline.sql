@@ -20,19 +20,14 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | In Python | time within the window in which at least one call runs
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   op | text | Op | name of the op
 --   op_type | text | Op type | EagerPyFunc, PyFunc, PyFuncStateless, pure_callback, io_callback, …
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
 WITH cut AS (
   SELECT
-    o.slice_id,
-    o.source_id,
-    o.op,
-    o.op_type,
+    columns!(o, slice_id, source_id, op, op_type),
     w.piece_id,
     greatest!(w.open_ps, o.ts_ps) AS from_ps,
     least!(w.close_ps, o.end_ps) AS to_ps
@@ -48,20 +43,14 @@ WITH cut AS (
 
 ordered AS (
   SELECT
-    c.source_id,
-    c.op,
-    c.op_type,
-    c.from_ps,
-    c.to_ps,
+    columns!(c, source_id, op, op_type, from_ps, to_ps),
     covered!(c.to_ps, c.from_ps, c.slice_id, c.source_id, c.op, c.op_type, c.piece_id) AS covered_ps
   FROM cut AS c
 ),
 
 calls AS (
   SELECT
-    o.source_id,
-    o.op,
-    o.op_type,
+    columns!(o, source_id, op, op_type),
     COUNT(*) AS runs,
     sum!(uncovered!(o.covered_ps, o.from_ps, o.to_ps)) AS in_python_ps
   FROM ordered AS o
@@ -71,12 +60,8 @@ calls AS (
 SELECT
   CASE WHEN c.in_python_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
   c.in_python_ps AS impact_ps,
-  w.run_id,
-  w.host_id,
-  w.source_id,
-  c.op,
-  c.op_type,
-  c.runs,
+  columns!(w, run_id, host_id, source_id),
+  columns!(c, op, op_type, runs),
   share!(c.in_python_ps, w.window_ps) AS share
 FROM calls AS c
 INNER JOIN step_window AS w ON w.source_id = c.source_id

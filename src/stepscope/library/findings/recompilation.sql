@@ -19,8 +19,7 @@
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Compile steps | durations of the steps that compile
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   steps | int | Compiling | steps that compile
 --   all_steps | int | Steps | steps recorded
 --   last_step | int | Last | number of the last one

@@ -22,8 +22,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Time | durations of these calls
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   function | text | Function | function that was traced or compiled
 --   place | text | Called | the program's line that called it
 --   changed | text | New each time | what was new, and what it was in the last of these calls
@@ -32,9 +31,7 @@
 SELECT
   CASE WHEN c.steps >= 3 THEN 'high' WHEN c.steps >= 1 THEN 'medium' ELSE 'low' END AS severity,
   c.total_ps AS impact_ps,
-  c.run_id,
-  c.host_id,
-  c.function,
+  columns!(c, run_id, host_id, function),
   CASE
     WHEN c.call_file IS NULL THEN 'from a line that is not known'
     ELSE 'in ' || c.call_file || ':' || CAST(c.call_line AS VARCHAR) || ' `' || COALESCE(c.call_function, '') || '`'

@@ -17,16 +17,14 @@
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Doubtful | durations of the launches, added up
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   run_id, host_id, source_id
 --   device | text | Device | device that was launched on
 --   launches | int | Launches | slices that show launches
 WITH launched AS (
   SELECT o.run_id, o.host_id, o.source_id, o.device, SUM(o.sum_dur_ps) AS launch_ps, SUM(o.slices) AS number
   FROM op_sum AS o
   WHERE o.place = 'launch' AND o.device_kind <> 'cpu'
-  GROUP BY o.run_id, o.host_id, o.source_id, o.device
+  GROUP BY columns!(o, run_id, host_id, source_id, device)
 ),
 
 executed AS (
@@ -39,10 +37,7 @@ executed AS (
 SELECT
   'medium' AS severity,
   CAST(l.launch_ps AS BIGINT) AS impact_ps,
-  l.run_id,
-  l.host_id,
-  l.source_id,
-  l.device,
+  columns!(l, run_id, host_id, source_id, device),
   CAST(l.number AS BIGINT) AS launches
 FROM launched AS l
 LEFT JOIN executed AS e ON e.source_id = l.source_id

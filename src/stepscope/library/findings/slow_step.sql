@@ -19,8 +19,7 @@
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Above the median | time of the slow steps above the median
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
+--   run_id, host_id
 --   kind | text | Kind | kind of the steps
 --   slow_steps | int | Slow | steps over twice the median
 --   steps | int | Steps | steps of that kind
@@ -29,11 +28,7 @@
 --   longest_step | int | Longest step | its number
 WITH ranked AS (
   SELECT
-    s.run_id,
-    s.host_id,
-    s.kind,
-    s.step,
-    s.dur_ps,
+    columns!(s, run_id, host_id, kind, step, dur_ps),
     ROW_NUMBER() OVER (
       PARTITION BY s.run_id, s.host_id, s.kind ORDER BY nulls_last!(s.dur_ps, s.id)
     ) AS place,
@@ -50,9 +45,7 @@ medians AS (
 
 kinds AS (
   SELECT
-    r.run_id,
-    r.host_id,
-    r.kind,
+    columns!(r, run_id, host_id, kind),
     m.half_ps,
     COUNT(*) AS number,
     SUM(r.dur_ps) AS sum_ps,
@@ -68,9 +61,7 @@ kinds AS (
 SELECT
   CASE WHEN k.above_ps * 5 >= k.sum_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(k.above_ps AS BIGINT) AS impact_ps,
-  k.run_id,
-  k.host_id,
-  k.kind,
+  columns!(k, run_id, host_id, kind),
   CAST(k.slow AS BIGINT) AS slow_steps,
   k.number AS steps,
   k.half_ps AS median_ps,

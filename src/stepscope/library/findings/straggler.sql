@@ -74,13 +74,7 @@ judged AS (
     s.participant,
     p.first_host,
     p.span_ps,
-    s.number,
-    s.most_seen,
-    s.lasts,
-    s.all_caused,
-    s.caused,
-    s.own_wait,
-    s.others_wait
+    columns!(s, number, most_seen, lasts, all_caused, caused, own_wait, others_wait)
   FROM sums AS s
   INNER JOIN spans AS p ON p.run_id = s.run_id AND p.participant = s.participant
   WHERE
@@ -112,9 +106,7 @@ errors AS (
 
 more AS (
   SELECT
-    p.run_id,
-    p.participant,
-    p.label,
+    columns!(p, run_id, participant, label),
     p.part_ps - p.others_ps AS beyond_ps,
     ROW_NUMBER() OVER (
       PARTITION BY p.run_id, p.participant ORDER BY nulls_last!(p.part_ps - p.others_ps DESC, p.label)

@@ -29,9 +29,7 @@
 --   times_mean | float | Times the mean | the first over the second
 WITH ranks_of AS (
   SELECT
-    c.run_id,
-    c.group_name,
-    c.participant,
+    columns!(c, run_id, group_name, participant),
     MIN(c.host_id) AS first_host,
     COUNT(*) AS number,
     CAST(SUM(c.elements_out) AS DOUBLE) AS total_out,
@@ -43,25 +41,14 @@ WITH ranks_of AS (
 
 means AS (
   SELECT
-    r.run_id,
-    r.group_name,
-    r.participant,
-    r.first_host,
-    r.number,
-    r.total_dur,
+    columns!(r, run_id, group_name, participant, first_host, number, total_dur),
     mean!(r.total_out, r.number) AS mean_out
   FROM ranks_of AS r
 ),
 
 beside AS (
   SELECT
-    m.run_id,
-    m.group_name,
-    m.participant,
-    m.first_host,
-    m.number,
-    m.total_dur,
-    m.mean_out,
+    columns!(m, run_id, group_name, participant, first_host, number, total_dur, mean_out),
     COUNT(*) OVER (PARTITION BY m.run_id, m.group_name) AS ranks_seen,
     MIN(m.number) OVER (PARTITION BY m.run_id, m.group_name) AS least_number,
     SUM(m.mean_out) OVER (PARTITION BY m.run_id, m.group_name) AS sum_out,

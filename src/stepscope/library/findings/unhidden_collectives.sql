@@ -33,17 +33,14 @@ WITH all_steps AS (
 
 talking AS (
   SELECT
-    c.run_id,
-    c.participant,
-    c.host_id,
-    c.source_id,
+    columns!(c, run_id, participant, host_id, source_id),
     SUM(c.exposed_ps) AS shown,
     SUM(c.hidden_ps) AS under,
     SUM(c.wait_ps) AS waited,
     SUM(c.seen_ps) AS taken
   FROM communication_step AS c
   WHERE c.averaged
-  GROUP BY c.run_id, c.participant, c.host_id, c.source_id
+  GROUP BY columns!(c, run_id, participant, host_id, source_id)
 ),
 
 sums AS (

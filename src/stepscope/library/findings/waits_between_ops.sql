@@ -15,7 +15,7 @@
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Waiting | time of the steps
---   run_id | text | Run | run of the source
+--   run_id
 --   host_id | text | Host | host
 --   share | ratio | Share of steps | that time as part of the steps
 --   file | text | File | file of the program
@@ -25,18 +25,12 @@
 WITH storing AS (
   SELECT p.run_id AS of_run, p.host_id AS of_host, p.place_file, p.place_line
   FROM _step_purpose AS p
-  GROUP BY p.run_id, p.host_id, p.place_file, p.place_line
+  GROUP BY columns!(p, run_id, host_id, place_file, place_line)
 ),
 
 waiting AS (
   SELECT
-    l.run_id,
-    l.host_id,
-    l.steps_ps,
-    l.file,
-    l.line,
-    l.function,
-    l.line_ps,
+    columns!(l, run_id, host_id, steps_ps, file, line, function, line_ps),
     SUM(l.line_ps) OVER (PARTITION BY l.run_id, l.host_id) AS all_ps
   FROM _label_line AS l
   LEFT JOIN storing AS s
@@ -54,9 +48,7 @@ SELECT
   w.run_id,
   w.host_id,
   share!(w.all_ps, w.steps_ps) AS share,
-  w.file,
-  w.line,
-  w.function,
+  columns!(w, file, line, function),
   share!(w.line_ps, w.all_ps) AS line_share
 FROM waiting AS w
 WHERE w.all_ps * 10 >= w.steps_ps

@@ -4,8 +4,7 @@
 -- reads: _computing_op
 -- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   place | text | device or host
 --   op_type | text | type of the op
 --   op_name | text | name of the op
@@ -14,15 +13,9 @@
 --   own_ps | ps | their own time
 --   runs | int | how many slices
 SELECT
-  r.run_id,
-  r.host_id,
-  r.place,
-  r.op_type,
-  r.op_name,
-  r.name,
-  r.class,
+  columns!(r, run_id, host_id, place, op_type, op_name, name, class),
   sum!(r.kind_ps) AS own_ps,
   sum!(r.slices) AS runs
 FROM _computing_op AS r
-GROUP BY r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class
+GROUP BY columns!(r, run_id, host_id, place, op_type, op_name, name, class)
 ORDER BY nulls_last!(r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class)

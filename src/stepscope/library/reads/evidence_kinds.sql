@@ -4,7 +4,7 @@
 -- reads: rollup_op, track_place
 -- notes: Of the kinds that lie in slices of many threads. What is not there need not be looked for.
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   on_devices | int | 1 when ops ran on devices
 --   devices | int | on how many of them
 --   on_hosts | int | 1 when ops ran on threads of the host

@@ -5,8 +5,7 @@
 -- notes: Programs that recordings keep, and the last stages of dumps. Costs are of one execution, loops in it as often
 --   as they go round.
 -- columns:
---   run_id | text | run of the source
---   source_id | int | source it was read from
+--   run_id, source_id
 --   module_id | int | its program
 --   recorded | bool | true when a recording keeps the program, false when a dump does
 --   program_id | text | number of the program
@@ -26,21 +25,14 @@
 --   in_file | text | file of the innermost Python call that made it
 --   on_line | int | line in that file
 SELECT
-  h.run_id,
-  h.source_id,
-  h.module_id,
+  columns!(h, run_id, source_id, module_id),
   h.pass_id IS NULL AS recorded,
   h.program_id,
   h.module,
   m.file,
   h.computation,
   c.is_entry,
-  h.name,
-  h.opcode,
-  h.calls_json,
-  h.run_flops,
-  h.run_transcendentals,
-  h.run_bytes,
+  columns!(h, name, opcode, calls_json, run_flops, run_transcendentals, run_bytes),
   h.run_custom_calls = 0 AND h.run_open_loops = 0 AS is_known,
   h.trip_count,
   h.op_name,

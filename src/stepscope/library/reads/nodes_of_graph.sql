@@ -11,9 +11,7 @@
 --   device | text | device asked for or placed on
 --   placement_json | text | small attributes, where they name an XLA cluster; NULL otherwise
 SELECT
-  n.name,
-  n.op_type,
-  n.device,
+  columns!(n, name, op_type, device),
   CASE WHEN n.args_json LIKE '%XlaCluster%' THEN n.args_json END AS placement_json
 FROM node AS n
 WHERE n.source_id = $source_id AND n.graph = $graph

@@ -5,13 +5,10 @@
 -- parameters:
 --   names | texts | names
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   op_name | text | one of the names
 SELECT
-  r.run_id,
-  r.host_id,
-  r.op_name
+  columns!(r, run_id, host_id, op_name)
 FROM _computing_op AS r
 WHERE r.op_name IN $names
 GROUP BY r.run_id, r.host_id, r.op_name

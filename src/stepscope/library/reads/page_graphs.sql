@@ -3,7 +3,7 @@
 -- question: Which graphs are there, and how large is each?
 -- reads: node, source
 -- columns:
---   run_id | text | run
+--   run_id
 --   source_id | int | source that has it
 --   graph | text | which graph of the source
 --   nodes | int | its nodes

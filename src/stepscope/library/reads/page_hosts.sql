@@ -3,8 +3,7 @@
 -- question: Which hosts are there?
 -- reads: host
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   name | text | its name as found
 SELECT h.run_id, h.host_id, h.name
 FROM host AS h

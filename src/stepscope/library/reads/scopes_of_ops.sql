@@ -5,16 +5,13 @@
 -- notes: A scope is the name of an op up to its last slash, so without the characters at its end that are no slash. Ops
 --   without a slash are left out.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   place | text | device or host
 --   scope | text | the scope, with its last slash
 --   own_ps | ps | own time of its ops
 WITH scoped AS (
   SELECT
-    r.run_id,
-    r.host_id,
-    r.place,
+    columns!(r, run_id, host_id, place),
     RTRIM(r.op_name, REPLACE(r.op_name, '/', '')) AS scope,
     r.kind_ps AS took_ps
   FROM _computing_op AS r
@@ -22,11 +19,8 @@ WITH scoped AS (
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
-  s.place,
-  s.scope,
+  columns!(s, run_id, host_id, place, scope),
   sum!(s.took_ps) AS own_ps
 FROM scoped AS s
-GROUP BY s.run_id, s.host_id, s.place, s.scope
+GROUP BY columns!(s, run_id, host_id, place, scope)
 ORDER BY nulls_last!(s.run_id, s.host_id, s.place, s.scope)

@@ -7,7 +7,7 @@
 -- parameters:
 --   modules | texts | modules to look at
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   track_id | int | its thread
 --   ts_ps | ps | start
 --   dur_ps | ps | duration
@@ -19,11 +19,7 @@
 --   device | text | device it ran on
 WITH named AS (
   SELECT
-    s.id,
-    s.source_id,
-    s.track_id,
-    s.ts_ps,
-    s.dur_ps,
+    columns!(s, id, source_id, track_id, ts_ps, dur_ps),
     s.op_name AS instruction,
     s.name,
     arg!(s.args_json, hlo_module) AS hlo_module
@@ -32,14 +28,9 @@ WITH named AS (
 )
 
 SELECT
-  n.source_id,
-  n.track_id,
-  n.ts_ps,
-  n.dur_ps,
+  columns!(n, source_id, track_id, ts_ps, dur_ps),
   o.self_ps,
-  n.hlo_module,
-  n.instruction,
-  n.name,
+  columns!(n, hlo_module, instruction, name),
   o.place,
   o.device
 FROM named AS n
@@ -47,11 +38,7 @@ INNER JOIN op_slice AS o ON o.slice_id = n.id
 WHERE n.hlo_module IN $modules AND n.instruction IS NOT NULL
 UNION ALL
 SELECT
-  s.source_id,
-  s.track_id,
-  s.ts_ps,
-  s.dur_ps,
-  s.self_ps,
+  columns!(s, source_id, track_id, ts_ps, dur_ps, self_ps),
   NULL AS hlo_module,
   NULL AS instruction,
   s.name,

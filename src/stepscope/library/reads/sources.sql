@@ -3,9 +3,7 @@
 -- question: What was read, and from where?
 -- reads: source
 -- columns:
---   source_id | int | number of the source
---   run_id | text | its run
---   host_id | text | its host
+--   source_id, run_id, host_id
 --   path | text | where it was read
 --   format | text | its format
 --   producer | text | what wrote it

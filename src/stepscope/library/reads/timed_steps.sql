@@ -4,8 +4,7 @@
 -- reads: step
 -- columns:
 --   source_id | int | source it was recovered from
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   run_id, host_id
 --   id | int | number of the step
 --   ts_ps | ps | start
 --   dur_ps | ps | duration

@@ -5,8 +5,7 @@
 -- notes: A row for each host and place. The type of an op is its name where it has none, and its name that of its
 --   slices where it has none either. Of types, and of ops, that take as long, the last one in alphabetical order.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   place | text | device or host
 --   kind | text | the type
 --   longest_op | text | the op of the type that computes longest
@@ -16,9 +15,7 @@
 --   all_runs | int | slices of all types
 WITH named AS (
   SELECT
-    r.run_id,
-    r.host_id,
-    r.place,
+    columns!(r, run_id, host_id, place),
     COALESCE(NULLIF(r.op_type, ''), NULLIF(r.op_name, ''), r.name) AS kind,
     COALESCE(NULLIF(r.op_name, ''), r.name) AS called,
     r.kind_ps AS took_ps,
@@ -28,37 +25,25 @@ WITH named AS (
 
 called_ops AS (
   SELECT
-    n.run_id,
-    n.host_id,
-    n.place,
-    n.kind,
-    n.called,
+    columns!(n, run_id, host_id, place, kind, called),
     SUM(n.took_ps) AS called_ps,
     SUM(n.number) AS called_runs
   FROM named AS n
-  GROUP BY n.run_id, n.host_id, n.place, n.kind, n.called
+  GROUP BY columns!(n, run_id, host_id, place, kind, called)
 ),
 
 kinds AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.place,
-    o.kind,
+    columns!(o, run_id, host_id, place, kind),
     SUM(o.called_ps) AS sum_ps,
     SUM(o.called_runs) AS sum_runs
   FROM called_ops AS o
-  GROUP BY o.run_id, o.host_id, o.place, o.kind
+  GROUP BY columns!(o, run_id, host_id, place, kind)
 ),
 
 ranked AS (
   SELECT
-    k.run_id,
-    k.host_id,
-    k.place,
-    k.kind,
-    k.sum_ps,
-    k.sum_runs,
+    columns!(k, run_id, host_id, place, kind, sum_ps, sum_runs),
     SUM(k.sum_ps) OVER (PARTITION BY k.run_id, k.host_id, k.place) AS whole_ps,
     SUM(k.sum_runs) OVER (PARTITION BY k.run_id, k.host_id, k.place) AS whole_runs,
     ROW_NUMBER() OVER (
@@ -70,28 +55,18 @@ ranked AS (
 
 tops AS (
   SELECT
-    k.run_id,
-    k.host_id,
-    k.place,
-    k.kind,
-    k.sum_ps,
-    k.whole_ps,
-    k.sum_runs,
-    k.whole_runs,
+    columns!(k, run_id, host_id, place, kind, sum_ps, whole_ps, sum_runs, whole_runs),
     MAX(o.called_ps) AS most_ps
   FROM ranked AS k
   INNER JOIN
     called_ops AS o
     ON o.run_id = k.run_id AND o.host_id = k.host_id AND o.place = k.place AND o.kind = k.kind
   WHERE k.nth = 1
-  GROUP BY k.run_id, k.host_id, k.place, k.kind, k.sum_ps, k.whole_ps, k.sum_runs, k.whole_runs
+  GROUP BY columns!(k, run_id, host_id, place, kind, sum_ps, whole_ps, sum_runs, whole_runs)
 )
 
 SELECT
-  t.run_id,
-  t.host_id,
-  t.place,
-  t.kind,
+  columns!(t, run_id, host_id, place, kind),
   MAX(o.called) AS longest_op,
   CAST(t.sum_ps AS BIGINT) AS own_ps,
   CAST(t.whole_ps AS BIGINT) AS all_own_ps,
@@ -101,5 +76,5 @@ FROM tops AS t
 INNER JOIN
   called_ops AS o
   ON o.run_id = t.run_id AND o.host_id = t.host_id AND o.place = t.place AND o.kind = t.kind AND o.called_ps = t.most_ps
-GROUP BY t.run_id, t.host_id, t.place, t.kind, t.sum_ps, t.whole_ps, t.sum_runs, t.whole_runs
+GROUP BY columns!(t, run_id, host_id, place, kind, sum_ps, whole_ps, sum_runs, whole_runs)
 ORDER BY nulls_last!(t.run_id, t.host_id, t.place)

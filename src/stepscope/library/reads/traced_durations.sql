@@ -3,8 +3,7 @@
 -- question: How long did the steps of each host, and the calls that mark them, take with and without a profiler?
 -- reads: counter
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   of_call | bool | it is the call within the step
 --   series | text | traced_ns or untraced_ns
 --   value | float | duration in nanoseconds

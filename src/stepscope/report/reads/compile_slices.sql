@@ -16,11 +16,7 @@
 --   self_ps | ps | duration without what lies on top of it
 WITH backends AS (
   SELECT
-    s.id,
-    s.source_id,
-    s.track_id,
-    s.parent_id,
-    s.depth,
+    columns!(s, id, source_id, track_id, parent_id, depth),
     s.ts_ps AS from_ps,
     s.ts_ps + s.dur_ps AS to_ps,
     COALESCE(
@@ -37,11 +33,7 @@ WITH backends AS (
 compiles AS (
   SELECT
     b.id AS compile_id,
-    b.source_id,
-    b.track_id,
-    b.depth,
-    b.from_ps,
-    b.to_ps,
+    columns!(b, source_id, track_id, depth, from_ps, to_ps),
     COALESCE(b.before_ps, p.ts_ps, b.from_ps) AS open_ps,
     b.hlo_module
   FROM backends AS b
@@ -61,9 +53,7 @@ parts AS (
     c.compile_id,
     c.hlo_module,
     CASE WHEN s.ts_ps >= c.from_ps THEN 'backend' ELSE 'passes' END AS part,
-    s.id,
-    s.parent_id,
-    s.name,
+    columns!(s, id, parent_id, name),
     NULL AS kernel,
     s.dur_ps,
     s.self_ps
@@ -76,9 +66,7 @@ parts AS (
     c.compile_id,
     c.hlo_module,
     'kernel' AS part,
-    s.id,
-    s.parent_id,
-    s.name,
+    columns!(s, id, parent_id, name),
     arg!(s.args_json, module) AS kernel,
     s.dur_ps,
     s.self_ps

@@ -5,7 +5,7 @@
 -- notes: The self time is that of op_slice, so that all views agree. Executions without a number of
 --   their own have run_id -1 in TensorFlow.
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   place | text | device, host or launch, as in op_slice; none for rows that repeat others
 --   device | text | device it ran on, or was launched from
 --   hlo_module | text | module that the slices name
@@ -24,9 +24,7 @@ WITH placed AS (
     n.hlo_module,
     n.program_id,
     COALESCE(n.execution, '-1') <> '-1' AS numbered,
-    n.op_name,
-    n.name,
-    n.dur_ps,
+    columns!(n, op_name, name, dur_ps),
     COALESCE(o.self_ps, n.self_ps) AS own_ps
   FROM _instruction_slice AS n
   LEFT JOIN op_slice AS o ON o.slice_id = n.slice_id
@@ -36,14 +34,10 @@ SELECT
   p.source_id,
   p.stands AS place,
   p.ran_on AS device,
-  p.hlo_module,
-  p.program_id,
-  p.numbered,
-  p.op_name,
-  p.name,
+  columns!(p, hlo_module, program_id, numbered, op_name, name),
   COUNT(*) AS slices,
   sum!(p.dur_ps) AS sum_dur_ps,
   sum!(p.own_ps) AS sum_self_ps
 FROM placed AS p
-GROUP BY p.source_id, p.stands, p.ran_on, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name
+GROUP BY columns!(p, source_id, stands, ran_on, hlo_module, program_id, numbered, op_name, name)
 ORDER BY nulls_last!(p.source_id, place, device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name)

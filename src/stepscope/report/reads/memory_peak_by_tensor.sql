@@ -15,5 +15,5 @@
 SELECT b.op_name, b.slot, b.dtype, b.shape, sum!(b.bytes) AS held_bytes, COUNT(*) AS blocks
 FROM buffer AS b
 WHERE b.at_peak AND b.source_id = $source_id AND b.allocator = $allocator
-GROUP BY b.op_name, b.slot, b.dtype, b.shape
+GROUP BY columns!(b, op_name, slot, dtype, shape)
 ORDER BY nulls_last!(held_bytes DESC, b.op_name, b.slot, b.dtype, b.shape)

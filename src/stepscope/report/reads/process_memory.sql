@@ -5,9 +5,7 @@
 -- parameters:
 --   most | int | rows to give
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source it was read from
+--   run_id, host_id, source_id
 --   ts_ps | ps | when
 --   bytes | float | memory that the process had of the machine
 SELECT c.run_id, c.host_id, c.source_id, c.ts_ps, c.value AS bytes

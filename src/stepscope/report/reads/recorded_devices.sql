@@ -8,9 +8,7 @@
 --   number | int | how many
 WITH devices AS (
   SELECT
-    d.run_id,
-    d.host_id,
-    d.name,
+    columns!(d, run_id, host_id, name),
     MIN(arg!(d.args_json, name)) AS told
   FROM device AS d
   WHERE d.kind IN ('gpu', 'tpu')

@@ -19,12 +19,7 @@ WITH here AS (
 )
 
 SELECT
-  s.id,
-  s.parent_id,
-  s.name,
-  s.category,
-  s.op_name,
-  s.op_type
+  columns!(s, id, parent_id, name, category, op_name, op_type)
 FROM slice AS s
 INNER JOIN here AS h
   ON s.track_id = h.track_id AND s.depth < h.depth AND s.ts_ps <= h.ts_ps AND s.ts_ps + s.dur_ps >= h.end_ps

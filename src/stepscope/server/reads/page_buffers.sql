@@ -8,8 +8,7 @@
 -- columns:
 --   source_id | int | source of the block
 --   path | text | where the source was read
---   run_id | text | its run
---   host_id | text | its host
+--   run_id, host_id
 --   allocator | text | name of the allocator
 --   device | text | device of the execution
 --   shift_ps | ps | what leads from the times of the source to the page's
@@ -33,24 +32,9 @@ WITH ranked AS (
     b.id,
     b.source_id,
     s.path,
-    b.run_id,
-    b.host_id,
-    b.allocator,
-    b.device,
+    columns!(b, run_id, host_id, allocator, device),
     COALESCE(f.shift_ps, 0) AS moved_ps,
-    b.op_name,
-    b.op_type,
-    b.kind,
-    b.dtype,
-    b.shape,
-    b.bytes,
-    b.born_ps,
-    b.freed_ps,
-    b.last_use_ps,
-    b.at_peak,
-    b.lane,
-    b.file,
-    b.line,
+    columns!(b, op_name, op_type, kind, dtype, shape, bytes, born_ps, freed_ps, last_use_ps, at_peak, lane, file, line),
     COUNT(*) OVER (PARTITION BY b.source_id, b.allocator, b.device) AS blocks,
     ROW_NUMBER() OVER (
       PARTITION BY b.source_id, b.allocator, b.device ORDER BY nulls_last!(b.bytes DESC, b.id)
@@ -61,27 +45,13 @@ WITH ranked AS (
 )
 
 SELECT
-  r.source_id,
-  r.path,
-  r.run_id,
-  r.host_id,
-  r.allocator,
-  r.device,
+  columns!(r, source_id, path, run_id, host_id, allocator, device),
   r.moved_ps AS shift_ps,
-  r.op_name,
-  r.op_type,
-  r.kind,
-  r.dtype,
-  r.shape,
-  r.bytes,
+  columns!(r, op_name, op_type, kind, dtype, shape, bytes),
   r.born_ps + r.moved_ps AS begin_ps,
   r.freed_ps + r.moved_ps AS until_ps,
   r.last_use_ps + r.moved_ps AS used_ps,
-  r.at_peak,
-  r.lane,
-  r.file,
-  r.line,
-  r.blocks,
+  columns!(r, at_peak, lane, file, line, blocks),
   r.place AS rank
 FROM ranked AS r
 WHERE r.place <= $most

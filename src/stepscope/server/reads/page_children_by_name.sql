@@ -12,9 +12,7 @@
 --   longest_id | int | the longest of them
 WITH children AS (
   SELECT
-    s.id,
-    s.name,
-    s.dur_ps,
+    columns!(s, id, name, dur_ps),
     ROW_NUMBER() OVER (PARTITION BY s.name ORDER BY nulls_last!(s.dur_ps DESC, s.id)) AS place
   FROM slice AS s
   WHERE s.parent_id = $slice_id

@@ -29,11 +29,7 @@ WITH placed AS (
 
 numbered AS (
   SELECT
-    p.track_id,
-    p.counter,
-    p.part,
-    p.at_ps,
-    p.number,
+    columns!(p, track_id, counter, part, at_ps, number),
     CASE
       WHEN p.at_ps < $first_ps THEN -1
       ELSE mean!(p.at_ps - $first_ps, CAST($width_ps AS DOUBLE))
@@ -46,14 +42,11 @@ numbered AS (
 )
 
 SELECT
-  n.track_id,
-  n.counter,
-  n.part,
-  n.stretch,
+  columns!(n, track_id, counter, part, stretch),
   MIN(n.at_ps) AS begin_ps,
   MIN(n.number) AS low,
   MAX(n.number) AS high
 FROM numbered AS n
 WHERE n.stretch >= 0 OR n.from_end = 1
-GROUP BY n.track_id, n.counter, n.part, n.stretch
+GROUP BY columns!(n, track_id, counter, part, stretch)
 ORDER BY nulls_last!(n.track_id, n.counter, n.part, n.stretch)

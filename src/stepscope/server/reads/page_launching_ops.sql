@@ -6,8 +6,7 @@
 -- parameters:
 --   most | int | rows
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   run_id, host_id
 --   place | text | device
 --   device | text | device it ran on
 --   op | text | name of the op
@@ -21,16 +20,9 @@
 --   max_ps | ps | longest duration
 WITH launched AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.place,
-    o.device,
-    o.op,
-    o.op_type,
+    columns!(o, run_id, host_id, place, device, op, op_type),
     l.launched_by,
-    o.class,
-    o.dur_ps,
-    o.self_ps
+    columns!(o, class, dur_ps, self_ps)
   FROM op_slice AS o
   INNER JOIN slice AS s ON s.id = o.slice_id
   LEFT JOIN _launching_op AS l ON l.of_source = s.source_id AND l.of_correlation = s.correlation_id
@@ -38,12 +30,7 @@ WITH launched AS (
 )
 
 SELECT
-  k.run_id,
-  k.host_id,
-  k.place,
-  k.device,
-  k.op,
-  k.op_type,
+  columns!(k, run_id, host_id, place, device, op, op_type),
   k.launched_by AS launcher,
   k.class,
   COUNT(*) AS slices,
@@ -52,6 +39,6 @@ SELECT
   MIN(k.dur_ps) AS min_ps,
   MAX(k.dur_ps) AS max_ps
 FROM launched AS k
-GROUP BY k.run_id, k.host_id, k.place, k.device, k.op, k.op_type, k.launched_by, k.class
+GROUP BY columns!(k, run_id, host_id, place, device, op, op_type, launched_by, class)
 ORDER BY nulls_last!(own_ps DESC, k.op, k.op_type, k.launched_by, k.run_id, k.host_id, k.place, k.device, k.class)
 LIMIT $most

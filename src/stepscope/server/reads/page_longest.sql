@@ -16,9 +16,7 @@
 --   own_ps | ps | self time of an op, duration of a wait
 WITH ops AS (
   SELECT
-    o.slice_id,
-    o.op,
-    o.place,
+    columns!(o, slice_id, op, place),
     o.self_ps AS took_ps,
     ROW_NUMBER() OVER (PARTITION BY o.place ORDER BY o.self_ps DESC NULLS LAST, o.slice_id NULLS LAST) AS nth
   FROM op_slice AS o
@@ -43,11 +41,7 @@ waits AS (
 
 longest AS (
   SELECT
-    w.slice_id,
-    w.title,
-    w.place,
-    w.awaited,
-    w.took_ps,
+    columns!(w, slice_id, title, place, awaited, took_ps),
     ROW_NUMBER() OVER (ORDER BY w.took_ps DESC NULLS LAST, w.slice_id NULLS LAST) AS place_in_all
   FROM waits AS w
   WHERE w.nth = 1

@@ -34,9 +34,7 @@ summed AS (
 
 ranked AS (
   SELECT
-    m.name,
-    m.page_class,
-    m.type_or_none,
+    columns!(m, name, page_class, type_or_none),
     SUM(m.part) OVER (PARTITION BY m.name) AS whole,
     ROW_NUMBER() OVER (
       PARTITION BY m.name

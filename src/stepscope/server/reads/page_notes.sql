@@ -3,9 +3,7 @@
 -- question: What was lost, repaired, capped or missing, or reported by a recorder?
 -- reads: source_note
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run
---   host_id | text | host
+--   source_id, run_id, host_id
 --   slug | text | name of the note
 --   effect | text | lost, repaired, capped, missing, recorder or info
 --   events | int | events concerned

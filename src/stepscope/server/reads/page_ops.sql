@@ -6,8 +6,7 @@
 -- parameters:
 --   most | int | rows
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   run_id, host_id
 --   place | text | device, host or launch
 --   device | text | device it ran on or was launched from
 --   op | text | name of the op
@@ -23,34 +22,18 @@
 --   self_in_all_ps | ps | self times of all of them, added up
 WITH shown AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.place,
-    o.device,
-    o.op,
-    o.op_type,
+    columns!(o, run_id, host_id, place, device, op, op_type),
     CASE
       WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch'
       ELSE o.class
     END AS page_class,
-    o.slices,
-    o.sum_dur_ps,
-    o.sum_self_ps,
-    o.input_self_ps,
-    o.min_dur_ps,
-    o.max_dur_ps
+    columns!(o, slices, sum_dur_ps, sum_self_ps, input_self_ps, min_dur_ps, max_dur_ps)
   FROM op_sum AS o
 ),
 
 sums AS (
   SELECT
-    o.run_id,
-    o.host_id,
-    o.place,
-    o.device,
-    o.op,
-    o.op_type,
-    o.page_class,
+    columns!(o, run_id, host_id, place, device, op, op_type, page_class),
     sum!(o.slices) AS number,
     sum!(o.sum_dur_ps) AS total_ps,
     sum!(o.sum_self_ps) AS self_ps,
@@ -58,23 +41,15 @@ sums AS (
     MIN(o.min_dur_ps) AS min_ps,
     MAX(o.max_dur_ps) AS max_ps
   FROM shown AS o
-  GROUP BY o.run_id, o.host_id, o.place, o.device, o.op, o.op_type, o.page_class
+  GROUP BY columns!(o, run_id, host_id, place, device, op, op_type, page_class)
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
-  s.place,
-  s.device,
-  s.op,
-  s.op_type,
+  columns!(s, run_id, host_id, place, device, op, op_type),
   s.page_class AS class,
   COALESCE(s.mostly_input, FALSE) AS feeds,
   s.number AS slices,
-  s.total_ps,
-  s.self_ps,
-  s.min_ps,
-  s.max_ps,
+  columns!(s, total_ps, self_ps, min_ps, max_ps),
   COUNT(*) OVER () AS rows_in_all,
   CAST(SUM(s.self_ps) OVER () AS BIGINT) AS self_in_all_ps
 FROM sums AS s

@@ -4,7 +4,7 @@
 -- reads: hlo_module
 -- notes: Those of dumps have stages; their files are looked for in the folders that were given.
 -- columns:
---   run_id | text | run
+--   run_id
 --   source_id | int | source that keeps it
 --   module | text | its name
 --   program_id | text | its number

@@ -3,7 +3,7 @@
 -- question: Which runs are there?
 -- reads: run
 -- columns:
---   run_id | text | run
+--   run_id
 --   name | text | its name as found
 --   path | text | where it was found
 SELECT r.run_id, r.name, r.path

@@ -6,9 +6,7 @@
 --   slice_id | int | number of the slice
 -- columns:
 --   id | int | number of the slice
---   run_id | text | run
---   host_id | text | host
---   source_id | int | source
+--   run_id, host_id, source_id
 --   track_id | int | track it lies on
 --   name | text | name as found
 --   category | text | category as found
@@ -24,24 +22,9 @@
 --   correlation_id | int | links a launch with what it launched
 --   args_json | text | named values
 SELECT
-  s.id,
-  s.run_id,
-  s.host_id,
-  s.source_id,
-  s.track_id,
-  s.name,
-  s.category,
+  columns!(s, id, run_id, host_id, source_id, track_id, name, category),
   s.ts_ps + f.shift_ps AS begin_ps,
-  s.dur_ps,
-  s.depth,
-  s.parent_id,
-  s.self_ps,
-  s.op_self_ps,
-  s.step,
-  s.op_name,
-  s.op_type,
-  s.correlation_id,
-  s.args_json
+  columns!(s, dur_ps, depth, parent_id, self_ps, op_self_ps, step, op_name, op_type, correlation_id, args_json)
 FROM slice AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 WHERE s.id = $slice_id

@@ -3,9 +3,7 @@
 -- question: What was read, how complete is it, and where does it lie on the axis of time?
 -- reads: source, _source_shift
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run
---   host_id | text | host
+--   source_id, run_id, host_id
 --   name | text | path as given
 --   format | text | format of the file
 --   producer | text | what wrote it
@@ -23,25 +21,13 @@
 --   placed_by | text | what says where it lies, as in _source_shift
 --   residual_ps | ps | placed by collectives: nine of ten of their ends are this close
 SELECT
-  s.source_id,
-  s.run_id,
-  s.host_id,
+  columns!(s, source_id, run_id, host_id),
   s.path AS name,
-  s.format,
-  s.producer,
-  s.bytes,
-  s.events_seen,
-  s.events_stored,
-  s.events_lost,
-  s.events_repaired,
-  s.events_capped,
-  s.complete,
-  s.error,
+  columns!(s,
+    format, producer, bytes, events_seen, events_stored, events_lost, events_repaired, events_capped, complete, error
+  ),
   f.known AS clock_known,
-  f.first_ps,
-  f.last_ps,
-  f.placed_by,
-  f.residual_ps
+  columns!(f, first_ps, last_ps, placed_by, residual_ps)
 FROM source AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 ORDER BY s.source_id NULLS LAST

@@ -3,9 +3,7 @@
 -- question: Of which threads were stacks sampled?
 -- reads: stack_sample, stack, source, _stack_thread
 -- columns:
---   run_id | text | run
---   host_id | text | host
---   source_id | int | source
+--   run_id, host_id, source_id
 --   thread | text | name of the thread; '' for none
 --   is_main | bool | true for the thread that runs the steps
 --   depths | int | frames of its deepest stack
@@ -24,7 +22,7 @@ WITH counted AS (
 loads AS (
   SELECT c.source_id, c.is_main, c.thread_label, c.track_key, MAX(c.frames) AS depths, COUNT(*) AS samples
   FROM counted AS c
-  GROUP BY c.source_id, c.is_main, c.thread_label, c.track_key
+  GROUP BY columns!(c, source_id, is_main, thread_label, track_key)
 )
 
 SELECT s.run_id, s.host_id, t.source_id, t.thread, t.is_main, l.depths, l.samples

@@ -4,8 +4,7 @@
 -- reads: step, _source_shift
 -- columns:
 --   id | int | row of the view step
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   step | int | number of the step
 --   name | text | name of the marker
 --   kind | text | train, eval, compile, warm_up, cut_off or unknown

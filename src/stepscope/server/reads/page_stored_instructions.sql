@@ -25,13 +25,7 @@ WITH stages AS (
 SELECT
   i.computation,
   c.is_entry,
-  i.name,
-  i.opcode,
-  i.op_name,
-  i.is_root,
-  i.shape_bytes,
-  i.operands_json,
-  i.calls_json
+  columns!(i, name, opcode, op_name, is_root, shape_bytes, operands_json, calls_json)
 FROM hlo_instruction AS i
 INNER JOIN stages AS s ON s.module_id = i.module_id AND s.last_pass = COALESCE(i.pass_id, -1)
 LEFT JOIN hlo_computation AS c

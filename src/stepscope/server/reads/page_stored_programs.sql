@@ -4,7 +4,7 @@
 -- reads: hlo_module
 -- notes: The files that they were read from may be gone: page_stored_instructions has what a graph needs.
 -- columns:
---   run_id | text | run
+--   run_id
 --   source_id | int | source that it was read from
 --   module_id | int | row of hlo_module
 --   module | text | its name

@@ -4,9 +4,7 @@
 -- reads: track, track_place, slice
 -- columns:
 --   id | int | number of the track
---   run_id | text | run
---   host_id | text | host
---   source_id | int | source
+--   run_id, host_id, source_id
 --   process | text | process, device or group
 --   name | text | the track's own name
 --   kind | text | thread, device_stream, lane, async, counter, derived, compiler or unknown
@@ -24,17 +22,8 @@ WITH loads AS (
 )
 
 SELECT
-  t.id,
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  t.process,
-  t.name,
-  t.kind,
-  t.records,
-  p.place,
-  p.device,
-  p.device_kind,
+  columns!(t, id, run_id, host_id, source_id, process, name, kind, records),
+  columns!(p, place, device, device_kind),
   COALESCE(l.deepest, 0) AS depths,
   COALESCE(l.number, 0) AS slices,
   t.sort_index

@@ -4,8 +4,7 @@
 -- reads: counter, stack_part, stack_sample
 -- notes: As the kernel counts it, of captures by `stepscope record`. NULL where nobody says; a host of which nothing is known has no row.
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   running | float | threads that ran, on average
 --   waiting | float | threads that waited for a core, on average
 --   launching_ps | ps | time in which the thread that runs the steps was sampled while it launched ops
@@ -15,7 +14,7 @@ WITH threads AS (
   SELECT c.run_id, c.host_id, c.source_id, c.series, AVG(c.value) AS number
   FROM counter AS c
   WHERE c.name = 'threads during recording' AND c.series <> 'process running'
-  GROUP BY c.run_id, c.host_id, c.source_id, c.series
+  GROUP BY columns!(c, run_id, host_id, source_id, series)
 ),
 
 launching AS (

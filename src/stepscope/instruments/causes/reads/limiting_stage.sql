@@ -19,18 +19,9 @@
 --   step_without_low_ps | ps | lower bound of that
 --   step_without_high_ps | ps | upper bound of that
 SELECT
-  i.branch_name,
-  i.user_stage,
-  i.user_position,
-  i.spoken,
-  i.file,
-  i.line,
-  u.function,
-  u.transformation,
-  u.args_json,
-  i.step_without_ps,
-  i.step_without_low_ps,
-  i.step_without_high_ps
+  columns!(i, branch_name, user_stage, user_position, spoken, file, line),
+  columns!(u, function, transformation, args_json),
+  columns!(i, step_without_ps, step_without_low_ps, step_without_high_ps)
 FROM iterator AS i
 LEFT JOIN user_stage AS u ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line
 WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.limits = 1

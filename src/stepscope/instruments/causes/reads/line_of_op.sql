@@ -16,22 +16,13 @@
 WITH lines AS (
   SELECT
     CASE WHEN o.op_name = $forward THEN 1 ELSE 2 END AS place,
-    o.id,
-    o.file,
-    o.line,
-    o.function,
-    o.caller_file,
-    o.caller_line,
-    o.caller_function
+    columns!(o, id, file, line, function, caller_file, caller_line, caller_function)
   FROM op_line AS o
   WHERE o.run_id = $run_id AND o.op_name IN ($op, $forward) AND o.file IS NOT NULL
   UNION ALL
   SELECT
     3 AS place,
-    h.id,
-    h.file,
-    h.line,
-    h.function,
+    columns!(h, id, file, line, function),
     CAST(NULL AS VARCHAR) AS caller_file,
     CAST(NULL AS INTEGER) AS caller_line,
     CAST(NULL AS VARCHAR) AS caller_function

@@ -6,7 +6,7 @@
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   source_id | int | number of the source
+--   source_id
 SELECT m.source_id
 FROM stack_sample AS m
 WHERE m.run_id = $run_id AND m.host_id = $host_id

@@ -3,7 +3,7 @@
 -- question: In which sources did PyTorch trace calls of Python?
 -- reads: rollup_op
 -- columns:
---   source_id | int | number of the source
+--   source_id
 SELECT r.source_id
 FROM rollup_op AS r
 WHERE r.category = 'python_function'

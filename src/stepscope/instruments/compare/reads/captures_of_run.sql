@@ -3,7 +3,7 @@
 -- question: When did the captures of each run begin, and does a source of it have an error?
 -- reads: source, capture
 -- columns:
---   run_id | text | run
+--   run_id
 --   source_count | int | files
 --   failed_count | int | files that could not be read
 --   failed_path | text | one of these

@@ -17,9 +17,7 @@
 WITH stepped AS (
   SELECT
     s.id AS step_id,
-    o.place,
-    o.op,
-    o.op_type,
+    columns!(o, place, op, op_type),
     COUNT(*) AS slice_count,
     sum!(o.self_ps) AS own_ps,
     SUM(SUM(o.self_ps)) OVER (PARTITION BY o.place, o.op, o.op_type) AS op_ps,

@@ -16,10 +16,7 @@
 --   own_ps | ps | their own time
 --   offset_ps | ps | earliest start, from the start of its step
 SELECT
-  o.place,
-  o.op,
-  o.op_type,
-  o.class,
+  columns!(o, place, op, op_type, class),
   COUNT(*) AS slice_count,
   sum!(o.self_ps) AS own_ps,
   MIN(o.ts_ps - s.ts_ps) AS offset_ps
@@ -31,5 +28,5 @@ WHERE
   AND o.place IN ('device', 'host')
   AND s.dur_ps > 0
   AND (s.averaged OR $whole = 1)
-GROUP BY o.place, o.op, o.op_type, o.class
+GROUP BY columns!(o, place, op, op_type, class)
 ORDER BY nulls_last!(own_ps DESC, o.place, o.op, o.op_type, o.class)

@@ -3,9 +3,7 @@
 -- question: Which laws does the recording of each host break?
 -- reads: broken_law
 -- columns:
---   run_id | text | run
---   host_id | text | host
---   source_id | int | number of the source
+--   run_id, host_id, source_id
 --   law | text | name of the law
 --   number | int | what breaks it
 --   of_number | int | of how many

@@ -3,9 +3,7 @@
 -- question: How fast are the fastest copies between host and devices, and within a device, as recorded?
 -- reads: rollup_op, slice, track_place, track, device
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   device | text | device that copies
 --   about_json | text | what is known of it
 --   way | text | link: between host and device; memory: within a device
@@ -32,13 +30,8 @@ WITH copies AS (
 
 told AS (
   SELECT
-    s.source_id,
-    s.run_id,
-    s.host_id,
-    c.of_device,
-    c.about_json,
-    c.goes,
-    c.called,
+    columns!(s, source_id, run_id, host_id),
+    columns!(c, of_device, about_json, goes, called),
     s.dur_ps,
     COALESCE(
       TRY_CAST(arg!(s.args_json, bytes) AS DOUBLE),
@@ -51,9 +44,7 @@ told AS (
 
 -- Which copies have bytes is not asked in WHERE: an engine would read the args of all slices to leave some out.
 SELECT
-  t.source_id,
-  t.run_id,
-  t.host_id,
+  columns!(t, source_id, run_id, host_id),
   t.of_device AS device,
   t.about_json,
   t.goes AS way,
@@ -62,6 +53,6 @@ SELECT
   SUM(CASE WHEN t.moved > 0 THEN t.moved END) AS bytes,
   CAST(SUM(CASE WHEN t.moved > 0 THEN t.dur_ps END) AS BIGINT) AS took_ps
 FROM told AS t
-GROUP BY t.source_id, t.run_id, t.host_id, t.of_device, t.about_json, t.goes, t.called
+GROUP BY columns!(t, source_id, run_id, host_id, of_device, about_json, goes, called)
 HAVING sum_where!(t.moved > 0, 1) > 0
 ORDER BY nulls_last!(t.source_id, t.of_device, t.called)

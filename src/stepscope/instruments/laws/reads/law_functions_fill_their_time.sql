@@ -6,9 +6,7 @@
 -- notes: Of recordings that know no ops, so that every function stands for one. Functions of the whole recording, so at
 --   least as much as those of its steps.
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   counted_ps | ps | time of steps that counts to computing
 --   own_ps | ps | self times of all ops that compute, added up
 WITH counted AS (

@@ -5,9 +5,7 @@
 -- notes: A stream runs its kernels one after the other. Kernels of one graph may run at once on the row of a stream,
 --   and a kernel may begin while the one before it ends: both are left out.
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   kernels | int | kernels on streams
 --   too_long | int | those that end after the next one has ended
 --   longest_name | text | name of one of them that lasts longest
@@ -21,9 +19,7 @@ WITH kernels AS (
 
 ordered AS (
   SELECT
-    s.source_id,
-    s.run_id,
-    s.host_id,
+    columns!(s, source_id, run_id, host_id),
     k.called,
     s.ts_ps,
     s.dur_ps,
@@ -39,20 +35,14 @@ ordered AS (
 
 judged AS (
   SELECT
-    o.source_id,
-    o.run_id,
-    o.host_id,
-    o.called,
-    o.dur_ps,
+    columns!(o, source_id, run_id, host_id, called, dur_ps),
     CASE WHEN o.of_call = 1 AND o.next_dur_ps > 0 AND o.ts_ps + o.dur_ps >= o.next_ps + o.next_dur_ps THEN 1 ELSE 0 END
       AS covers
   FROM ordered AS o
 )
 
 SELECT
-  j.source_id,
-  j.run_id,
-  j.host_id,
+  columns!(j, source_id, run_id, host_id),
   CAST(COUNT(*) AS BIGINT) AS kernels,
   sum!(j.covers) AS too_long,
   MAX(CASE WHEN j.covers = 1 THEN j.called END) AS longest_name,

@@ -4,9 +4,7 @@
 -- reads: rollup_op, track_place, slice, step
 -- notes: Of steps that the host shows. Where nothing shows steps, the whole capture is one.
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   work_ps | ps | durations of what devices executed since the first step began, added up
 --   after_ps | ps | of that, what began after the last step was over
 WITH shown AS (
@@ -25,9 +23,7 @@ executing AS (
 )
 
 SELECT
-  s.source_id,
-  s.run_id,
-  s.host_id,
+  columns!(s, source_id, run_id, host_id),
   sum!(s.dur_ps) AS work_ps,
   CAST(sum_where!(s.ts_ps >= e.last_ps, s.dur_ps) AS BIGINT) AS after_ps
 FROM slice AS s

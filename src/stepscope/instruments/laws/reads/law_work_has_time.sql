@@ -3,9 +3,7 @@
 -- question: How many kernels of each source were recorded without a duration?
 -- reads: rollup_op, slice, track_place
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   kernels | int | kernels on devices
 --   timeless | int | those that take no time
 WITH kernels AS (
@@ -26,9 +24,7 @@ whole AS (
 )
 
 SELECT
-  s.source_id,
-  s.run_id,
-  s.host_id,
+  columns!(s, source_id, run_id, host_id),
   CAST(MAX(w.number) AS BIGINT) AS kernels,
   CAST(COUNT(*) AS BIGINT) AS timeless
 FROM slice AS s

@@ -8,9 +8,7 @@
 --   behind: launches after the last one of their thread whose kernel is there are left out, unless the device's own
 --   rows had ended by then.
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   launches | int | calls that launch one kernel each
 --   kernels | int | those whose kernel was recorded
 WITH calls AS (

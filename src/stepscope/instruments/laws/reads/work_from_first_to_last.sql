@@ -25,9 +25,7 @@ work AS (
 
 ordered AS (
   SELECT
-    w.device_track_id,
-    w.ts_ps,
-    w.end_ps,
+    columns!(w, device_track_id, ts_ps, end_ps),
     covered!(w.end_ps, w.ts_ps, w.id, w.device_track_id) AS before_ps
   FROM work AS w
 )

@@ -3,7 +3,7 @@
 -- question: Which sources may say something about memory?
 -- reads: allocation, edge, rollup_op, instant, source
 -- columns:
---   source_id | int | number of the source
+--   source_id
 WITH found AS (
   SELECT a.source_id
   FROM allocation AS a

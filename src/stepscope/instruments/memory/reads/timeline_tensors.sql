@@ -24,13 +24,7 @@ WITH tensors AS (
 -- Timeline gives a number away again when an op ran twice, and files that were put together begin anew.
 numbered AS (
   SELECT
-    t.id,
-    t.track_id,
-    t.object_id,
-    t.name,
-    t.kind,
-    t.ts_ps,
-    t.args_json,
+    columns!(t, id, track_id, object_id, name, kind, ts_ps, args_json),
     SUM(CASE WHEN t.kind = 'object_new' THEN 1 ELSE 0 END) OVER (
       PARTITION BY t.object_id, t.name ORDER BY t.id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS time_made

@@ -6,7 +6,7 @@
 --   run_id | text | run
 --   host_id | text | host
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   origin_unix_ns | unix_ns | Unix time of ts_ps = 0
 SELECT c.source_id, c.origin_unix_ns
 FROM capture AS c

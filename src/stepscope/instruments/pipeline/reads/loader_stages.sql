@@ -3,8 +3,7 @@
 -- question: Which DataLoaders, and which data sets behind them, did programs of PyTorch use?
 -- reads: user_stage
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   iterator | int | number of the loader within the capture
 --   is_loader | int | 1 of the loader, 0 of the data set that it draws from
 --   transformation | text | DataLoader, or the method that makes an element
@@ -21,16 +20,9 @@ WITH loaders AS (
 )
 
 SELECT
-  u.run_id,
-  u.host_id,
-  u.iterator,
+  columns!(u, run_id, host_id, iterator),
   CASE WHEN u.transformation = 'DataLoader' THEN 1 ELSE 0 END AS is_loader,
-  u.transformation,
-  u.dataset,
-  u.file,
-  u.line,
-  u.function,
-  u.args_json
+  columns!(u, transformation, dataset, file, line, function, args_json)
 FROM user_stage AS u
 INNER JOIN loaders AS l ON l.in_source = u.source_id AND l.loader_number = u.iterator
 ORDER BY nulls_last!(u.run_id, u.host_id, u.iterator, u.id)

@@ -4,7 +4,7 @@
 -- reads: rollup_op, track
 -- notes: The names are those of the view _pipeline_slice.
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   events | int | how many
 SELECT r.source_id, sum!(r.slices) AS events
 FROM rollup_op AS r

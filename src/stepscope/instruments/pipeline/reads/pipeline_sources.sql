@@ -4,7 +4,7 @@
 -- reads: rollup_op, track
 -- notes: One prefix is found quickly, even among many names that are others.
 -- columns:
---   source_id | int | number of the source
+--   source_id
 SELECT r.source_id
 FROM rollup_op AS r
 INNER JOIN track AS t ON t.id = r.track_id

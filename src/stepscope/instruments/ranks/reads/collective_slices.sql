@@ -7,9 +7,7 @@
 --   ops by the name record_param_comms, and what ran them are marks that begin with gloo:.
 -- columns:
 --   slice_id | int | number of the slice
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source
+--   run_id, host_id, source_id
 --   track_id | int | track
 --   producer | text | what wrote the source
 --   place | text | device or host
@@ -26,9 +24,7 @@
 WITH kinds AS (
   SELECT
     r.id,
-    p.producer,
-    p.place,
-    p.device,
+    columns!(p, producer, place, device),
     CASE
       WHEN r.is_op AND r.class = 'communication' THEN 1
       WHEN p.place = 'host' AND r.name LIKE 'gloo:%' THEN 1
@@ -51,20 +47,9 @@ wanted AS (
 within AS (
   SELECT
     s.id AS slice_id,
-    s.run_id,
-    s.host_id,
-    s.source_id,
-    s.track_id,
-    w.producer,
-    w.place,
-    w.device,
-    s.step,
-    s.name,
-    s.op_name,
-    s.op_type,
-    s.ts_ps,
-    s.dur_ps,
-    s.args_json,
+    columns!(s, run_id, host_id, source_id, track_id),
+    columns!(w, producer, place, device),
+    columns!(s, step, name, op_name, op_type, ts_ps, dur_ps, args_json),
     MAX(s.ts_ps + s.dur_ps) OVER (
       PARTITION BY s.track_id
       ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id)
@@ -82,23 +67,11 @@ cut AS (
 )
 
 SELECT
-  w.slice_id,
-  w.run_id,
-  w.host_id,
-  w.source_id,
-  w.track_id,
-  w.producer,
-  w.place,
-  w.device,
+  columns!(w, slice_id, run_id, host_id, source_id, track_id, producer, place, device),
   t.process,
   w.step,
   c.source_id IS NOT NULL AS cut_off,
-  w.name,
-  w.op_name,
-  w.op_type,
-  w.ts_ps,
-  w.dur_ps,
-  w.args_json
+  columns!(w, name, op_name, op_type, ts_ps, dur_ps, args_json)
 FROM within AS w
 INNER JOIN track AS t ON t.id = w.track_id
 LEFT JOIN cut AS c ON c.source_id = w.source_id AND c.step = w.step

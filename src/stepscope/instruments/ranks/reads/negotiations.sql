@@ -4,7 +4,7 @@
 -- reads: slice, rollup_op, source
 -- notes: The coordinator draws a mark, called by the number of the rank, within the slice of the negotiation.
 -- columns:
---   source_id | int | source
+--   source_id
 --   track_id | int | row of the tensor
 --   begin_ps | ps | begin of the negotiation
 --   end_ps | ps | its end

@@ -3,7 +3,7 @@
 -- question: Which process of its job is each source of, and when did its clock begin?
 -- reads: source, capture
 -- columns:
---   source_id | int | number of the source
+--   source_id
 --   path | text | its path
 --   process_rank | int | number of the process, where known
 --   begin_ns | unix_ns | Unix time of ts_ps = 0; NULL when unknown

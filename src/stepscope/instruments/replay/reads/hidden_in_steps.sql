@@ -3,8 +3,7 @@
 -- question: How much work goes on in the steps of each host while the time counts to something else?
 -- reads: step_part, step
 -- columns:
---   run_id | text | run
---   host_id | text | host
+--   run_id, host_id
 --   label | text | label as in step_part
 --   steps | int | steps that averages include
 --   work_ps | ps | work of all of them under that label which something else hides

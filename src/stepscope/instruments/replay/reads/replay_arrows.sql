@@ -44,10 +44,7 @@ told AS (
 )
 
 SELECT
-  t.from_track,
-  t.from_ps,
-  t.to_track,
-  t.to_ps,
+  columns!(t, from_track, from_ps, to_track, to_ps),
   CAST(CASE WHEN p.place = 'device' THEN 0 ELSE 1 END AS BIGINT) AS what
 FROM told AS t
 INNER JOIN track_place AS p ON p.track_id = t.to_track

@@ -20,10 +20,7 @@ SELECT
   r.name,
   r.category,
   r.op_name AS op,
-  r.op_type,
-  r.class,
-  r.wait,
-  r.is_op
+  columns!(r, op_type, class, wait, is_op)
 FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE r.source_id = $source_id

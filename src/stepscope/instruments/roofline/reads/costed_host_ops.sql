@@ -4,9 +4,7 @@
 -- reads: slice, rollup_op, track_place, step_window, source
 -- notes: Of recordings without a device that the work is launched on. Of a recording without steps, all count.
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source it was read from
+--   run_id, host_id, source_id
 --   device | text | processor that ran it
 --   op | text | name of the op
 --   args_json | text | what was recorded of it
@@ -20,9 +18,7 @@ WITH of_devices AS (
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
-  s.source_id,
+  columns!(s, run_id, host_id, source_id),
   p.device,
   s.name AS op,
   s.args_json,

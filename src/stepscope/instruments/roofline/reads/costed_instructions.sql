@@ -5,7 +5,7 @@
 -- notes: As the statement instruction_slices, without copies, communication and waits, and without what ran before the
 --   first step or after the last one. Launches stay: they tell how often a program ran.
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   place | text | device, host or launch, as in op_slice
 --   device | text | device it ran on, or was launched from
 --   hlo_module | text | module that the slices name
@@ -25,9 +25,7 @@ WITH placed AS (
     n.hlo_module,
     n.program_id,
     COALESCE(n.execution, '-1') <> '-1' AS numbered,
-    n.op_name,
-    n.name,
-    n.dur_ps,
+    columns!(n, op_name, name, dur_ps),
     CASE WHEN o.self_ps = n.dur_ps THEN COALESCE(n.device_ps, o.self_ps) ELSE o.self_ps END AS own_ps
   FROM _instruction_slice AS n
   INNER JOIN op_slice AS o ON o.slice_id = n.slice_id
@@ -36,17 +34,10 @@ WITH placed AS (
 )
 
 SELECT
-  p.source_id,
-  p.place,
-  p.device,
-  p.hlo_module,
-  p.program_id,
-  p.numbered,
-  p.op_name,
-  p.name,
+  columns!(p, source_id, place, device, hlo_module, program_id, numbered, op_name, name),
   COUNT(*) AS slices,
   sum!(p.dur_ps) AS sum_dur_ps,
   sum!(p.own_ps) AS sum_self_ps
 FROM placed AS p
-GROUP BY p.source_id, p.place, p.device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name
+GROUP BY columns!(p, source_id, place, device, hlo_module, program_id, numbered, op_name, name)
 ORDER BY nulls_last!(p.source_id, p.place, p.device, p.hlo_module, p.program_id, p.numbered, p.op_name, p.name)

@@ -5,9 +5,7 @@
 -- notes: Kernels that name an instruction of a compiled program are not among them. Of a recording whose steps are
 --   recordings of their own, all count.
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source it was read from
+--   run_id, host_id, source_id
 --   device | text | device that ran them
 --   op | text | op that launched them; NULL where none is known
 --   args_json | text | what was recorded of that op
@@ -18,10 +16,7 @@
 --   took_ps | ps | what their kernels took
 WITH kernels AS (
   SELECT
-    s.run_id,
-    s.host_id,
-    s.source_id,
-    s.correlation_id,
+    columns!(s, run_id, host_id, source_id, correlation_id),
     p.device,
     r.name,
     CASE WHEN r.name LIKE '%tf32%' THEN 1 ELSE 0 END AS is_tf32,
@@ -37,10 +32,7 @@ WITH kernels AS (
 
 told AS (
   SELECT
-    k.run_id,
-    k.host_id,
-    k.source_id,
-    k.device,
+    columns!(k, run_id, host_id, source_id, device),
     l.launched_from,
     CASE WHEN l.launched_from IS NULL THEN k.name END AS kernel,
     k.is_tf32,
@@ -51,24 +43,16 @@ told AS (
 
 launched AS (
   SELECT
-    t.run_id,
-    t.host_id,
-    t.source_id,
-    t.device,
-    t.launched_from,
-    t.kernel,
+    columns!(t, run_id, host_id, source_id, device, launched_from, kernel),
     MAX(t.is_tf32) AS any_tf32,
     COUNT(*) AS kernels,
     sum!(t.own_ps) AS took_ps
   FROM told AS t
-  GROUP BY t.run_id, t.host_id, t.source_id, t.device, t.launched_from, t.kernel
+  GROUP BY columns!(t, run_id, host_id, source_id, device, launched_from, kernel)
 )
 
 SELECT
-  u.run_id,
-  u.host_id,
-  u.source_id,
-  u.device,
+  columns!(u, run_id, host_id, source_id, device),
   s.name AS op,
   s.args_json,
   u.launched_from,

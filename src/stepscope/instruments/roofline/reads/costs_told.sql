@@ -3,7 +3,7 @@
 -- question: How many operations and bytes does one execution of each instruction have, as the profiler recorded it?
 -- reads: instant, track
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   process | text | process of the device
 --   name | text | name of its slices
 --   flops | text | operations

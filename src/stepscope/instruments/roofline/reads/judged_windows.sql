@@ -3,7 +3,7 @@
 -- question: How long is each source judged, and how many steps are in that?
 -- reads: step_window
 -- columns:
---   source_id | int | source
+--   source_id
 --   steps | int | steps that averages include
 --   window_ps | ps | time recorded in between
 SELECT w.source_id, w.steps, w.window_ps

@@ -3,9 +3,7 @@
 -- question: What do the ops of a recording cost, and what could their devices do in that time?
 -- reads: op_cost
 -- columns:
---   run_id | text | run of the source
---   host_id | text | host of the source
---   source_id | int | source it was read from
+--   run_id, host_id, source_id
 --   device | text | device that ran them
 --   op_name | text | op
 --   op_type | text | instruction, or the op
@@ -25,26 +23,9 @@
 --   least_ps | ps | least time that the device needs
 --   problem | text | why something is unknown
 SELECT
-  c.run_id,
-  c.host_id,
-  c.source_id,
-  c.device,
-  c.op_name,
-  c.op_type,
-  c.shapes,
-  c.file,
-  c.line,
-  c.executions,
-  c.self_ps,
-  c.counted_by,
-  c.flops,
-  c.bytes,
-  c.number_type,
-  c.peak_flops,
-  c.peak_bytes,
-  c.peaks_by,
-  c.bound,
-  c.least_ps,
-  c.problem
+  columns!(c,
+    run_id, host_id, source_id, device, op_name, op_type, shapes, file, line, executions, self_ps, counted_by, flops,
+    bytes, number_type, peak_flops, peak_bytes, peaks_by, bound, least_ps, problem
+  )
 FROM op_cost AS c
 ORDER BY c.id NULLS LAST

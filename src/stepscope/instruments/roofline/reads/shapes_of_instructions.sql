@@ -3,7 +3,7 @@
 -- question: What does each instruction of a program that runs make, and of what?
 -- reads: hlo_instruction, hlo_module
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   module | text | name of the program
 --   program_id | text | number of the program; empty when no file says it
 --   name | text | its name

@@ -35,9 +35,7 @@ marked AS (
 )
 
 SELECT
-  t.source_id,
-  t.id,
-  t.name,
+  columns!(t, source_id, id, name),
   CASE WHEN m.number IS NULL THEN 0 ELSE m.number END AS steps,
   CASE WHEN c.number IS NULL THEN 0 ELSE c.number END AS calls
 FROM track AS t

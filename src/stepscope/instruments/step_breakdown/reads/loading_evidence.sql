@@ -23,9 +23,7 @@ WITH layers AS (
 
 timed AS (
   SELECT
-    l.source_id,
-    l.because,
-    l.layer,
+    columns!(l, source_id, because, layer),
     s.ts_ps AS from_ps,
     s.ts_ps + s.dur_ps AS to_ps,
     MAX(CASE WHEN l.layer = 'input waits' THEN s.ts_ps + s.dur_ps END) OVER (

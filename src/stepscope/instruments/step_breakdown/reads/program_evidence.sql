@@ -16,10 +16,7 @@
 --   end_ps | ps | its end
 WITH ops_of_runs AS (
   SELECT
-    l.source_id,
-    l.class,
-    l.ts_ps,
-    l.end_ps,
+    columns!(l, source_id, class, ts_ps, end_ps),
     s.parent_id,
     CASE WHEN s.args_json LIKE '%"run_id"%' THEN arg!(s.args_json, run_id) END AS run,
     CASE WHEN l.class = 'copy' THEN 1 ELSE 0 END AS copies
@@ -36,9 +33,7 @@ runs AS (
 
 programs AS (
   SELECT
-    s.id,
-    s.source_id,
-    s.ts_ps,
+    columns!(s, id, source_id, ts_ps),
     s.ts_ps + s.dur_ps AS until_ps,
     CASE WHEN s.args_json LIKE '%"run_id"%' THEN arg!(s.args_json, run_id) END AS run
   FROM slice AS s

@@ -3,9 +3,7 @@
 -- question: When did each source begin, and which have samples of stacks?
 -- reads: capture, stack_sample
 -- columns:
---   source_id | int | number of the source
---   run_id | text | run of the source
---   host_id | text | host of the source
+--   source_id, run_id, host_id
 --   origin_unix_ns | unix_ns | Unix time of ts_ps = 0; NULL when the file does not say
 --   has_samples | bool | true for those with samples
 WITH sampled AS (

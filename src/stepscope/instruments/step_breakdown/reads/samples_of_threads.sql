@@ -16,9 +16,7 @@
 --   stack_id | int | its stack
 --   no_core_ps | ps | for how much of active_ps it had no core
 SELECT
-  m.source_id,
-  m.ts_ps,
-  m.weight_ps,
+  columns!(m, source_id, ts_ps, weight_ps),
   COALESCE(m.seen_ps, m.ts_ps + mean!(m.weight_ps, 2)) AS moment_ps,
   m.cpu_ps + COALESCE(m.queued_ps, 0) AS active_ps,
   m.stack_id,

@@ -3,7 +3,7 @@
 -- question: What does the metadata of each kind of event say?
 -- reads: instant, track
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   process | text | plane
 --   name | text | name of the events
 --   args_json | text | the metadata, as a JSON object

@@ -4,7 +4,7 @@
 -- reads: hlo_instruction
 -- notes: Slices are met with the programs of their own recording only.
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   program_id | text | its program
 --   name | text | its name
 --   op_name | text | the framework's name of the op it was made of

@@ -3,7 +3,7 @@
 -- question: What ran on accelerators without the name of an op?
 -- reads: op_slice, slice
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   correlation_id | int | its launch
 --   name | text | name as found
 --   op_type | text | type, or the name
@@ -16,10 +16,7 @@ SELECT
   o.source_id,
   s.correlation_id,
   s.name,
-  o.op_type,
-  o.device,
-  o.step,
-  o.self_ps,
+  columns!(o, op_type, device, step, self_ps),
   s.ts_ps,
   CASE WHEN s.args_json LIKE '%"bytes"%' THEN arg!(s.args_json, bytes) END AS moved_bytes
 FROM op_slice AS o

@@ -5,7 +5,7 @@
 -- parameters:
 --   walked | ints | threads whose ops are counted elsewhere
 -- columns:
---   source_id | int | source it was read from
+--   source_id
 --   process | text | process of its track
 --   place | text | device, host or launch
 --   device | text | device it ran on or was launched from
@@ -38,14 +38,10 @@ WITH named AS (
 SELECT
   o.source_id,
   n.process,
-  o.place,
-  o.device,
-  o.step,
+  columns!(o, place, device, step),
   n.op_name,
   o.op_type,
-  n.hlo_module,
-  n.program_id,
-  n.event,
+  columns!(n, hlo_module, program_id, event),
   COUNT(*) AS runs,
   sum!(o.self_ps) AS own_ps,
   MIN(o.ts_ps) AS start_ps

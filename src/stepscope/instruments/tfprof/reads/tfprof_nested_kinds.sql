@@ -19,10 +19,7 @@ WITH steps AS (
 )
 
 SELECT
-  k.rollup_id,
-  k.source_id,
-  k.device,
-  k.name,
+  columns!(k, rollup_id, source_id, device, name),
   CASE
     WHEN k.is_op THEN 'op'
     WHEN k.is_frame THEN 'frame'

@@ -17,12 +17,7 @@
 --   hlo_module | text | module of an instruction of XLA
 --   stack_args | text | its values, as a JSON object, where a call stack is among them
 SELECT
-  s.track_id,
-  s.depth,
-  s.ts_ps,
-  s.dur_ps,
-  s.rollup_id,
-  s.step,
+  columns!(s, track_id, depth, ts_ps, dur_ps, rollup_id, step),
   COALESCE(s.op_self_ps, s.self_ps) AS own_ps,
   s.correlation_id,
   CASE

@@ -15,15 +15,8 @@
 --   file | text | file of the Python call that made it
 --   line | int | line in that file
 SELECT
-  b.module_id,
-  b.class,
-  b.bytes,
-  b.instruction,
-  i.opcode,
-  i.shape,
-  i.op_name,
-  i.file,
-  i.line
+  columns!(b, module_id, class, bytes, instruction),
+  columns!(i, opcode, shape, op_name, file, line)
 FROM hlo_buffer AS b
 INNER JOIN hlo_module AS m ON m.id = b.module_id AND COALESCE(m.stage, '') = COALESCE(b.stage, '')
 LEFT JOIN hlo_instruction AS i

@@ -16,16 +16,10 @@
 --   allocated_bytes | bytes | all that a run takes
 SELECT
   m.id AS module_id,
-  m.module,
-  m.program_id,
-  m.file,
-  m.parameter_bytes,
-  m.output_bytes,
-  m.constant_bytes,
-  m.thread_local_bytes,
-  m.temp_bytes,
-  m.alias_bytes,
-  m.allocated_bytes
+  columns!(m,
+    module, program_id, file, parameter_bytes, output_bytes, constant_bytes, thread_local_bytes, temp_bytes,
+    alias_bytes, allocated_bytes
+  )
 FROM hlo_module AS m
 WHERE m.allocated_bytes IS NOT NULL
 ORDER BY nulls_last!(m.allocated_bytes DESC, m.id)
