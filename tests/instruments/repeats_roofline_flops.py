@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from stepscope.instruments.roofline.torch_ops import cost
+from tests import later
 
 PROGRAM = Path(__file__).parent / "torch_counted.py"
 
@@ -19,8 +19,7 @@ PROGRAM = Path(__file__).parent / "torch_counted.py"
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
     """The folder of the recordings, and the operations that PyTorch counted, by program."""
-    if importlib.util.find_spec("torch") is None:
-        pytest.skip("PyTorch is not installed")
+    later.installed("torch")
     folder = tmp_path_factory.mktemp("counted")
     done = subprocess.run(
         [sys.executable, PROGRAM, folder], capture_output=True, text=True, check=False, cwd=folder
