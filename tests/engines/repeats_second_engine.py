@@ -16,6 +16,7 @@ from stepscope.library import statements
 from stepscope.session.trace import Only, OpenTrace
 from stepscope.session.trace import open as open_trace
 from tests import corpus
+from tests.engines.parameters import of_source, sets_of_values
 from tests.engines.second import DataFusion, adapted
 from tests.lake import compacted
 
@@ -80,62 +81,10 @@ def known(duckdb: OpenTrace) -> list[dict[str, statements.Value]]:
             modules.setdefault(source_id, set()).add(module)
     sources = duckdb.query(statements.statement("sources")).rows()
     return [
-        _of_source(duckdb, row[0], row[1], row[2], sorted(modules.get(row[0], ())))
+        of_source(duckdb, row[0], row[1], row[2], sorted(modules.get(row[0], ())))
         for row in sorted(sources, key=lambda row: (place.get(row[0], len(sources)), row[0]))
         if row[0] in largest
     ]
-
-
-def _of_source(
-    trace: OpenTrace, source_id: int, run_id: str, host_id: str, modules: list[str]
-) -> dict[str, statements.Value]:
-    """Those of a source, and the least that leaves nothing out."""
-    tracks = trace.query("SELECT id FROM track WHERE source_id = $1 ORDER BY id LIMIT 20", [source_id])
-    lanes = [track for (track,) in tracks.rows()]
-    nested = trace.query(
-        "SELECT min(coalesce(parent_id, id)) AS id FROM slice WHERE source_id = $1", [source_id]
-    )
-    first_slice = nested.rows()[0][0] or 0
-    made = trace.query(
-        "SELECT file, line FROM op_line WHERE run_id = $1 ORDER BY id LIMIT 1", [run_id]
-    ).rows()
-    file, line = made[0] if made else ("train.py", 1)
-    graphs = trace.query("SELECT MIN(graph) AS graph FROM node WHERE source_id = $1", [source_id]).rows()
-    programs = trace.query(
-        "SELECT id, program_id, module FROM hlo_module WHERE source_id = $1 ORDER BY id LIMIT 1", [source_id]
-    ).rows()
-    rolled = "SELECT DISTINCT rollup_id FROM slice WHERE source_id = $1 ORDER BY rollup_id LIMIT 20"
-    rollups = [rollup for (rollup,) in trace.query(rolled, [source_id]).rows() if rollup is not None]
-    module_id, program, module_name = programs[0] if programs else (0, "0", "jit_step")
-    return {
-        "source_id": source_id, "run_id": run_id, "host_id": host_id, "host_ids": [host_id], "whole": 1,
-        "sources": [source_id],
-        "tracks": lanes, "walked": [], "allocator": "cpu", "most": 3,
-        "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
-        "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
-        "place": "host", "programs": 1, "waits": 1, "captures": 1,
-        "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
-        "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1,
-        "modules": modules, "module_ids": [module_id], "module_id": module_id, "module_name": module_name,
-        "program": program, "rollups": rollups,
-    }  # fmt: skip
-
-
-def _values(
-    one: library.Entry, known: list[dict[str, statements.Value]]
-) -> list[dict[str, statements.Value]]:
-    """Those that a statement asks for, each set of them once."""
-    kept: list[dict[str, statements.Value]] = []
-    for of_source in known:
-        values = {
-            field.name: of_source[
-                "module_ids" if (field.name, field.unit) == ("modules", "ints") else field.name
-            ]
-            for field in one.parameters
-        }
-        if values not in kept:
-            kept.append(values)
-    return kept
 
 
 @pytest.mark.parametrize("one", statements.reads(), ids=lambda one: one.name)
@@ -144,7 +93,7 @@ def test_every_statement_gives_equal_rows(
 ) -> None:
     """On the two largest sources for which it has rows, and on the first where it has none."""
     compared, empty = 0, False
-    for values in _values(one, known):
+    for values in sets_of_values(one, known):
         sql = statements.statement(one.name, **values)
         rows = duckdb.query(sql).rows()
         if not rows and (compared or empty):

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from tests import corpus
+from tests.later import Later, proto
 
-pytest.importorskip("tensorflow", reason="TensorFlow's Timeline is the reference")
-
-from google.protobuf import text_format
-from tensorflow.core.framework import step_stats_pb2
-from tensorflow.core.protobuf import config_pb2
-from tensorflow.python.client import timeline
+text_format = Later("google.protobuf.text_format")
+step_stats_pb2 = proto("core.framework.step_stats_pb2")
+config_pb2 = proto("core.protobuf.config_pb2")
+timeline = Later("tensorflow.python.client.timeline")
 
 FLAGS = list(itertools.product((False, True), (False, True), ("schedule", "gpu", "all")))
 SAMPLE = corpus.SAMPLES / "run_metadata" / "two_servers.pb"

@@ -15,7 +15,7 @@ from tests.formats.test_xplane import SAMPLE, check, decode, slices
 from tests.formats.xplane_reference import Slice
 from tests.tiers import cases
 
-FLIPS = cases(1_000, 20_000)
+FLIPS = cases(1_000, 4_000)
 MUTANTS = cases(400, 1_500)
 EVERY = cases(5, 1)
 """Bytes between two cuts: five is prime to the sizes of most fields."""
