@@ -42,7 +42,7 @@ Shapes = Mapping[tuple[int, str, str | None], Mapping[str, Made]]
 
 def counted(query: Query) -> list[Counted]:
     """An instruction on a device is one row."""
-    groups: list[Sequence[Any]] = [*query(statement("costed_instructions")).rows()]
+    groups: list[Sequence[Any]] = [*query(statement("instruction_slices", computing=1)).rows()]
     if not groups:
         return []
     hosts = {row[0]: (row[1], row[2]) for row in query(statement("sources_seen")).rows()}
