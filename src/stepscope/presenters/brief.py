@@ -20,7 +20,7 @@ _MOST_ROWS = 10
 _MOST_TEXT = 400
 _MOST_CELL = 80
 SEVERITIES = {"high": "light-dark(#b3261e, #ff8a80)", "medium": "light-dark(#9a5b00, #f0b35f)"}
-"""Colours of findings, those of the page (--high and --medium in style.css); the others have that of the text."""
+"""Colours of findings, as the page has them in style.css; the others have the colour of the text."""
 
 _COLOURS: dict[str, str] = {label: look.light for label, look in LOOKS.items()}
 _OTHER = "#a3abb1"
