@@ -65,12 +65,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         tell_nothing(roofline.NOTHING, roofline.TODO, console)
         return 2
     if not everything:
-        report = replace(report, next_commands=(full_command("roofline", options, _asked(options)),))
+        report = replace(report, next_commands=(full_command("roofline", options, _table_options(options)),))
     show(report, options, console)
     return 0
 
 
-def _asked(options: argparse.Namespace) -> list[str]:
+def _table_options(options: argparse.Namespace) -> list[str]:
     """The options that decide what the table says."""
     asked = [] if options.by == "op" else ["--by", options.by]
     if options.peak is not None:
