@@ -1,4 +1,4 @@
-"""The stacks of all threads of a process that runs, in Python and in C++, by the tools that are there."""
+"""Reads the Python and C++ stacks of all threads of a running process, with gdb and py-spy."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""What the bytes say: one module per format, found by listing this package.
+"""Decodes files: one module per format, found by listing this package.
 
 A module of this package is a format. It has
 
     NAME                          its name, as in source.format: chrome_trace, xplane, run_metadata, …
     sniff(head, name) -> bool     does this look like the format? `head` is the unpacked beginning of the
                                   file, at most HEAD_BYTES; a shorter head is the whole file. `name` is the
-                                  base name without packing suffixes: a hint, never a proof. Cheap, and
-                                  total: any bytes give True or False.
+                                  base name without packing suffixes: a hint, never a proof. It must be cheap,
+                                  and return True or False for any bytes.
     build(pieces) -> Store        its tables. `pieces` reads the file and those beside it, and decodes what
                                   the native core decodes.
 
