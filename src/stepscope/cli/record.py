@@ -21,7 +21,7 @@ from stepscope.cli.arguments import Parser, a_path, add_showing, count, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 
-ABOUT = "run a program and record some of its steps, without editing it"
+ABOUT = "run a program and record some of its steps, without changing it"
 
 EPILOG = """The options stand before the program; what follows it is the program's. `stepscope train.py` is
 short for `stepscope record train.py`; so are `stepscope -m package.train` and `stepscope python train.py`.

@@ -21,7 +21,7 @@ from stepscope.sources.user_paths import look_up
 if TYPE_CHECKING:
     from stepscope.formats.xla.compiles import Compile, DumpComparison, Stage
 
-ABOUT = "what changed between stages, passes, compiles or folders, whatever was renamed"
+ABOUT = "what changed between stages, passes, compiles or folders, even where names changed"
 EPILOG = """A stage is before, after, the name of a pass or its number. Stages that lie far apart are
 compared by way of the passes between them.
 

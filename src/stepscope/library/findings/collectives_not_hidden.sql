@@ -1,6 +1,6 @@
 -- Collectives run while nothing else does
 --
--- question: Which collectives does the schedule hide behind nothing?
+-- question: Which collectives run while nothing is computed?
 -- reads: hlo_case, _dumped_program
 -- severity: medium
 -- impact: {instruction} in {program} communicates {sent_bytes} while nothing else runs[, {file}:{line}].

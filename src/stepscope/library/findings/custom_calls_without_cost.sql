@@ -1,6 +1,6 @@
 -- The cost of custom calls is unknown
 --
--- question: Which custom calls have a cost that x?
+-- question: Which custom calls have a cost that XLA does not know?
 -- reads: _dumped_instruction
 -- severity: info
 -- impact: {instruction} in {program} calls {called} {calls} {calls:time|times} in a run[, {file}:{line}].

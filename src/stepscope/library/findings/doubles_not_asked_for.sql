@@ -1,6 +1,6 @@
 -- 64-bit floats are computed, though no parameter is one
 --
--- question: Where do 64-bit floats come from that no parameter is?
+-- question: Where do 64-bit floats come from, though no parameter is one?
 -- reads: hlo_case, _dumped_program
 -- severity: medium
 -- impact: {instruction} in {program} makes {made_bytes} of 64-bit floats[, {file}:{line}].

@@ -1,6 +1,6 @@
 -- Many instructions copy or transpose
 --
--- question: Which programs are copies and transposes to a large part?
+-- question: In which programs are many instructions copies or transposes?
 -- reads: _dumped_program, hlo_module
 -- severity: low
 -- impact: {program}: {copies} of {instructions} instructions copy or transpose.

@@ -1,6 +1,6 @@
 -- Storing and logging in the loop
 --
--- question: Which lines write checkpoints, summaries or logs during the steps, and what does that take?
+-- question: Which lines write checkpoints, summaries or logs during the steps, and how long does that take?
 -- reads: step, _step_purpose
 -- severity: medium from a quarter of the steps, low from a twentieth
 -- impact: Checkpoints, summaries and logs take {share} of the steps: most of it ({purpose}) in {file}:{line}

@@ -1,6 +1,6 @@
 -- One host is slower than the others
 --
--- question: In a run of several hosts, does one take clearly longer for its steps?
+-- question: In a run of several hosts, are the steps of one clearly longer?
 -- reads: step
 -- severity: high from 1.5 times the fastest host's mean step, medium from 1.2 times
 -- impact: Steps on {host_id} take {mean_ps} on average, {times} times as long as on the fastest of {hosts}

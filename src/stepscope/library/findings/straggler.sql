@@ -1,6 +1,6 @@
 -- The others wait for one rank
 --
--- question: Do the other ranks wait for one rank more than chance would have it?
+-- question: Do the other ranks wait for one rank more often than chance explains?
 -- reads: arrival, collective, rank_part, clock_offset
 -- severity: high when it causes a tenth of the time, medium from 3 %, else low
 -- impact: {participant} arrives last at {times_last} of {collectives} {collectives:collective|collectives} of up to
