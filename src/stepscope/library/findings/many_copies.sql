@@ -17,8 +17,7 @@
 SELECT
   'low' AS severity,
   columns!(p, run_id, program, module, program_id),
-  m.copies,
-  m.instructions
+  columns!(m, copies, instructions)
 FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id
 WHERE p.is_final AND m.copies >= 10 AND m.copies > 0.1 * m.instructions

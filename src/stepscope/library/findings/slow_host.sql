@@ -38,8 +38,7 @@ runs AS (
 SELECT
   CASE WHEN h.mean_dur_ps >= 1.5 * r.least_ps THEN 'high' ELSE 'medium' END AS severity,
   whole!((h.mean_dur_ps - r.least_ps) * h.number) AS impact_ps,
-  h.run_id,
-  h.host_id,
+  columns!(h, run_id, host_id),
   r.hosts,
   h.number AS steps,
   whole!(h.mean_dur_ps) AS mean_ps,

@@ -25,12 +25,9 @@ WITH placed AS (
     n.source_id,
     COALESCE(o.place, 'none') AS stands,
     COALESCE(o.device, n.process) AS ran_on,
-    n.hlo_module,
-    n.program_id,
+    columns!(n, hlo_module, program_id),
     COALESCE(n.execution, '-1') <> '-1' AS numbered,
-    n.op_name,
-    n.name,
-    n.dur_ps,
+    columns!(n, op_name, name, dur_ps),
     CASE
       WHEN $computing = 1 AND o.self_ps = n.dur_ps THEN COALESCE(n.device_ps, o.self_ps)
       ELSE COALESCE(o.self_ps, n.self_ps)
