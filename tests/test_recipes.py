@@ -72,7 +72,7 @@ TRACE_FORMAT = '''
 """A trace of a toy that trains with PyTorch: ops, steps and sizes of memory, a line each, in microseconds."""
 
 from stepscope.formats._profile_events import Events
-from stepscope.formats._writers import Writer
+from stepscope.formats import Writer
 
 NAME = "toy_trace"
 WRITERS = {"toy": Writer("pytorch")}

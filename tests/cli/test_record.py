@@ -11,7 +11,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.cli import record as verb
-from stepscope.cli.record import FACTS
+from stepscope.cli.recording_outcome import FACTS
 from stepscope.errors import UsageError
 from tests.capture.launching import record
 from tests.corpus import SAMPLES

@@ -76,7 +76,8 @@ def known(duckdb: OpenTrace) -> list[dict[str, statements.Value]]:
     counted = duckdb.query("SELECT source_id, COUNT(*) AS n FROM slice GROUP BY source_id ORDER BY n DESC")
     place = {source_id: number for number, (source_id, _) in enumerate(counted.rows())}
     modules: dict[int, set[str]] = {}
-    for source_id, _, _, module, *_ in duckdb.query(statements.statement("instruction_slices")).rows():
+    asked = statements.statement("instruction_slices", computing=0)
+    for source_id, _, _, module, *_ in duckdb.query(asked).rows():
         if module is not None:
             modules.setdefault(source_id, set()).add(module)
     sources = duckdb.query(statements.statement("sources")).rows()

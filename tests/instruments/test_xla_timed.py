@@ -25,7 +25,7 @@ TF = "xla/profile_jit/plugins/profile/2026_11_20_08_46_19/vm.xplane.pb"
 
 def read(*paths: Path) -> timed.TimedPrograms:
     with trace.open(*map(str, paths), cache=False) as opened:
-        groups = opened.query(statement("instruction_slices")).rows()
+        groups = opened.query(statement("instruction_slices", computing=0)).rows()
         modules = {group[3] for group in groups}
         programs = [
             known_programs.of_module(module, source, number, file)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import presenters
-from stepscope.presenters import axis, bars, markdown, tidy
+from stepscope.presenters import bars, markdown, tidy
 from stepscope.presenters import json as as_json
 from tests.presenters.example import OP_TYPES, REPORT, TRACKS
 from tests.presenters.test_html import hostile_report
@@ -115,7 +115,7 @@ def test_what_is_no_length_is_not_drawn(value: object) -> None:
 
 
 def test_the_axis_is_not_pressed_flat() -> None:
-    assert axis.ceiling([306.0, 34, 33, 35, 36, 34]) == 36
-    assert axis.ceiling([1.0, 100.0]) == 100
-    assert axis.ceiling([1.0, 1, 1, 100, 100, 100]) == 100
-    assert axis.ceiling([]) == 0
+    assert bars.ceiling([306.0, 34, 33, 35, 36, 34]) == 36
+    assert bars.ceiling([1.0, 100.0]) == 100
+    assert bars.ceiling([1.0, 1, 1, 100, 100, 100]) == 100
+    assert bars.ceiling([]) == 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stepscope.presenters import frame, markdown
+from stepscope.presenters import brief, frame, markdown
 from stepscope.presenters import html as presenter
 from stepscope.presenters.plain import plain
 from stepscope.report import Chart, Column, Note, Report, ReportFinding, Section, Table, Tree, TreeNode
@@ -437,3 +437,11 @@ def test_a_click_zooms_and_a_second_one_shows_all(opened: Show) -> None:
         page.settle()
         assert page.browser.value(asked) == wanted
     assert page.browser.complaints() == []
+
+
+def test_severities_have_the_colours_of_the_page() -> None:
+    style = Path(__file__).parents[2] / "web" / "src" / "style.css"
+    declared = style.read_text(encoding="utf-8")
+    assert list(brief.SEVERITIES) == ["high", "medium"]
+    for severity, colour in brief.SEVERITIES.items():
+        assert f"  --{severity}: {colour};\n" in declared

@@ -1,4 +1,4 @@
-"""The stacks of all threads of a process that runs, in Python and in C++, by the tools that are there."""
+"""Reads the Python and C++ stacks of all threads of a running process, with gdb and py-spy."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def look(pid: int, seconds: float, *, quick: bool = False, own_child: bool = Fal
     names: Mapping[int, str] = {}
     try:
         if refusal is None:
-            of_python = _asked("py-spy", pid, seconds, notes)
+            of_python = _tool_stacks("py-spy", pid, seconds, notes)
             read["py-spy"], names = of_python.stacks, of_python.names
             left = [task for task in tasks if task.tid not in read["py-spy"]]
             if left and not quick and kernel.is_there(pid):
-                read["gdb"] = _asked("gdb", pid, seconds, notes).stacks
+                read["gdb"] = _tool_stacks("gdb", pid, seconds, notes).stacks
     finally:
         if not was_stopped and kernel.is_stopped(pid):
             kernel.go_on(pid)
@@ -62,7 +62,7 @@ def look(pid: int, seconds: float, *, quick: bool = False, own_child: bool = Fal
     return Seen([_best(task, read) for task in named], notes, refusal, ended)
 
 
-def _asked(name: str, pid: int, seconds: float, notes: list[str]) -> tools.ToolStacks:
+def _tool_stacks(name: str, pid: int, seconds: float, notes: list[str]) -> tools.ToolStacks:
     path = tools.find(name)
     if path is None:
         notes.append(f"{name} is not installed: {tools.HOW[name]}")

@@ -1,8 +1,8 @@
-"""The command line: one module a verb.
+"""The command line: one module per verb.
 
 A verb's module has ABOUT (one line for the help), `parser()` and `run(options, console) -> exit code`. The
-help of all verbs imports none of them. So that the help of one is quick, too, it imports engines, core, and
-all that stands on them, inside `run`.
+help of all verbs imports none of them. A module imports the engines, the core and what is built on them
+inside `run`, so that its own help is fast as well.
 """
 
 from __future__ import annotations

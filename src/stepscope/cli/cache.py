@@ -14,7 +14,7 @@ from stepscope.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from stepscope.lake.cache import Cache
 
-ABOUT = "what is kept of recordings that were read: show, clear or limit it"
+ABOUT = "show, clear or limit the cache of decoded recordings"
 EPILOG = """A recording that was read is kept as it was decoded, so that the next look at it is fast. What was
 used longest ago goes when the limit is reached.
 

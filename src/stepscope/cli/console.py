@@ -68,7 +68,7 @@ class Console(NamedTuple):
         if not self.err_is_terminal:
             return None
         try:
-            return _told("COLUMNS") or os.get_terminal_size(self.err.fileno()).columns or 80
+            return _size_from("COLUMNS") or os.get_terminal_size(self.err.fileno()).columns or 80
         except (OSError, ValueError):
             return None
 
@@ -118,7 +118,7 @@ class _Closed(io.TextIOBase):
 
 def screen() -> tuple[int, int | None]:
     """Columns for stdout, and lines where it is a terminal. COLUMNS and LINES go before what that says."""
-    columns, lines = _told("COLUMNS"), _told("LINES")
+    columns, lines = _size_from("COLUMNS"), _size_from("LINES")
     try:
         size = os.get_terminal_size(sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):  # no terminal, or not even a file
@@ -126,7 +126,7 @@ def screen() -> tuple[int, int | None]:
     return columns or size.columns or 80, lines or size.lines or 24
 
 
-def _told(variable: str) -> int:
+def _size_from(variable: str) -> int:
     text = os.environ.get(variable, "")
     return int(text) if text.isdecimal() else 0
 

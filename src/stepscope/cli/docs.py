@@ -10,7 +10,7 @@ from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError
 
-ABOUT = "every table, analysis, finding and message"
+ABOUT = "explain any table, analysis, finding or message"
 EPILOG = "NAME is a table, a column (slice.self_ps), an analysis, a finding, a message, or a chapter."
 
 

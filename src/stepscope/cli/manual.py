@@ -28,7 +28,7 @@ _EXAMPLES = (
     ("stepscope check --baseline old/ --candidate new/", "whether a change made the program slower"),
 )
 _FILES = (
-    ("~/.cache/stepscope", "what is kept of recordings that were read; stepscope cache shows and clears it"),
+    ("~/.cache/stepscope", "the cache of decoded recordings; stepscope cache shows and clears it"),
     ("~/.cache/stepscope-limit", "how much of that is kept, as stepscope cache limit wrote it"),
     ("stepscope-DATE-TIME", "a recording, in the folder where stepscope recorded it"),
 )

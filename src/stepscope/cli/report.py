@@ -53,7 +53,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Writes the report."""
     need_paths(options, "report")
-    name = options.output or ("-" if options.format else _beside(options))
+    name = options.output or ("-" if options.format else _default_path(options))
     form = options.format or _form_of(name)
     need_csv(options, form == "csv")
     from stepscope.cli.reading import opened
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _beside(options: argparse.Namespace) -> str:
+def _default_path(options: argparse.Namespace) -> str:
     """Where the report goes when nothing says so: here, called like what was read."""
     if not options.paths or options.paths[0] == "-" or "://" in options.paths[0]:
         raise UsageError(

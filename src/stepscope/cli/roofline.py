@@ -20,7 +20,7 @@ from stepscope.cli.console import Console
 from stepscope.cli.failure import tell_nothing
 from stepscope.cli.peak import PEAK_HELP, known, peaks, text
 
-ABOUT = "ops against what their device could do: least time, share of peak, MFU"
+ABOUT = "how far ops are from the peaks of their device: least time, share of peak, MFU"
 EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the shapes
 of PyTorch's ops (record_shapes=True), on devices or processors. Peaks are those that the recording tells,
 else those of `stepscope docs devices`; --peak gives others. Time, operations and bytes are of ops that
@@ -65,12 +65,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         tell_nothing(roofline.NOTHING, roofline.TODO, console)
         return 2
     if not everything:
-        report = replace(report, next_commands=(full_command("roofline", options, _asked(options)),))
+        report = replace(report, next_commands=(full_command("roofline", options, _table_options(options)),))
     show(report, options, console)
     return 0
 
 
-def _asked(options: argparse.Namespace) -> list[str]:
+def _table_options(options: argparse.Namespace) -> list[str]:
     """The options that decide what the table says."""
     asked = [] if options.by == "op" else ["--by", options.by]
     if options.peak is not None:

@@ -144,7 +144,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     remarks = _older_words(options, chosen)
     form = _form(options)
     spool = Spool()  # lasts as long as this function: the answer may read from it to the end
-    options.paths = [_kept(path, spool) for path in options.paths]
+    options.paths = [_rereadable(path, spool) for path in options.paths]
     files = _files(options, remarks, console)
     if options.view is None:
         from stepscope.cli.tfprof_prompt import converse
@@ -209,7 +209,7 @@ def _ticks(model: TfprofModel) -> int:
     return 10**6 if model.of_trace else 1
 
 
-def _kept(path: str, spool: Spool) -> str:
+def _rereadable(path: str, spool: Spool) -> str:
     """A path that can be read more than once: what comes through a pipe is written to a file first."""
     from stepscope.sources.spool import from_pipe, is_pipe, open_pipe
 

@@ -11,7 +11,7 @@ from stepscope.cli.arguments import Parser, seconds
 from stepscope.cli.console import Console
 from stepscope.presenters.plain import plain
 
-ABOUT = "watch a program that runs: its steps, its lines, its memory"
+ABOUT = "watch a running program: its steps, its lines, its memory"
 EPILOG = """Shows a program that was started with `stepscope record --live`, given the folder of its recording
 or the number of the process: what takes most of the last ten seconds and its line, how long steps take and
 what their parts are, the memory of the process, steps that took far longer than the others, the moments that

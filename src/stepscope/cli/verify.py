@@ -9,7 +9,7 @@ from stepscope.cli.arguments import Parser, a_path, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.query import write_rows
 
-ABOUT = "compare every file of a lake with what was written"
+ABOUT = "check every file of a lake against the hash it was written with"
 EPILOG = """Queries compare a file with its hash when they first read it, and remember that they did. This
 looks at every file, whatever is remembered. It stops at the first that is missing or damaged, and says how to
 mend it."""

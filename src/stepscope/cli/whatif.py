@@ -16,7 +16,7 @@ from stepscope.cli.arguments import (
 )
 from stepscope.cli.console import Console
 
-ABOUT = "what a step would take without a cause, with a faster op, with more workers"
+ABOUT = "how long a step would take without a cause, with a faster op, with more workers"
 _EPILOG = """The steps are replayed along who waits for whom: threads, streams, what launches and hands over
 work. What was hidden behind the part that goes comes out. Where a replay with nothing changed misses the
 recorded steps by more than 10 %, no prediction is made.

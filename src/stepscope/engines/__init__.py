@@ -1,7 +1,7 @@
 """Engines answer SQL over the tables. Callers know the protocol below and nothing else of any engine.
 
 An engine takes tables in parts (`Files`, `Stream`, `PythonRows`), views and statements, and returns rows. How
-it reads Parquet and Arrow, what it computes when and what it keeps is its own affair: see `engines/duckdb`.
+it reads Parquet and Arrow, when it computes, and what it keeps is up to the engine: see `engines/duckdb`.
 """
 
 from __future__ import annotations

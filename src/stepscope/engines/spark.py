@@ -66,7 +66,7 @@ class Spark(Portable):
         needed("pyarrow", "spark")
         needed("sqlglot", "spark")
         self._own = session is None
-        self.session = connect(remote, wait_s) if session is None else _apart(session)
+        self.session = connect(remote, wait_s) if session is None else _own_session(session)
         for key, value in _SETTINGS.items():
             self.session.conf.set(key, value)
         self._alone = _is_one_process(self.session)
@@ -170,7 +170,7 @@ class Spark(Portable):
         except StepscopeError:
             raise
         except Exception as error:
-            raise self.refused(_said(error), sql) from error
+            raise self.refused(_message(error), sql) from error
 
 
 def _size(paths: Sequence[str]) -> int:
@@ -187,7 +187,7 @@ def _uri(path: str) -> str:
     return path if "://" in path else "file://" + re.sub(r"([{}\\])", r"\\\1", path)
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """What Spark says, without its stack of Java."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
@@ -200,7 +200,7 @@ def _is_one_process(session: Any) -> bool:
     return re.fullmatch(r"local(\[.*\])?", str(master)) is not None
 
 
-def _apart(session: Any) -> Any:
+def _own_session(session: Any) -> Any:
     """A session of the same cluster whose views and settings are its own."""
     make = getattr(session, "newSession", None)
     try:
@@ -227,7 +227,7 @@ def connect(remote: str | None, wait_s: float | None = None) -> Any:
     needed("pyspark", "spark")
     until = time.monotonic() + (config.spark_wait_s() if wait_s is None else wait_s)
     if re.fullmatch(r"local(\[[0-9*]+\])?", remote):
-        return _within(until, remote, lambda: _local(remote))
+        return _awaited(until, remote, lambda: _local(remote))
     parts = urlsplit(remote)
     try:
         host, port = parts.hostname, parts.port or 15002
@@ -250,9 +250,9 @@ def connect(remote: str | None, wait_s: float | None = None) -> Any:
             sessions = importlib.import_module("pyspark.sql.connect.session")
             return sessions.SparkSession.builder.remote(remote).create()
 
-    session = _within(until, remote, make)
+    session = _awaited(until, remote, make)
     try:
-        _within(until, remote, lambda: session.range(0, 1, 1, 1).repartition(1).toArrow())
+        _awaited(until, remote, lambda: session.range(0, 1, 1, 1).repartition(1).toArrow())
     except BaseException:
         # In the background: stopping asks the server, which may not answer either.
         threading.Thread(target=_stopped, args=(session,), daemon=True).start()
@@ -287,7 +287,7 @@ def _listening(host: str, port: int, remote: str, until: float) -> None:
             time.sleep(0.2)
 
 
-def _within(until: float, remote: str, work: Callable[[], T]) -> T:
+def _awaited(until: float, remote: str, work: Callable[[], T]) -> T:
     """What `work` gives; QueryError when that takes too long. Then it goes on in its thread, unheard."""
     found: list[T] = []
     failed: list[BaseException] = []
@@ -306,7 +306,7 @@ def _within(until: float, remote: str, work: Callable[[], T]) -> T:
         return found[0]
     if failed and not isinstance(failed[0], Exception):
         raise failed[0]
-    seen = _said(failed[0]) if failed and isinstance(failed[0], Exception) else "no answer in time"
+    seen = _message(failed[0]) if failed and isinstance(failed[0], Exception) else "no answer in time"
     raise _not_up(remote, seen)
 
 

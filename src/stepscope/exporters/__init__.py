@@ -1,4 +1,4 @@
-"""Hands a trace on: one module per kind of file, found by listing this folder.
+"""Writes a trace in other formats: one module per kind of file, found by listing this folder.
 
 An exporter is a module with
 

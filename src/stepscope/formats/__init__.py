@@ -1,12 +1,12 @@
-"""What the bytes say: one module per format, found by listing this package.
+"""Decodes files: one module per format, found by listing this package.
 
 A module of this package is a format. It has
 
     NAME                          its name, as in source.format: chrome_trace, xplane, run_metadata, …
     sniff(head, name) -> bool     does this look like the format? `head` is the unpacked beginning of the
                                   file, at most HEAD_BYTES; a shorter head is the whole file. `name` is the
-                                  base name without packing suffixes: a hint, never a proof. Cheap, and
-                                  total: any bytes give True or False.
+                                  base name without packing suffixes: a hint, never a proof. It must be cheap,
+                                  and return True or False for any bytes.
     build(pieces) -> Store        its tables. `pieces` reads the file and those beside it, and decodes what
                                   the native core decodes.
 
@@ -37,7 +37,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.formats._pieces import Pieces as Pieces
 from stepscope.formats._pieces import Unreadable as Unreadable
-from stepscope.formats._writers import WRITERS, Writer
 from stepscope.sources.same_capture import Rule
 from stepscope.sources.source import Source, Traits
 from stepscope.sources.spool import Spool
@@ -50,6 +49,25 @@ HEAD_BYTES = 65536
 
 Step = tuple[int, int, int, bool]
 """Number, begin and end in Unix nanoseconds, and whether it was recorded."""
+
+
+class Writer(NamedTuple):
+    """A writer of recordings."""
+
+    framework: str | None = None
+    """Whose programs it records, as the library calls them."""
+    of_session: bool = False
+    """It records one run of a session at a time."""
+
+
+WRITERS = {
+    "jax": Writer("jax"),
+    "kineto": Writer("pytorch"),
+    "step_stats": Writer("tensorflow", of_session=True),
+    "tf_profiler": Writer("tensorflow"),
+    "tf_timeline": Writer("tensorflow", of_session=True),
+}
+"""Those of several formats, by the names that decoders give them. A format adds its own as WRITERS."""
 
 
 class Damaged(Exception):

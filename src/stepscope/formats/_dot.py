@@ -284,13 +284,13 @@ class _DotReader:
             if name == "tooltip":
                 node.tooltip = value
             else:
-                node.lines, node.bold = _said(value, kind)
+                node.lines, node.bold = _label_lines(value, kind)
         elif name == "label" and not self.chain:
             label = _Label(value)
             self.scope.title = (label.bold or label.lines[0]).strip()
 
 
-def _said(label: str, kind: str) -> tuple[list[str], bool]:
+def _label_lines(label: str, kind: str) -> tuple[list[str], bool]:
     """Lines of a label, and whether the first is bold. Fields of a record are lines."""
     if kind == "html":
         found = _Label(label)

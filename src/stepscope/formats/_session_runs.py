@@ -118,14 +118,14 @@ def _of_stats(data: bytes) -> Iterator[int]:
 def _of_timeline(data: bytes) -> Iterator[int]:
     at = data.find(_QUOTED)
     while at >= 0:
-        event = _around(data, at)
+        event = _enclosing_event(data, at)
         ts = event.get("ts")
         if event.get("ph") == "X" and isinstance(ts, int) and ts > 0:
             yield ts
         at = data.find(_QUOTED, at + 1)
 
 
-def _around(data: bytes, at: int) -> dict[str, object]:
+def _enclosing_event(data: bytes, at: int) -> dict[str, object]:
     """The event whose arguments are around a place of the text; nothing where none is."""
     begin = data.rfind(b"{", max(0, at - _EVENT_BYTES), at)
     begin = data.rfind(b"{", max(0, at - _EVENT_BYTES), max(begin, 0))

@@ -57,7 +57,7 @@ def build(pieces: Pieces) -> Store:
 
     data = pieces.read(MOST_BYTES)
     events = Events()
-    held, odd = _held(listed(parse(data)))
+    held, odd = _held_sizes(listed(parse(data)))
     if not held:
         raise Damaged("it holds no times with their sizes")
     for at_ps, sizes in held:
@@ -69,7 +69,7 @@ def build(pieces: Pieces) -> Store:
     return events.store(pieces, data, "kineto", lost=odd)
 
 
-def _held(rows: list[Any]) -> tuple[list[Held], int]:
+def _held_sizes(rows: list[Any]) -> tuple[list[Held], int]:
     """What is held, moment by moment, and how many entries are not of the format."""
     if len(rows) == 2 and _is_sizes(listed(rows[1])):
         return _sizes(listed(rows[0]), listed(rows[1]))

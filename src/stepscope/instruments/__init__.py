@@ -1,1 +1,1 @@
-"""What SQL cannot say: functions from columns to columns. Their results are tables for SQL to read."""
+"""Computations that SQL cannot express: functions that take tables and return tables."""

@@ -36,7 +36,7 @@ VERSION = 1
 """Of what makes the files, in their names."""
 
 
-def _kept(one: Manifest, lost: Collection[str]) -> tuple[ManifestFile, ...]:
+def _own_files(one: Manifest, lost: Collection[str]) -> tuple[ManifestFile, ...]:
     """The files that stay a source's own."""
     return () if one.timeline is None or one.timeline.path in lost else (one.timeline,)
 
@@ -108,7 +108,7 @@ def next_of(
     files = [file for file in before.files if file.run_id != run_id] if before else []
     packed = [
         one._replace(
-            files=_kept(one, lost),
+            files=_own_files(one, lost),
             packed=" ".join(f"{table}={rows}" for table, rows in sorted(one.rows.items())),
         )
         for one in absorbed
@@ -132,7 +132,7 @@ def past_of(
     if before is not None:
         past |= {file.path for file in before.by_run.get(run_id, ())}
         past |= {file.path for one in before.manifests if one.source.run_id == run_id for file in one.files}
-    kept = {file.path for one in absorbed for file in _kept(one, lost)}
+    kept = {file.path for one in absorbed for file in _own_files(one, lost)}
     return sorted(past - kept - {file.path for file, _ in made})
 
 

@@ -1,4 +1,4 @@
-"""What Python holds: a Trace, its results, and reports that draw themselves in a notebook.
+"""The public Python API: a Trace, its results, and reports that a notebook displays.
 
 * trace.py: `stepscope.open()` and the Trace it returns.
 * result.py: rows of a query, for data frames and loops; arrow.py hands them to other libraries.

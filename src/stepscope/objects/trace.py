@@ -226,7 +226,7 @@ class Trace:
         entry = library.named(name)
         fields = tuple(Column(f.name, f.unit, f.title, f.about) for f in entry.columns)  # type: ignore[arg-type]
         for column in filters:
-            _known(column, entry)
+            _check_column(column, entry)
         rows = self._session().ask(entry)
         if not filters:
             result = Result(rows, fields=fields, sql=entry.sql, title=entry.title, is_open=self._is_open)
@@ -339,7 +339,7 @@ def flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:
             )
 
 
-def _known(column: str, entry: library.Entry) -> None:
+def _check_column(column: str, entry: library.Entry) -> None:
     from difflib import get_close_matches
 
     names = [field.name for field in entry.columns]

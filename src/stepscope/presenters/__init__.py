@@ -1,4 +1,4 @@
-"""Shows a Report: one module per kind of file, found by listing this folder.
+"""Displays a Report: one module per kind of file, found by listing this folder.
 
 A module that writes files has EXTENSION (".html") and `render(report) -> str`. Presenters choose how a
 value looks and how long a bar is; they compute nothing that a reader could take for a result.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
+from typing import Any
 
 from stepscope import units
-from stepscope.presenters.axis import ceiling, size
 from stepscope.presenters.plain import shorten
 from stepscope.report import Chart, Split, Table
 from stepscope.step_labels import LOOKS
@@ -20,6 +22,8 @@ _IDLE = ("dim", "░")
 """Style and character of the parts of a stacked bar; idle time looks like what it is."""
 MARKS: dict[str, str] = {label: look.mark for label, look in LOOKS.items()}
 """Labels, each with the character of its part of a bar."""
+_FAR_OUT = 4
+"""A value this many times the median is far out: it would press all others flat."""
 
 
 def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
@@ -123,3 +127,21 @@ def _stretches(points: int, room: int) -> list[tuple[int, int]]:
     """`room` stretches of some points each; where there are fewer points, each is repeated."""
     at = [k * points // room for k in range(room + 1)]
     return [(a, max(b, a + 1)) for a, b in pairwise(at)]
+
+
+def size(value: Any) -> float:
+    """The length of what is drawn: what is unknown, not a number or negative has none."""
+    is_length = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+    return float(value) if is_length and math.isfinite(value) else 0.0
+
+
+def ceiling(values: Sequence[float]) -> float:
+    """The top of the axis: the largest value, or, when a few are far out, the largest of the others.
+    Those above are cut and say so."""
+    present = sorted(v for v in values if v > 0)
+    if not present:
+        return 0.0
+    bound = _FAR_OUT * median(present)
+    near = [v for v in present if v <= bound]
+    few = len(present) - len(near) <= max(1, len(present) // 10)
+    return near[-1] if few and len(near) >= 3 else present[-1]

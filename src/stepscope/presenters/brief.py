@@ -19,7 +19,8 @@ _MOST_FINDINGS = 3
 _MOST_ROWS = 10
 _MOST_TEXT = 400
 _MOST_CELL = 80
-_TONES = {"high": "#c0392b", "medium": "#b9770e", "low": "#7d6608", "info": "#5d6d7e"}
+SEVERITIES = {"high": "light-dark(#b3261e, #ff8a80)", "medium": "light-dark(#9a5b00, #f0b35f)"}
+"""Colours of findings, as the page has them in style.css; the others have the colour of the text."""
 
 _COLOURS: dict[str, str] = {label: look.light for label, look in LOOKS.items()}
 _OTHER = "#a3abb1"
@@ -75,7 +76,7 @@ def _table(title: str, table: Table) -> str:
 
 def _findings(findings: Sequence[ReportFinding], most: int = _MOST_FINDINGS) -> Iterator[str]:
     for one in findings[:most]:
-        tone = _TONES.get(one.severity, "inherit")
+        tone = SEVERITIES.get(one.severity, "inherit")
         yield (
             f'<div style="margin-top:4px"><b style="color:{tone}">{_text(one.severity)}</b> '
             f"<b>{_text(one.title.rstrip('.'))}.</b> {_text(one.impact)}<br>→ {_text(one.action)}</div>"

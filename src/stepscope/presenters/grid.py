@@ -71,7 +71,7 @@ class _Columns:
         is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
         widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(natural)]
         shortest = _SHORTEST_BAR + 2 if is_bar else 0
-        self.kept = _kept(table, chart, self.label, widths, room - shortest, natural[self.label])
+        self.kept = _shown_columns(table, chart, self.label, widths, room - shortest, natural[self.label])
         spare = room - sum(widths[i] + 2 for i in self.kept) - 2
         bar = min(_SHORTEST_BAR, spare) if is_bar and spare >= 6 else 0
         spare -= bar + 2 if bar else -2
@@ -124,7 +124,7 @@ def _widen(widths: list[int], natural: Sequence[int], kept: Sequence[int], spare
     return spare
 
 
-def _kept(
+def _shown_columns(
     table: Table, chart: Chart | None, label: int, widths: Sequence[int], room: int, name: int
 ) -> list[int]:
     """The columns that find room, the label first. A text that is the same in every row tells nothing there;

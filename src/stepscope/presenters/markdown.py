@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from stepscope import units
 from stepscope.presenters.constant_columns import without_constants
-from stepscope.presenters.facts import facts
 from stepscope.presenters.outline import branches, place, value
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import markdown as _escape
-from stepscope.report import Change, Diff, Note, Report, ReportFinding, Section, Table, Tree
+from stepscope.report import Change, Column, Diff, Note, Report, ReportFinding, Section, Table, Tree
 
 EXTENSION = ".md"
+_MOST_ACROSS = 9
+"""Columns that a page is wide enough for, mostly."""
 _LONGEST_CELL, _LONGEST = 200, 4000  # characters: Markdown has no way to fold what is longer
 
 
@@ -100,7 +101,7 @@ def _note(note: Note) -> str:
 
 def table(table: Table) -> str:
     """A table of the report as Markdown: one unit a column, numbers at the right."""
-    if fact_pairs := facts(table):
+    if fact_pairs := _facts(table):
         pairs = (
             f"| {markdown(c.title)} | {markdown(plain(text, _LONGEST_CELL))} |" for c, text in fact_pairs
         )
@@ -135,3 +136,12 @@ def _code(text: str, language: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text.strip()}\n{fence}"
+
+
+def _facts(table: Table) -> list[tuple[Column, str]]:
+    """The columns of a table of one row that is wider than a page, each with its value: it is read downwards.
+    Empty for any other table."""
+    if len(table.rows) != 1 or table.total != 1 or len(table.columns) <= _MOST_ACROSS:
+        return []
+    pairs = zip(table.columns, table.rows[0], strict=True)
+    return [(column, units.show(value, column.unit)) for column, value in pairs]

@@ -53,7 +53,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     head = ["", *(shorten_cells(plain(column.title), _HEADING) for column in tree.columns), ""]
     right = [False, *(column.unit not in ("text", "bool") for column in tree.columns), False]
     widths = Grid.around([head, *rows], right).widths
-    kept = _kept(rows, widths, room)
+    kept = _shown_columns(rows, widths, room)
     head, *rows = [[row[i] for i in kept] for row in [head, *rows]]
     widths, right = [widths[i] for i in kept], [right[i] for i in kept]
     widths[0] = max(min(widths[0], room - sum(w + 2 for w in widths[1:])), 16)
@@ -82,7 +82,7 @@ def _name_in(node: TreeNode, room: int) -> str:
     return f"{shorten_cells(plain(node.name, 400), left)}  {at}"
 
 
-def _kept(rows: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[int]:
+def _shown_columns(rows: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> list[int]:
     """The columns to show. Where room is short, one that says the same everywhere goes before a name is
     cut."""
     kept = list(range(len(widths)))

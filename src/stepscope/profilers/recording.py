@@ -56,7 +56,7 @@ def capture(
             levels=levels,
             timeout=timeout,
         )
-        return [_kept(answer, place) for answer in answers]
+        return [_host_profile(answer, place) for answer in answers]
     finally:
         if place.is_dir() and not any(place.iterdir()):
             place.rmdir()  # no host answered: nothing is left that looks like a capture
@@ -85,7 +85,7 @@ def _new_folder(profiles: Path) -> Path:
         return place
 
 
-def _kept(answer: ServerReply, place: Path) -> HostProfile:
+def _host_profile(answer: ServerReply, place: Path) -> HostProfile:
     path = place / (answer.name + _ENDING)
     error = answer.error
     if error is None:

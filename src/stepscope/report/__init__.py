@@ -1,4 +1,4 @@
-"""Rows into answers: sections, findings and sentences, as plain data that presenters show.
+"""Turns rows into answers: sections, findings and sentences, as plain data that presenters display.
 
 * parts.py says what a Report is made of.
 * summary.py asks the library's questions of a trace; README.md lists the modules that write what it says.

@@ -62,16 +62,18 @@ def verification(result: Verification, edits: Sequence[str], before: str, after:
         "edits": list(edits),
         "before_step_ps": result.before_ps,
         "after_step_ps": result.after_ps,
-        "untraced": result.untraced,
-        "turns": result.turns,
+        **_taken(result, "untraced turns"),
         "others_before": None if result.neighbours is None else result.neighbours.before,
         "others_after": None if result.neighbours is None else result.neighbours.after,
-        "disturbed": result.disturbed,
-        "helped": result.helped,
-        "as_predicted": result.as_predicted,
+        **_taken(result, "disturbed helped as_predicted"),
         "change": None if change is None else change.name,
         **_predicted(change),
     }
+
+
+def _taken(source: object | None, names: str) -> dict[str, Any]:
+    """Attributes as keys of the same names; nulls where there is no source."""
+    return {name: None if source is None else getattr(source, name) for name in names.split()}
 
 
 def _predicted(change: PredictedChange | None) -> dict[str, int | None]:
@@ -88,11 +90,8 @@ def _pipeline(source_pipelines: SourcePipelines, asked: Sequence[Question]) -> d
     diagnosis, waits = source_pipelines.diagnosis, source_pipelines.diagnosis.waits
     worst = diagnosis.bottleneck
     return {
-        "path": source_pipelines.path,
-        "run_id": source_pipelines.run_id,
-        "host_id": source_pipelines.host_id,
-        "verdict": diagnosis.verdict,
-        "confidence": diagnosis.confidence,
+        **_taken(source_pipelines, "path run_id host_id"),
+        **_taken(diagnosis, "verdict confidence"),
         **_waits(waits, diagnosis.step_ps),
         "bottleneck": None if worst is None else _stage(worst, diagnosis),
         "beside": None if diagnosis.beside is None else diagnosis.beside.stage.branch_name,
@@ -133,18 +132,7 @@ def _change(change: PredictedChange, diagnosis: Diagnosis) -> dict[str, Any]:
         "gain_ps": _gain(change, diagnosis),
         **_predicted(change),
         "limits_next": None if change.unknown else change.prediction.limits_next,
-        "code": _code(change),
-    }
-
-
-def _code(change: PredictedChange) -> dict[str, Any] | None:
-    if change.code is None:
-        return None
-    return {
-        "file": change.code.file,
-        "line": change.code.line,
-        "before": change.code.before,
-        "after": change.code.after,
+        "code": None if change.code is None else _taken(change.code, "file line before after"),
     }
 
 
@@ -162,11 +150,9 @@ def _machine(diagnosis: Diagnosis) -> dict[str, Any] | None:
     if diagnosis.machine is None:
         return None
     return {
-        "cores": diagnosis.machine.cores,
-        "busy": diagnosis.machine.busy,
+        **_taken(diagnosis.machine, "cores busy"),
         "busiest_core": diagnosis.machine.busiest,
-        "process_cores": diagnosis.machine.process_cores,
-        "full": diagnosis.machine.full,
+        **_taken(diagnosis.machine, "process_cores full"),
     }
 
 
@@ -190,43 +176,24 @@ def _gain(change: PredictedChange, diagnosis: Diagnosis) -> int | None:
 
 def _stage(load: Load, diagnosis: Diagnosis) -> dict[str, Any]:
     stage, account = load.stage, load.account
+    places = diagnosis.places.get(stage, ())
     return {
         "stage": stage.branch_name,
-        "name": stage.name,
-        "branch_name": stage.branch_name,
-        "user_stage": stage.user_stage,
+        **_taken(stage, "name branch_name user_stage"),
         "user_position": stage.position,
-        "pipeline": stage.pipeline,
-        "number": stage.number,
+        **_taken(stage, "pipeline number"),
         "consumer": None if stage.above is None else stage.above.number,
         "fed_by": None if stage.fed_by is None else stage.fed_by.number,
         "works_ahead": stage.ahead,
-        "calls": load.calls,
-        "total_ps": load.total_ps,
-        "work_ps": load.work_ps,
-        "service_ps": load.service_ps,
-        "in_waits_ps": load.in_waits_ps,
-        "queue_ps": load.queue_ps,
-        "width": load.width,
-        "parallelism": stage.parallelism,
-        "threads": load.threads,
+        **_taken(load, "calls total_ps work_ps service_ps in_waits_ps queue_ps width"),
+        **_taken(stage, "parallelism"),
+        **_taken(load, "threads"),
         "runs_python": load.python,
-        "cpu_ps": load.cpu_ps,
-        "trace_work_ps": load.trace_work_ps,
-        "model_work_ps": load.model_work_ps,
-        "work_from": load.work_from,
-        "batch_bytes": None if account is None else account.batch_bytes,
+        **_taken(load, "cpu_ps trace_work_ps model_work_ps work_from"),
+        **_taken(account, "batch_bytes"),
         "elements_per_batch": None if account is None else account.visits,
         "buffer_fill": None if account is None else account.buffered,
-        "code": [
-            {
-                "transformation": user_stage.transformation,
-                "file": user_stage.file,
-                "line": user_stage.line,
-                "text": user_stage.text,
-            }
-            for user_stage in diagnosis.places.get(stage, ())
-        ],
+        "code": [_taken(place, "transformation file line text") for place in places],
     }
 
 
@@ -238,13 +205,7 @@ def _allocator(
     found = allocator_memory.compared
     pieces = fragmentation(allocator_memory.held.pools, allocator_memory.peak.ts_ps)
     return {
-        "path": allocator_memory.path,
-        "run_id": allocator_memory.run_id,
-        "host_id": allocator_memory.host_id,
-        "allocator": allocator_memory.allocator,
-        "device": allocator_memory.device,
-        "recorded": allocator_memory.recorded,
-        "complete": allocator_memory.complete,
+        **_taken(allocator_memory, "path run_id host_id allocator device recorded complete"),
         "peak_bytes": allocator_memory.peak.bytes,
         "peak_ps": allocator_memory.peak.ts_ps,
         "held_before_bytes": allocator_memory.held.base_bytes
@@ -263,10 +224,9 @@ def _allocator(
         "lifetimes": None
         if found is None
         else {
-            "buffers": found.buffers,
-            "compared": found.compared,
+            **_taken(found, "buffers compared"),
             "within_100_us": found.within,
-            "median_late_ps": found.median_late_ps,
+            **_taken(found, "median_late_ps"),
             "freed_before_last_use": found.earlier,
             "held_longer": [_block(block) for block in found.later],
         },
@@ -304,10 +264,7 @@ def _whatif(memory_what_if: MemoryWhatIf) -> dict[str, Any]:
     what, note = whatif_words(memory_what_if)
     return {
         "change": what,
-        "peak_bytes": memory_what_if.peak_bytes,
-        "saved_bytes": memory_what_if.saved_bytes,
-        "blocks": memory_what_if.blocks,
-        "cost_ps": memory_what_if.cost_ps,
+        **_taken(memory_what_if, "peak_bytes saved_bytes blocks cost_ps"),
         "note": note,
     }
 
@@ -315,14 +272,7 @@ def _whatif(memory_what_if: MemoryWhatIf) -> dict[str, Any]:
 def _block(block: MemoryBlock) -> dict[str, Any]:
     return {
         "op": block.op_name,
-        "op_type": block.op_type,
-        "slot": block.slot,
-        "dtype": block.dtype,
-        "shape": block.shape,
-        "kind": block.kind,
+        **_taken(block, "op_type slot dtype shape kind"),
         "code": None if block.code is None else vars(block.code),
-        "bytes": block.bytes,
-        "born_ps": block.born_ps,
-        "freed_ps": block.freed_ps,
-        "last_use_ps": block.last_use_ps,
+        **_taken(block, "bytes born_ps freed_ps last_use_ps"),
     }

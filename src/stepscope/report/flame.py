@@ -45,10 +45,10 @@ def _thread(flame: Flame, several: bool) -> Section:
     title = "The thread that runs the steps" if flame.steps is not None else "Thread"
     tree = Tree(_COLUMNS, tuple(_node(box, flame) for box in flame.boxes), NOTE, "time_ps")
     sql = statements.text("stacks_in_steps" if flame.steps is not None else "thread_stacks")
-    return Section("flame", title, "", tuple(_said(flame)), sql=sql, tree=tree, subject=subject)
+    return Section("flame", title, "", tuple(_sentences(flame)), sql=sql, tree=tree, subject=subject)
 
 
-def _said(flame: Flame) -> list[str]:
+def _sentences(flame: Flame) -> list[str]:
     time = units.show(flame.time_ps, "ps")
     if flame.steps is None:
         sentence = f"{time} of samples, inside and outside steps."

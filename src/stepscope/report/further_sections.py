@@ -21,7 +21,7 @@ _MOST_SUBJECTS = 4
 
 def added(sections: Iterable[Section], trace: OpenTrace) -> list[Section]:
     """The sections, each followed by what belongs to it."""
-    return _beside(
+    return _interleaved(
         sections,
         {
             "step_part_lines": _stacks(trace),
@@ -31,7 +31,7 @@ def added(sections: Iterable[Section], trace: OpenTrace) -> list[Section]:
     )
 
 
-def _beside(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) -> list[Section]:
+def _interleaved(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) -> list[Section]:
     """The sections, each followed by what belongs to it; what belongs to none goes before the last one."""
     *found, last = sections
     after = dict(more)

@@ -63,7 +63,7 @@ def _runs(judged: Sequence[Judgement]) -> list[str]:
     """What limits each of several runs."""
     runs = len({judgement.run_id for judgement in judged})
     number = f"{runs} runs" if runs == len(judged) else f"{len(judged)} hosts of {runs} runs"
-    each = [(_whose(judgement, judged), own_sentence(judgement)) for judgement in judged]
+    each = [(_owner(judgement, judged), own_sentence(judgement)) for judgement in judged]
     if len(judged) <= _MOST_PROGRAMS:
         return [f"{number}, each judged by itself, the longest first:", *_first_of(each)]
     counted = f"{number}, each judged by itself: {_counted(judged)}."
@@ -75,7 +75,7 @@ def _first_of(each: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{name}: {sentence}" for name, sentence in each[:_MOST_PROGRAMS]]
 
 
-def _whose(judgement: Judgement, judged: Sequence[Judgement]) -> str:
+def _owner(judgement: Judgement, judged: Sequence[Judgement]) -> str:
     """A run, with the host where it has several."""
     hosts = sum(other.run_id == judgement.run_id for other in judged)
     return judgement.run_id if hosts == 1 else f"{judgement.run_id} on {host_of(judgement.host_id)}"
@@ -117,7 +117,7 @@ def _weighed(program: Weighed) -> str:
 def _rival(judgement: Judgement) -> list[str]:
     """What takes about as much as the cause, and where."""
     if judgement.cause == "unknown":
-        return _known(judgement)
+        return _recorded_share(judgement)
     found = judgement.rival
     if found is None:
         return []
@@ -129,7 +129,7 @@ def _rival(judgement: Judgement) -> list[str]:
     return [f"{much} goes to {_GOES_TO.get(found.label, LOOKS[found.label].word)}: {share}{more}."]
 
 
-def _known(judgement: Judgement) -> list[str]:
+def _recorded_share(judgement: Judgement) -> list[str]:
     """What takes most of the time that the recording does show, where that is a good part of a step."""
     known = [part for part in judgement.parts if part.label != "unknown"]
     if not known or known[0].share < _MENTIONED:

@@ -35,14 +35,14 @@ def section(query: Query) -> Section | None:
         "process",
         "The process over time",
         "How much memory does the process take?",
-        (_said(sizes) + more,),
+        (_sentence(sizes) + more,),
         table,
         Chart("area", "ts_ps", ("bytes",), "Memory of the process"),
         text("process_memory", most=_MOST),
     )
 
 
-def _said(sizes: Sequence[int]) -> str:
+def _sentence(sizes: Sequence[int]) -> str:
     first, last, peak = sizes[0], sizes[-1], max(sizes)
     if peak - first < first // 100:
         return f"The process takes {_size(peak)}, and no more from the begin of the recording to its end."

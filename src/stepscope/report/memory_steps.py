@@ -38,7 +38,7 @@ def sections(peaks: Sequence[StepPeak]) -> Iterator[Section]:
         "by_step",
         "By step",
         "Which step peaks, and how do the others differ?",
-        (_said(high, others),),
+        (_sentence(high, others),),
         Table(_STEPS, rows, len(rows)),
         Chart("strip", "step", ("bytes",), "Peak of each step"),
     )
@@ -60,7 +60,7 @@ def sections(peaks: Sequence[StepPeak]) -> Iterator[Section]:
     )
 
 
-def _said(high: StepPeak, others: Sequence[StepPeak]) -> str:
+def _sentence(high: StepPeak, others: Sequence[StepPeak]) -> str:
     sizes = sorted(peak.bytes for peak in others)
     most, top = _size(sizes[-1]), _size(high.bytes)
     low = min(others, key=lambda peak: (peak.bytes, peak.step))

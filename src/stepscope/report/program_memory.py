@@ -121,7 +121,7 @@ def _section(program_memory: ProgramMemory) -> Section:
             )
         )
     for what, title in (("op", "By op"), ("line", "By line")):
-        found = _held(program_memory, what)
+        found = _holders_table(program_memory, what)
         parts.append(Section(f"memory_by_{what}", f"{title}, at the peak", "Who holds it?", table=found))
     buffers = tuple(
         (
@@ -146,7 +146,7 @@ def _section(program_memory: ProgramMemory) -> Section:
     )
 
 
-def _held(program_memory: ProgramMemory, what: str) -> Table:
+def _holders_table(program_memory: ProgramMemory, what: str) -> Table:
     found = memory.by(program_memory.holders, what)
     total = max(sum(size for _, size, _ in found), 1)
     rows = tuple((name, size, size / total, count) for name, size, count in found[:_MOST])

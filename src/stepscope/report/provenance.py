@@ -24,7 +24,7 @@ def sentences(query: Query) -> list[str]:
         devices = ", ".join(device_models[:_MOST_MODELS]) + (
             ", …" if len(device_models) > _MOST_MODELS else ""
         )
-        facts = "; ".join(_told(begun_ns, host, hosts, program, devices))
+        facts = "; ".join(_facts(begun_ns, host, hosts, program, devices))
         if facts:
             found.append(f"{run}: {facts}." if len(runs) > 1 else f"{facts[0].upper()}{facts[1:]}.")
     if found and len(runs) > _MOST_RUNS:
@@ -32,7 +32,7 @@ def sentences(query: Query) -> list[str]:
     return found
 
 
-def _told(
+def _facts(
     begun_ns: int | None, host: str | None, hosts: int, program: str | None, devices: str
 ) -> Iterator[str]:
     where = "" if host is None else f" on {host}" if hosts == 1 else f" on {units.count(hosts, 'host')}"

@@ -69,13 +69,13 @@ def build(
         sections.append(pricing.section(_priced(used), price))
     return Report(
         title,
-        tuple(_said(used[0], ops)),
+        tuple(_sentences(used[0], ops)),
         tuple(sections),
         document={"devices": [use._asdict() for use in used], "ops": ops},
     )
 
 
-def _said(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
+def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     steps = units.count(use.steps, "step") if use.steps else "the recording"
     sentences = []
     if use.unknown_ps == use.computing_ps:

@@ -42,7 +42,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
 
     all: every section, and many more rows of each. QueryError when the engine fails.
     """
-    names = _asked(trace, all)
+    names = _analyses(trace, all)
     entries = [library.entry(name) for name in dict.fromkeys([*names, "step_times"])]
     problems = library.entries("finding")
     answers = ask(trace, [*entries, *problems], _KEPT, summary_sections.first_rows(all))
@@ -85,7 +85,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     )
 
 
-def _asked(trace: OpenTrace, all: bool) -> list[str]:
+def _analyses(trace: OpenTrace, all: bool) -> list[str]:
     """The analyses to ask, in their order."""
     names = summary_sections.planned(all)
     if all and not trace.query(statement("parameter_servers_seen")).rows():

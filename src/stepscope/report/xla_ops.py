@@ -144,7 +144,7 @@ class TimedOps(NamedTuple):
 
 def of_trace(trace: OpenTrace, folders: Sequence[str]) -> TimedOps:
     """The timed instructions of a trace. folders: paths that may be dump folders of the same run."""
-    groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices")).rows()]
+    groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices", computing=0)).rows()]
     programs, damaged = _programs(trace, folders, groups)
     if modules := executions.unclear(groups, programs):
         slices = trace.query(statement("slices_of_modules", modules=sorted(modules))).rows()

@@ -148,7 +148,7 @@ async def answered(page: OpenPage, endpoint: Endpoint, request: Request) -> Resp
         request.state.body = await requests.read(request)
     if endpoint not in _TIMELESS:
         page.need_current(request)
-    with _told(page, request) as doing:
+    with _announced(page, request) as doing:
         with doing.is_current():
             work = asyncio.ensure_future(endpoint(page, request))
         leaving = asyncio.ensure_future(_left(request.receive))
@@ -164,7 +164,7 @@ async def answered(page: OpenPage, endpoint: Endpoint, request: Request) -> Resp
 
 
 @contextlib.contextmanager
-def _told(page: OpenPage, request: Request) -> Iterator[Doing]:
+def _announced(page: OpenPage, request: Request) -> Iterator[Doing]:
     """What is done for the request, told to who asks meanwhile."""
     query = request.scope.get("query_string", b"").decode("latin-1")
     of = f"{request.scope.get('path')}?{query}" if query else str(request.scope.get("path"))

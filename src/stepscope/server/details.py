@@ -44,11 +44,11 @@ def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any
         launched = dicts(trace.query(statement("page_launched", **asked)))
         arrows += launched
     launcher = next((one["other_id"] for one in launched if one["direction"] == "from"), None)
-    around = _around(trace, slice_id, parent)
+    around = _enclosing_slices(trace, slice_id, parent)
     beyond: list[dict[str, Any]] = []
     if launcher is not None:
         (call,) = dicts(trace.query(statement("page_slice", slice_id=launcher)))
-        beyond = [call, *_around(trace, launcher, call["parent_id"])]
+        beyond = [call, *_enclosing_slices(trace, launcher, call["parent_id"])]
     return {
         "slice": {key: _text(value) if key in _IDS else value for key, value in row.items()},
         "args": _args(args),
@@ -100,7 +100,7 @@ def _flow(arrow: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _around(trace: OpenTrace, slice_id: int, parent_id: int | None) -> list[dict[str, Any]]:
+def _enclosing_slices(trace: OpenTrace, slice_id: int, parent_id: int | None) -> list[dict[str, Any]]:
     """The slices that a slice lies in, the innermost first."""
     covering = {one["id"]: one for one in dicts(trace.query(statement("page_around", slice_id=slice_id)))}
     found = []

@@ -60,9 +60,9 @@ def encode(value: Any) -> bytes:
 def error(problem: Exception) -> Json:
     """The answer for a problem: what happened, what was seen, what to do. Never a traceback."""
     if isinstance(problem, Refused):
-        return _told(problem, problem.status)
+        return _problem_reply(problem, problem.status)
     if isinstance(problem, StepscopeError):
-        return _told(problem, next(status for kind, status in STATUS if isinstance(problem, kind)))
+        return _problem_reply(problem, next(status for kind, status in STATUS if isinstance(problem, kind)))
     if os.environ.get("STEPSCOPE_TRACEBACK"):
         traceback.print_exception(problem)
     unexpected = StepscopeError(
@@ -71,10 +71,10 @@ def error(problem: Exception) -> Json:
         todo="start it again with STEPSCOPE_TRACEBACK=1, repeat what you did, and report what it prints",
         slug="unexpected",
     )
-    return _told(unexpected, 500)
+    return _problem_reply(unexpected, 500)
 
 
-def _told(problem: StepscopeError, status: int) -> Json:
+def _problem_reply(problem: StepscopeError, status: int) -> Json:
     members = {"slug": problem.slug, "what": problem.happened, "seen": problem.seen, "to_do": problem.todo}
     if problem.path is not None:
         members["file"] = problem.path

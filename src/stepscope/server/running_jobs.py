@@ -73,11 +73,11 @@ class RunningJobs:
             "began": record is not None,
             "running": running,
             "recording": "none" if recorded is None else "open" if open_now else "new",
-            **_told(state(record, running, time.time_ns(), str(folder))),
+            **_job_members(state(record, running, time.time_ns(), str(folder))),
         }
 
 
-def _told(found: LiveState) -> dict[str, Any]:
+def _job_members(found: LiveState) -> dict[str, Any]:
     members = dict(vars(found))
     members["parts"] = [{**part._asdict(), "about": LOOKS[part.label].about} for part in found.parts]
     members["lines"] = [line._asdict() for line in found.lines]

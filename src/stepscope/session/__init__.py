@@ -1,1 +1,1 @@
-"""Sources in, tables out: what is decoded when, kept where, and asked through which engine."""
+"""Turns sources into tables: when each is decoded, where it is stored, and which engine answers."""

@@ -227,9 +227,9 @@ class DecodedTables:
                 return None
             hints = (source.run_id, source.host_id, source.path, source.name, source.step, source.rank)
             identity += [content_hash, decoded.facts.get("decoder_version"), hints]
-            identity += [_seen(piece.bytes.path) for piece in source.pieces]
+            identity += [_file_stamp(piece.bytes.path) for piece in source.pieces]
         for places in op_logs.by_run([decoded.source for decoded in self._decoded], _op_log.NAMES).values():
-            identity += [(path, _seen(place.path)) for place, path in places]
+            identity += [(path, _file_stamp(place.path)) for place, path in places]
         return repr(identity)
 
     def lanes(self) -> dict[int, Lanes] | None:
@@ -369,7 +369,7 @@ def _stream(store: Store, table: str, columns: Sequence[str] | None, mapped: boo
     return store.stream(table, mapped=mapped, columns=columns)
 
 
-def _seen(path: str) -> tuple[int, int] | None:
+def _file_stamp(path: str) -> tuple[int, int] | None:
     """Size and time of a file, by which a change is noticed."""
     try:
         status = os.stat(path)  # noqa: PTH116 - paths are kept as text

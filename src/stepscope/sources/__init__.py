@@ -1,1 +1,1 @@
-"""Which bytes: files, folders, archives, standard input and remote paths, as sources of runs."""
+"""Finds what to read: files, folders, archives, standard input and remote paths, as sources of runs."""

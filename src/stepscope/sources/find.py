@@ -72,7 +72,7 @@ def find(
     files = files_of(paths, formats, spool, seen, remembered or NoMemory())
     looked = [
         (file, _look(file, formats, spool, memory or NoMemory(), remembered or NoMemory()))
-        for file in _told(once(_told(files, looking)), looking)
+        for file in _reported(once(_reported(files, looking)), looking)
     ]
     homes = capture_folder.outer(
         sorted(
@@ -100,7 +100,9 @@ _EVERY = 64
 """Files from one call of `looking` to the next."""
 
 
-def _told(files: Iterable[FoundFile], looking: Callable[[str, int, int], None] | None) -> Iterator[FoundFile]:
+def _reported(
+    files: Iterable[FoundFile], looking: Callable[[str, int, int], None] | None
+) -> Iterator[FoundFile]:
     """The files; every so many, `looking` hears of it. Of a list it hears how many there are."""
     total = len(files) if isinstance(files, Sized) else 0
     for number, file in enumerate(files, 1):

@@ -183,7 +183,7 @@ _JSON = rb"""(?:\xef\xbb\xbf)?\s*(?:
     )"""
 
 
-def _known(head: bytes) -> str | None:
+def _undecoded_format(head: bytes) -> str | None:
     """A format that is known by what it holds, and that no decoder reads."""
     if head.lstrip()[:1] != b"{" or b'"traceEvents"' in head:
         return None
@@ -209,7 +209,7 @@ def kind(head: bytes, name: str) -> str:
     for magic, found in _KINDS:
         if head.startswith(magic):
             return found
-    if found_inside := _known(head):
+    if found_inside := _undecoded_format(head):
         return found_inside
     lower = packless(name).lower()
     for suffixes, found in _SUFFIXES:

@@ -35,13 +35,13 @@ def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[
         if not source.traits.op_logs or (source.run_id, folder) in looked or source.bytes.unpack:
             continue
         looked.add((source.run_id, folder))
-        for path in _beside(folder, names):
+        for path in _files_near(folder, names):
             place = ByteLocation(str(path))
             found.setdefault(source.run_id, {}).setdefault(repr(place), (place, str(path)))
     return {run: list(places.values()) for run, places in found.items()}
 
 
-def _beside(folder: Path, names: re.Pattern[str]) -> list[Path]:
+def _files_near(folder: Path, names: re.Pattern[str]) -> list[Path]:
     """Files of these names in a folder, then in the folders within it; nothing where that is forbidden."""
     try:
         inside = sorted(folder.iterdir())

@@ -111,7 +111,7 @@ def _from_store(
         if remembered.recall(identity) is not None:
             yield Fetched(Path(name), name, folder, place, identity)
             continue
-        path = _kept(_Ranges(owner, one), name, spool, seen, wanted)
+        path = _copied(_Ranges(owner, one), name, spool, seen, wanted)
         if path is not None:
             yield Fetched(path, name, folder, place, identity)
 
@@ -164,12 +164,12 @@ def _copy(
 ) -> Path | None:
     try:
         with system.open(name, "rb") as stream:
-            return _kept(stream, name, spool, seen, wanted)
+            return _copied(stream, name, spool, seen, wanted)
     except (OSError, ValueError, RuntimeError) as error:
         raise _unreachable(shown, error) from error
 
 
-def _kept(stream: Any, name: str, spool: Spool, seen: Counter[str], wanted: Wanted) -> Path | None:
+def _copied(stream: Any, name: str, spool: Spool, seen: Counter[str], wanted: Wanted) -> Path | None:
     """The copy of a stream; None, and no more read than its beginning, when it is not wanted."""
     start = peek(stream)
     base = packless(PurePosixPath(name).name)

@@ -89,7 +89,7 @@ class Store:
             return sorted(found)
 
         try:
-            return self._asked(ask, prefix)
+            return self._retried(ask, prefix)
         except MissingObject:
             raise self._missing_bucket("no such bucket or container") from None
 
@@ -109,7 +109,7 @@ class Store:
             return sorted(found)
 
         try:
-            return self._asked(ask, begin)
+            return self._retried(ask, begin)
         except MissingObject:
             raise self._missing_bucket("no such bucket or container") from None
 
@@ -117,20 +117,20 @@ class Store:
         """What is known of one object. Gone when there is none."""
         import obstore
 
-        one = self._asked(lambda: obstore.head(self._inner, key), key)
+        one = self._retried(lambda: obstore.head(self._inner, key), key)
         return Object(key, one["size"], one["e_tag"] or one["version"] or "", one["last_modified"])
 
     def get(self, key: str) -> bytes:
         """All bytes of a small object. Gone when there is none."""
         import obstore
 
-        return self._asked(lambda: bytes(obstore.get(self._inner, key).bytes()), key)
+        return self._retried(lambda: bytes(obstore.get(self._inner, key).bytes()), key)
 
     def range(self, key: str, start: int, length: int) -> bytes:
         """Bytes of an object. Gone when there is none."""
         import obstore
 
-        return self._asked(
+        return self._retried(
             lambda: bytes(obstore.get_range(self._inner, key, start=start, length=length)), key
         )
 
@@ -145,7 +145,7 @@ class Store:
         """Writes an object, in the place of one that is there."""
         import obstore
 
-        self._asked(lambda: obstore.put(self._inner, key, data), key)
+        self._retried(lambda: obstore.put(self._inner, key, data), key)
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         """Writes a small object unless there is one; False when another is there. The same bytes count as
@@ -162,11 +162,11 @@ class Store:
                 with contextlib.suppress(MissingObject):
                     return self.get(key) == data
                 if attempt == _RETRIES - 1 or not _passes(error):
-                    raise self._told(error, key) from error
+                    raise self._translated(error, key) from error
                 time.sleep(0.1 * 2**attempt)
             else:
                 return True
-        raise self._told(RuntimeError("the object comes and goes"), key)
+        raise self._translated(RuntimeError("the object comes and goes"), key)
 
     def delete(self, keys: Sequence[str]) -> None:
         """Removes objects; missing ones are fine."""
@@ -175,9 +175,9 @@ class Store:
         for first in range(0, len(keys), 1000):
             some = list(keys[first : first + 1000])
             with contextlib.suppress(MissingObject):
-                self._asked(lambda some=some: obstore.delete(self._inner, some), some[0])  # type: ignore[misc]
+                self._retried(lambda some=some: obstore.delete(self._inner, some), some[0])  # type: ignore[misc]
 
-    def _asked(self, ask: Callable[[], T], key: str) -> T:
+    def _retried(self, ask: Callable[[], T], key: str) -> T:
         """The answer. obstore itself repeats requests that may be; a body that was cut off it does not."""
         for attempt in range(_RETRIES):
             try:
@@ -188,11 +188,11 @@ class Store:
                 raise MissingObject(key) from None
             except self._errors.BaseError as error:
                 if attempt == _RETRIES - 1 or not _passes(error):
-                    raise self._told(error, key) from error
+                    raise self._translated(error, key) from error
                 time.sleep(0.1 * 2**attempt)
         raise AssertionError("every attempt returns or raises")
 
-    def _told(self, error: Exception, key: str) -> StepscopeError:
+    def _translated(self, error: Exception, key: str) -> StepscopeError:
         seen = _first_line(error)
         denied = isinstance(error, self._errors.PermissionDeniedError | self._errors.UnauthenticatedError)
         names = credentials.variables(self.url)

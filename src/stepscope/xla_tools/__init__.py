@@ -1,1 +1,1 @@
-"""What installed libraries of XLA say of their flags, ops and symbols, and programs that they run again."""
+"""Asks installed XLA libraries for their flags, ops and symbols, and runs programs of a dump again."""

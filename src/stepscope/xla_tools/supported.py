@@ -40,7 +40,7 @@ def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types
     what = f"kernels of {library.title} in {library.folder}" if library is not None else ""
     asked = library_answers.recall(what) if library is not None else None
     if asked is None:
-        asked = _asked(python)
+        asked = _listed_kernels(python)
         if library is not None:
             library_answers.remember(what, installed.shared_objects(library), asked)
     version, kernels = asked
@@ -51,7 +51,7 @@ def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types
     return str(version), found
 
 
-def _asked(python: str | None) -> list[Any]:
+def _listed_kernels(python: str | None) -> list[Any]:
     """TensorFlow's version and all its kernels: op, device and types, as a child process lists them."""
     answer = installed.run_code(_CODE, python)
     _, begun, text = answer.out.decode("utf-8", "replace").rpartition("BEGIN")

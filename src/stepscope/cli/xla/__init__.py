@@ -1,4 +1,4 @@
-"""stepscope xla …: what XLA compiled, one module a verb below it.
+"""stepscope xla …: what XLA compiled, one module per verb.
 
 A module has ABOUT (one line for the help), `parser()` and `run(options, console) -> exit code`, as verbs
 have.

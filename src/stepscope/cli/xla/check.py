@@ -16,7 +16,7 @@ from stepscope.xla_tools.flags import check, variables
 from stepscope.xla_tools.flags.installed import TRIGGERS, Library, installed
 from stepscope.xla_tools.flags.line import FlagLine, parse
 
-ABOUT = "whether the installed library takes a line of flags, before a job stops"
+ABOUT = "check a line of flags against the installed library, before a job fails on it"
 EPILOG = """LINE is what XLA_FLAGS or TF_XLA_FLAGS is to be, with or without the name; without LINE, both are
 taken from the environment. The library itself is asked, in a child process. Exit code 1 when it refuses."""
 

@@ -22,7 +22,7 @@ from stepscope.sources.user_paths import look_up
 if TYPE_CHECKING:
     from stepscope.instruments.xla.clusters import Graph
 
-ABOUT = "clusters that TensorFlow compiles by itself, and why nodes are in none"
+ABOUT = "the clusters that TensorFlow compiles automatically, and why nodes are in none"
 EPILOG = """PATH is a log, a dumped graph (mark_for_compilation_annotated*.pbtxt) or a folder of both.
 `stepscope xla env --dump DIR --graphs` prints what to set before the program runs."""
 _LINES_OF_HEAD = 2000

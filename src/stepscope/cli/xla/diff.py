@@ -21,7 +21,7 @@ from stepscope.sources.user_paths import look_up
 if TYPE_CHECKING:
     from stepscope.formats.xla.compiles import Compile, DumpComparison, Stage
 
-ABOUT = "what changed between stages, passes, compiles or folders, whatever was renamed"
+ABOUT = "what changed between stages, passes, compiles or folders, even where names changed"
 EPILOG = """A stage is before, after, the name of a pass or its number. Stages that lie far apart are
 compared by way of the passes between them.
 
@@ -155,7 +155,7 @@ def _of_two(options: argparse.Namespace, named: bool) -> _Told:
     """Two files, or what two folders compiled."""
     a, b = (Path(path) for path in options.paths)
     if a.is_file() and b.is_file():
-        return _Told([compiles.compare(_between(a, b), named=named)])
+        return _Told([compiles.compare(_stages_between(a, b), named=named)])
     left, right = (compiles.read([path], options.module) for path in options.paths)
     pairs, alone = compiles.paired(left, right)
     if not pairs:
@@ -165,7 +165,7 @@ def _of_two(options: argparse.Namespace, named: bool) -> _Told:
     return _Told((compiles.compare(both, named=named) for both in ends), alone=alone)
 
 
-def _between(a: Path, b: Path) -> list[Stage]:
+def _stages_between(a: Path, b: Path) -> list[Stage]:
     """Two files, with the passes between them where they are of one compile in one folder."""
     if a.parent.resolve() == b.parent.resolve():
         try:

@@ -12,7 +12,7 @@ from stepscope.report.xla_flags import warning_of_dead
 from stepscope.xla_tools.flags import table, variables
 from stepscope.xla_tools.flags.installed import installed
 
-ABOUT = "every flag that the installed jaxlib and TensorFlow know, and the variables"
+ABOUT = "list the flags and variables that the installed jaxlib and TensorFlow know"
 EPILOG = """Flags are read from the libraries' files; defaults and texts are asked of child processes, once
 for each build of a library. since and until are versions of jaxlib; flags that are older, from TensorFlow
 1.15 on, have the last library that knew them. Without a library, stepscope's own catalogue answers."""

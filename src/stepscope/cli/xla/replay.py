@@ -90,7 +90,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     _check(options)
     look_up(options.paths)
-    asked = _asked(options)
+    asked = _requested_stages(options)
     several = len(asked) > 1
     waiting = contextlib.nullcontext() if several else working("running the program", console)
     with tempfile.TemporaryDirectory(prefix="stepscope-replay-") as folder, waiting:
@@ -172,7 +172,7 @@ def _check(options: argparse.Namespace) -> None:
         )
 
 
-def _asked(options: argparse.Namespace) -> list[RequestedStage]:
+def _requested_stages(options: argparse.Namespace) -> list[RequestedStage]:
     """The stages with their flags, in order."""
     given = _flags("--flags", options.flags)
     every = compiles.largest(compiles.read(options.paths, options.module))

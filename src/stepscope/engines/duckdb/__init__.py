@@ -324,10 +324,10 @@ class DuckDB:
     def refused(self, error: duckdb.Error, sql: str) -> StepscopeError:
         """The error to raise for one of DuckDB's. Raises KeyboardInterrupt where Ctrl-C is behind it."""
         raised_again(error)
-        problem = refusal(error, sql, self._known())
+        problem = refusal(error, sql, self._columns_by_table())
         return self._doubt(problem) if isinstance(error, _WHILE_READING) else problem
 
-    def _known(self) -> dict[str, tuple[str, ...]]:
+    def _columns_by_table(self) -> dict[str, tuple[str, ...]]:
         """Tables and views with their columns, for advice."""
         for name in self._views.made - self._names.keys():
             with contextlib.suppress(duckdb.Error):  # a view that does not work has nothing to advise

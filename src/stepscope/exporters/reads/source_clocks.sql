@@ -8,8 +8,7 @@
 --   any_clock | text | unix or relative; NULL without a capture
 --   begin_unix_ns | unix_ns | Unix time of ts_ps = 0, where the clock is unix
 SELECT
-  s.source_id,
-  s.path,
+  columns!(s, source_id, path),
   MIN(c.clock) AS any_clock,
   MIN(CASE WHEN c.clock = 'unix' THEN c.origin_unix_ns END) AS begin_unix_ns
 FROM source AS s

@@ -1,1 +1,1 @@
-"""Files that make a TensorFlow model: graph, steps, op log, checkpoint, profile. Known by what is in them."""
+"""The files of a TensorFlow model, recognised by content: graph, steps, op log, checkpoint, profile."""

@@ -1,1 +1,1 @@
-"""Programs that XLA compiled: dump folders, what XPlanes keep, and what logs of programs say of them."""
+"""Programs that XLA compiled, as found in dump folders, in XPlanes and in the logs of programs."""

@@ -55,13 +55,13 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     numbers = {id(row): at for at, row in enumerate(rows)}
     kept = [(at, row) for at, members in enumerate(modules) for row in _programs(members)]
     refused = _core.hlo_tables(
-        store, [(row["read"].given, at, numbers[id(row)], *_told(row)) for at, row in kept]
+        store, [(row["read"].given, at, numbers[id(row)], *_module_facts(row)) for at, row in kept]
     )
     for (_, row), error in zip(kept, refused, strict=True):
         if isinstance(error, tuple):  # the file changed since it was summed up
             gone.append((row["file"], error[1]))
     _put_compiles(store, modules, numbers)
-    beside = _beside(source)
+    beside = _files_of_folders(source)
     logs = _logs(source, beside)
     logged = program_log.read(logs)
     found = cases.find(
@@ -85,7 +85,7 @@ def _put_compiles(store: Store, modules: Sequence[Sequence[Row]], numbers: Mappi
     )
 
 
-def _beside(source: Source) -> list[Path]:
+def _files_of_folders(source: Source) -> list[Path]:
     """Every file of the folders that a dump lies in: also those that hold no program."""
     if not Path(source.path).is_dir():
         return []
@@ -175,7 +175,7 @@ def _programs(members: Sequence[Row]) -> Iterator[Row]:
             yield row
 
 
-def _told(row: Row) -> tuple[str, str, str | None]:
+def _module_facts(row: Row) -> tuple[str, str, str | None]:
     """What rows of a program say of its module: number, name and stage."""
     return _number(row), row["module"], row["stage"] if row["pass"] is None else None
 

@@ -1,4 +1,4 @@
-"""Two versions of a program: which names are the same, what differs, and whether that is more than noise.
+"""Compares two versions of a program: matches their names, and decides which differences exceed noise.
 
 * names.py and matching.py find what is the same thing under another name.
 * sides.py and figures.py describe one recording of each; nothing is judged there.

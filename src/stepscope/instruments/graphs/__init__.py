@@ -1,4 +1,4 @@
-"""Graphs by scope: open scopes as their nodes, closed ones as a box, blocks that are alike as one."""
+"""Graphs by scope: open scopes show their nodes, closed ones are boxes, identical blocks are drawn once."""
 
 from stepscope.instruments.graphs import programs
 from stepscope.instruments.graphs.hierarchy import GraphScope, Hierarchy

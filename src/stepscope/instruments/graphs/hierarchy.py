@@ -233,10 +233,10 @@ class Hierarchy:
             for a, b in self.edges:
                 self._following.setdefault(a, []).append(b)
         following = self._following
-        return _along(following, start, end) or _along(following, end, start)[::-1]
+        return _shortest_path(following, start, end) or _shortest_path(following, end, start)[::-1]
 
 
-def _along(following: Mapping[str, Sequence[str]], source: str, target: str) -> list[str]:
+def _shortest_path(following: Mapping[str, Sequence[str]], source: str, target: str) -> list[str]:
     """A shortest path in the direction of the edges; empty when there is none."""
     before: dict[str, str | None] = {source: None}
     left = deque([source])

@@ -1,4 +1,4 @@
-"""Memory: who holds it, when it peaks, how long tensors live, and what would make the peak lower.
+"""Memory: who holds it, when it peaks, how long tensors live, and what would lower the peak.
 
 * moves.py reads what allocators recorded, whatever kind of recording it is.
 * blocks.py pairs allocations with what freed them.

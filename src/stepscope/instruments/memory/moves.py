@@ -222,7 +222,7 @@ class _Innermost:
             # What lies as deep was over when this one began, even though nobody asked in between.
             if len(ends) > depth:
                 self._close(depth)
-            lines.append(self._within(name, lines[-1] if lines else _NO_LINES))
+            lines.append(self._enclosing_lines(name, lines[-1] if lines else _NO_LINES))
             ends.append(end)
             names.append(name)
             row = next(rows, None)
@@ -239,7 +239,7 @@ class _Innermost:
         """Only so many outer ones are left."""
         del self._ends[depth:], self._names[depth:], self._lines[depth:]
 
-    def _within(self, name: str, outer: _Lines) -> _Lines:
+    def _enclosing_lines(self, name: str, outer: _Lines) -> _Lines:
         """The lines around a slice, with its own."""
         if (frame := self._frames.get(name)) is None:
             call = python_frame.of_pytorch(name)

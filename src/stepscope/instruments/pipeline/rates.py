@@ -79,7 +79,7 @@ class Load:
         return self.work_ps // self.width
 
 
-def _told(stages: Sequence[PipelineStage], key: str) -> int:
+def _largest(stages: Sequence[PipelineStage], key: str) -> int:
     """The largest number that stages have under a key; 0 where none has one."""
     return max((number for stage in stages if (number := stage.number_of(key)) is not None), default=0)
 
@@ -87,17 +87,17 @@ def _told(stages: Sequence[PipelineStage], key: str) -> int:
 def tells_cores(stages: Sequence[PipelineStage]) -> bool:
     """Whether the recording says how many cores tf.data may use. Its pool does not: options may make it
     larger or smaller, and a trace does not tell whether they do."""
-    return _told(stages, "cpu_budget") > 0
+    return _largest(stages, "cpu_budget") > 0
 
 
 def cores_of(stages: Sequence[PipelineStage]) -> int:
     """Cores that tf.data may use; where that is not told, as many as its pool has threads."""
-    return _told(stages, "cpu_budget") or pool_of(stages) or 1
+    return _largest(stages, "cpu_budget") or pool_of(stages) or 1
 
 
 def pool_of(stages: Sequence[PipelineStage]) -> int | None:
     """Threads of tf.data's pool, which run its functions; None where that is not told."""
-    return _told(stages, "threadpool_size") or None
+    return _largest(stages, "threadpool_size") or None
 
 
 @dataclass

@@ -53,14 +53,14 @@ def nest(calls: Iterable[StageCall]) -> None:
     for call in ordered:
         if call.kind != "next":
             continue
-        above = _within(call, around.get(call.consumer, ()))
+        above = _enclosing_call(call, around.get(call.consumer, ()))
         if above is not None:
             call.end_ps = max(min(call.end_ps, above.end_ps), call.ts_ps)
             call.above = above
             above.inside.append((call.ts_ps, call.end_ps))
 
 
-def _within(call: StageCall, others: Sequence[StageCall]) -> StageCall | None:
+def _enclosing_call(call: StageCall, others: Sequence[StageCall]) -> StageCall | None:
     """The one of the calls, which are in order of time, that holds a call."""
     at = bisect_right(others, call.ts_ps, key=_begin) - 1
     if at < 0:

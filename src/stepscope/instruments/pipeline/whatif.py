@@ -75,7 +75,7 @@ def ask(
     if prefetch:
         then = replace(then, parts=tuple(from_program(part) for part in then.parts))
     for setting in wanted.values():
-        then = _with(then, diagnosis.loads, loads[setting.number], setting, measured_ps)
+        then = _changed_model(then, diagnosis.loads, loads[setting.number], setting, measured_ps)
     prediction = predict(now, then, measured_ps)
     if not _surely_wider(diagnosis, [(loads[setting.number], setting) for setting in wanted.values()]):
         prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
@@ -96,7 +96,7 @@ def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]
     return all(surely_parallel(load, diagnosis.machine) for load in wider)
 
 
-def _with(
+def _changed_model(
     then: PipelineModel, loads: Sequence[Load], load: Load, setting: Setting, measured_ps: int
 ) -> PipelineModel:
     """The model with a stage changed."""

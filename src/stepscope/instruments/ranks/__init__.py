@@ -1,1 +1,1 @@
-"""Several ranks of one job: their collectives matched, their clocks aligned, who waits for whom."""
+"""Several ranks of one job: matches their collectives, aligns their clocks, and finds who waits for whom."""

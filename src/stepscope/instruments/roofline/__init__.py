@@ -1,1 +1,1 @@
-"""The roofline: what a device could do at most, and how far from that ops are."""
+"""The roofline: the peaks of a device, and how far ops are from them."""

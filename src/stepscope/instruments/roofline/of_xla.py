@@ -42,7 +42,7 @@ Shapes = Mapping[tuple[int, str, str | None], Mapping[str, Made]]
 
 def counted(query: Query) -> list[Counted]:
     """An instruction on a device is one row."""
-    groups: list[Sequence[Any]] = [*query(statement("costed_instructions")).rows()]
+    groups: list[Sequence[Any]] = [*query(statement("instruction_slices", computing=1)).rows()]
     if not groups:
         return []
     hosts = {row[0]: (row[1], row[2]) for row in query(statement("sources_seen")).rows()}
@@ -53,7 +53,7 @@ def counted(query: Query) -> list[Counted]:
         slices = query(statement("slices_of_modules", modules=sorted(modules))).rows()
         groups = executions.apart(groups, slices, programs)
     shapes = _shapes(query)
-    profiler_costs = _told(query)
+    profiler_costs = _costs_by_profiler(query)
     rows = timed.join(groups, programs)
     by_profiler = _by_profiler(groups, profiler_costs)
     found = [
@@ -133,7 +133,7 @@ def _lost(
     ]
 
 
-def _told(query: Query) -> dict[tuple[int, str, str], tuple[float, float]]:
+def _costs_by_profiler(query: Query) -> dict[tuple[int, str, str], tuple[float, float]]:
     """Operations and bytes of one execution, by source, device and name of slices."""
     found = {}
     for source_id, device, name, flops, moved, breakdown in query(statement("costs_told")).rows():

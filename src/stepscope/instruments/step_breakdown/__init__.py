@@ -1,4 +1,4 @@
-"""Steps, taken apart: each instant of a step has one label, and the labels add up to the step's duration.
+"""Splits steps: each instant of a step has one label, and the labels add up to the step's duration.
 
 * labels.py says what the slices of a thread, and frames of Python, stand for.
 * driver.py finds the thread that drives the steps, and what it does at each instant.

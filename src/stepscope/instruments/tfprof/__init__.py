@@ -130,7 +130,7 @@ class TfprofModel:
             self._add_log(op_log, checkpoint)
         if own_flops:
             self._lacks.pop("float_ops", None)
-            self.notes.append(_told(*self._core.fill_flops()))
+            self.notes.append(_note_on_formulas(*self._core.fill_flops()))
 
     def _add_log(self, op_log: ModelFile | None, checkpoint: ModelFile | None) -> None:
         if op_log is not None:
@@ -334,7 +334,7 @@ def report(options: TfprofOptions, answer: ViewOutput) -> str:
     )
 
 
-def _told(counted: int, unknown: int, without_formula: dict[str, int], not_in_graph: int) -> str:
+def _note_on_formulas(counted: int, unknown: int, without_formula: dict[str, int], not_in_graph: int) -> str:
     """What became of the nodes for which no op log tells the operations; nothing is zero in silence."""
     sentences = [f"floating point operations of stepscope's own for {counted} nodes"]
     if unknown:

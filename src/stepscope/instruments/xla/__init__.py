@@ -1,1 +1,1 @@
-"""Compiled programs of XLA: what they tell of the ops that were compiled."""
+"""Programs that XLA compiled: their cost, their memory, and the time of their instructions."""

@@ -100,7 +100,7 @@ def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
     for one in whole:
         if one.op is None:
             continue
-        around = _around(
+        around = _enclosing_executions(
             one, spans.get(one.source, []), starts.get(one.source, []), longest.get(one.source, 0)
         )
         on_track = [at for at in around if spans[one.source][at].track == one.track]
@@ -112,7 +112,9 @@ def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
     return [*((key not in unsure, found) for key, found in members.items()), *alone]
 
 
-def _around(one: _Slice, found: Sequence[_Slice], starts: Sequence[int], longest: int) -> list[int]:
+def _enclosing_executions(
+    one: _Slice, found: Sequence[_Slice], starts: Sequence[int], longest: int
+) -> list[int]:
     """The places of the executions that a slice lies in. starts: theirs; longest: the longest of them."""
     around = []
     at = bisect_right(starts, one.ts)

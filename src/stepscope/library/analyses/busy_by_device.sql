@@ -26,8 +26,7 @@
 --   window_ps | ps | Window | length of the window
 WITH sorted AS (
   SELECT
-    d.run_id,
-    d.host_id,
+    columns!(d, run_id, host_id),
     d.source_id AS from_source,
     CASE WHEN d.apart THEN -1 ELSE d.source_id END AS together,
     columns!(d, place, device, sum_busy_ps, sum_idle_ps, most_idle_ps, idle_gaps, work_slices),
@@ -38,11 +37,9 @@ WITH sorted AS (
 )
 
 SELECT
-  o.run_id,
-  o.host_id,
+  columns!(o, run_id, host_id),
   MIN(o.from_source) AS source_id,
-  o.place,
-  o.device,
+  columns!(o, place, device),
   sum!(o.sum_busy_ps) AS busy_ps,
   sum!(o.sum_idle_ps) AS idle_ps,
   share!(SUM(o.sum_busy_ps), SUM(o.sum_busy_ps) + SUM(o.sum_idle_ps)) AS busy_share,

@@ -23,8 +23,7 @@ WITH counted AS (
 )
 
 SELECT
-  k.run_id,
-  k.host_id,
+  columns!(k, run_id, host_id),
   s.path,
   COALESCE(c.number, 0) AS participants,
   columns!(k, aligned_by, offset_ps, drift_ppm, residual_ps, most_residual_ps, pairs)

@@ -21,8 +21,7 @@
 WITH lines AS (
   SELECT
     0 AS place,
-    e.run_id,
-    e.participant,
+    columns!(e, run_id, participant),
     'mean' AS what,
     COUNT(*) AS number,
     CAST(NULL AS BIGINT) AS step_number,
@@ -38,8 +37,7 @@ WITH lines AS (
   UNION ALL
   SELECT
     1 AS place,
-    e.run_id,
-    e.participant,
+    columns!(e, run_id, participant),
     CAST(e.step AS VARCHAR) AS what,
     1 AS number,
     columns!(e, step, ts_ps, step_id, dur_ps, exposed_ps, hidden_ps, wait_ps)

@@ -25,8 +25,7 @@ SELECT
   CASE WHEN m.run_bytes > 0 THEN CAST(i.run_bytes * i.times AS DOUBLE) / m.run_bytes END AS bytes_share,
   i.shape,
   i.op_name AS op,
-  i.file,
-  i.line
+  columns!(i, file, line)
 FROM hlo_instruction AS i
 INNER JOIN hlo_module AS m ON m.id = i.module_id
 WHERE

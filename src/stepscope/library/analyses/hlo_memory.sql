@@ -20,8 +20,7 @@ SELECT
   b.instruction,
   i.opcode,
   i.op_name AS op,
-  i.file,
-  i.line
+  columns!(i, file, line)
 FROM hlo_buffer AS b
 LEFT JOIN hlo_instruction AS i
   ON i.module_id = b.module_id AND COALESCE(i.pass_id, -1) = COALESCE(b.pass_id, -1) AND i.name = b.instruction

@@ -24,8 +24,7 @@ WITH placed AS (
 
 pairs AS (
   SELECT
-    a.run_id,
-    a.host_id,
+    columns!(a, run_id, host_id),
     a.name AS launch,
     a.dur_ps AS launch_dur_ps,
     b.dur_ps AS work_dur_ps,

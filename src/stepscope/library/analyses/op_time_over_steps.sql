@@ -24,8 +24,7 @@ WITH stepped AS (
 
 types AS (
   SELECT
-    t.place,
-    t.op_type,
+    columns!(t, place, op_type),
     ROW_NUMBER() OVER (
       ORDER BY nulls_last!(SUM(t.sum_self_ps) DESC, t.place, t.op_type)
     ) AS rank_of_type

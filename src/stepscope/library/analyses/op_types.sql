@@ -21,8 +21,7 @@
 --   max_ps | ps | Longest | longest duration
 WITH types AS (
   SELECT
-    o.place,
-    o.op_type,
+    columns!(o, place, op_type),
     MAX(
       CASE WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch' ELSE o.class END
     ) AS last_class,
@@ -37,8 +36,7 @@ WITH types AS (
 )
 
 SELECT
-  t.op_type,
-  t.place,
+  columns!(t, op_type, place),
   CAST(t.own_ps AS BIGINT) AS self_ps,
   share!(t.own_ps, t.place_ps) AS share,
   CAST(t.dur_ps AS BIGINT) AS total_ps,

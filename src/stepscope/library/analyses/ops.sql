@@ -42,8 +42,7 @@ places AS (
 )
 
 SELECT
-  t.op,
-  t.place,
+  columns!(t, op, place),
   CAST(t.own_ps AS BIGINT) AS self_ps,
   share!(t.own_ps, p.place_ps) AS share,
   CAST(t.dur_ps AS BIGINT) AS total_ps,

@@ -35,8 +35,7 @@ servers AS (
 )
 
 SELECT
-  w.run_id,
-  w.server,
+  columns!(w, run_id, server),
   CAST(w.number AS BIGINT) AS variables,
   CAST(w.params_sum AS BIGINT) AS parameters,
   share!(w.params_sum, w.all_params) AS share,

@@ -27,8 +27,7 @@
 --   input_ps | ps | Input | time of a step that counts to it
 WITH who AS (
   SELECT
-    r.run_id,
-    r.participant,
+    columns!(r, run_id, participant),
     MIN(r.host_id) AS first_host,
     COUNT(*) OVER (PARTITION BY r.run_id) AS number,
     MIN(MIN(r.source_id)) OVER (PARTITION BY r.run_id) AS least_source,
@@ -39,8 +38,7 @@ WITH who AS (
 
 parts AS (
   SELECT
-    p.run_id,
-    p.participant,
+    columns!(p, run_id, participant),
     MIN(p.steps) AS step_count,
     MIN(p.step_ps) AS mean_ps,
     MAX(CASE WHEN p.label = 'compute' THEN p.part_ps ELSE 0 END) AS compute_mean,
@@ -53,8 +51,7 @@ parts AS (
 
 waits AS (
   SELECT
-    a.run_id,
-    a.participant,
+    columns!(a, run_id, participant),
     COUNT(*) AS times,
     sum_where!(a.is_last, 1) AS lasts,
     SUM(a.wait_ps) AS waited,
@@ -72,8 +69,7 @@ paths AS (
 
 clocks AS (
   SELECT
-    r.run_id,
-    r.participant,
+    columns!(r, run_id, participant),
     CASE WHEN COUNT(*) = COUNT(k.residual_ps) THEN MAX(k.residual_ps) END AS most_error
   FROM rank_source AS r
   INNER JOIN clock_offset AS k ON k.source_id = r.source_id
@@ -81,8 +77,7 @@ clocks AS (
 )
 
 SELECT
-  w.run_id,
-  w.participant,
+  columns!(w, run_id, participant),
   w.first_host AS host_id,
   COALESCE(a.times, 0) AS collectives,
   CAST(COALESCE(a.lasts, 0) AS BIGINT) AS times_last,

@@ -44,8 +44,7 @@ wholes AS (
 SELECT
   s.op_name AS op,
   s.file || ':' || CAST(s.line AS VARCHAR) AS place,
-  s.device,
-  s.bound,
+  columns!(s, device, bound),
   CAST(s.sum_ps AS BIGINT) AS all_ps,
   CAST(s.least_sum AS BIGINT) AS best_ps,
   share!(s.least_sum, s.sum_ps) AS roof_share,

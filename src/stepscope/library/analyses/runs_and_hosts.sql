@@ -24,8 +24,7 @@
 --   complete | bool | Complete | true when every source was read whole
 WITH sources AS (
   SELECT
-    o.run_id,
-    o.host_id,
+    columns!(o, run_id, host_id),
     MIN(CASE WHEN o.events_seen > 0 AND o.kind NOT IN ('graph', 'checkpoint', 'dump') THEN o.producer END)
       AS first_producer,
     MAX(CASE WHEN o.events_seen > 0 AND o.kind NOT IN ('graph', 'checkpoint', 'dump') THEN o.producer END)
@@ -58,8 +57,7 @@ captures AS (
 
 steps AS (
   SELECT
-    s.run_id,
-    s.host_id,
+    columns!(s, run_id, host_id),
     sum_where!(s.averaged, 1) AS kept,
     SUM(CASE WHEN s.averaged OR s.recovered_from = 'whole_capture' THEN 0 ELSE 1 END) AS left_out
   FROM step AS s
@@ -73,8 +71,7 @@ devices AS (
 )
 
 SELECT
-  o.run_id,
-  o.host_id,
+  columns!(o, run_id, host_id),
   CASE
     WHEN o.first_producer IS NULL THEN o.any_producer
     WHEN o.first_producer = o.last_producer THEN o.first_producer

@@ -20,8 +20,7 @@
 SELECT
   columns!(s, run_id, host_id, source_id, step, name, kind, averaged, ts_ps, dur_ps),
   COALESCE(w.waited_ps, 0) AS input_wait_ps,
-  s.recovered_from,
-  s.reason
+  columns!(s, recovered_from, reason)
 FROM step AS s
 LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'input'
 ORDER BY nulls_last!(s.run_id, s.host_id, s.step, s.source_id, s.ts_ps, s.id)

@@ -19,8 +19,7 @@
 --   share | ratio | Share of steps | share of the steps
 SELECT
   columns!(t, run_id, host_id, label),
-  f.module,
-  f.code,
+  columns!(f, module, code),
   sum!(t.stack_ps) AS time_ps,
   mean!(SUM(t.stack_ps), t.number) AS per_step_ps,
   share!(SUM(t.stack_ps), t.label_ps) AS part_share,

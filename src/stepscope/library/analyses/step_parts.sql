@@ -69,8 +69,7 @@ judged AS (
 lines AS (
   SELECT
     0 AS place,
-    j.run_id,
-    j.host_id,
+    columns!(j, run_id, host_id),
     'mean' AS what,
     CAST(NULL AS BIGINT) AS of_source,
     CAST(NULL AS BIGINT) AS number,
@@ -85,8 +84,7 @@ lines AS (
   UNION ALL
   SELECT
     1 AS place,
-    j.run_id,
-    j.host_id,
+    columns!(j, run_id, host_id),
     CAST(j.step AS VARCHAR) AS what,
     columns!(j, source_id, step, ts_ps),
     j.id AS row_id,

@@ -27,8 +27,7 @@ WITH copies AS (
 )
 
 SELECT
-  c.place,
-  c.op,
+  columns!(c, place, op),
   COUNT(*) AS slices,
   sum!(c.dur_ps) AS total_ps,
   mean!(SUM(c.dur_ps), COUNT(*)) AS mean_ps,

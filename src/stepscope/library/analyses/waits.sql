@@ -19,8 +19,7 @@
 --   share | ratio | Share of steps | that union as part of the steps
 WITH named AS (
   SELECT
-    w.wait,
-    w.name,
+    columns!(w, wait, name),
     SUM(w.slices) AS number,
     SUM(w.total_ps) AS sum_dur_ps,
     MAX(w.max_ps) AS max_dur_ps
@@ -43,8 +42,7 @@ spans AS (
 )
 
 SELECT
-  n.wait,
-  n.name,
+  columns!(n, wait, name),
   CAST(n.number AS BIGINT) AS slices,
   CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
   mean!(n.sum_dur_ps, n.number) AS mean_ps,

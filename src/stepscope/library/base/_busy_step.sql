@@ -15,8 +15,7 @@ WITH working AS (
 )
 
 SELECT
-  s.run_id,
-  s.host_id,
+  columns!(s, run_id, host_id),
   sum!(s.dur_ps) AS steps_ps,
   sum!(COALESCE(w.part_ps, 0)) AS busy_ps,
   sum!(s.dur_ps - COALESCE(w.part_ps, 0)) AS idle_ps

@@ -17,8 +17,7 @@
 WITH kinds AS (
   SELECT
     r.id AS kind_id,
-    r.run_id,
-    r.host_id,
+    columns!(r, run_id, host_id),
     p.place,
     r.op_type AS own_type,
     columns!(r, op_name, name, class),

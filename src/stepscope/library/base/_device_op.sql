@@ -18,8 +18,7 @@
 --   max_dur_ps | ps | Longest | longest duration
 WITH named AS (
   SELECT
-    p.device_track_id,
-    p.device_kind,
+    columns!(p, device_track_id, device_kind),
     COALESCE(r.op_name, r.name) AS op,
     COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
     r.class,
@@ -27,8 +26,7 @@ WITH named AS (
     r.total_ps,
     r.op_self_ps AS own_ps,
     CASE WHEN r.layer = 'input work' THEN r.op_self_ps ELSE 0 END AS feeding_ps,
-    r.min_ps,
-    r.max_ps
+    columns!(r, min_ps, max_ps)
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE r.is_op

@@ -23,8 +23,7 @@ WITH heaviest AS (
 weighed AS (
   SELECT
     m.id AS module_id,
-    m.run_id,
-    m.source_id,
+    columns!(m, run_id, source_id),
     COALESCE(m.folder, '') AS base_folder,
     columns!(m, function, module, program_id),
     CASE WHEN LENGTH(m.module) <= 60 THEN m.module ELSE m.function END

@@ -16,10 +16,8 @@
 --   is_frame | bool | Is a call | they are calls of a Python function
 SELECT
   r.id AS rollup_id,
-  r.source_id,
-  r.track_id,
-  p.place,
-  p.device,
+  columns!(r, source_id, track_id),
+  columns!(p, place, device),
   columns!(r, name, category, op_name),
   CASE WHEN r.is_op THEN COALESCE(r.op_type, r.op_name, r.name) END AS type_or_name,
   r.is_op,

@@ -16,8 +16,7 @@
 WITH found AS (
   SELECT
     s.id AS slice_id,
-    s.source_id,
-    s.track_id,
+    columns!(s, source_id, track_id),
     CASE WHEN t.kind = 'lane' AND s.op_type LIKE 'IteratorGetNext%' THEN s.op_type ELSE s.name END AS spoken,
     columns!(s, ts_ps, dur_ps, self_ps, args_json)
   FROM slice AS s

@@ -49,8 +49,7 @@ base AS (
 
 moments AS (
   SELECT
-    f.source_id,
-    f.run_id,
+    columns!(f, source_id, run_id),
     COALESCE(p.least_ps, 0) AS start_ps,
     COALESCE(p.most_ps, 0) AS end_ps,
     CASE WHEN p.source_id IS NULL THEN 1 ELSE 0 END AS nothing,
@@ -159,8 +158,7 @@ placed AS (
 -- The one whose clock is the axis says where all lie, or the first that knows, where it does not.
 firsts AS (
   SELECT
-    p.unit_id,
-    p.own_ps,
+    columns!(p, unit_id, own_ps),
     ROW_NUMBER() OVER (
       PARTITION BY p.unit_id
       ORDER BY nulls_last!(CASE WHEN p.source_id = p.unit_id THEN 0 ELSE 1 END, p.source_id)

@@ -59,8 +59,7 @@ framed AS (
   SELECT
     s.lane,
     columns!(w, at_id, frame_id, depth),
-    s.starts_ps,
-    s.stops_ps,
+    columns!(s, starts_ps, stops_ps),
     s.moment - CAST(
       ROW_NUMBER() OVER (PARTITION BY s.lane, w.at_id ORDER BY s.moment NULLS LAST) AS BIGINT
     ) AS stretch

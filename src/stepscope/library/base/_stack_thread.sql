@@ -10,8 +10,7 @@
 --   place | int | Place | from 1 on: sources in their order, the main thread of each first
 WITH looked AS (
   SELECT
-    m.source_id,
-    m.is_main,
+    columns!(m, source_id, is_main),
     COALESCE(m.thread_name, '') AS thread,
     COALESCE(m.track_id, -1) AS own_track
   FROM stack_sample AS m

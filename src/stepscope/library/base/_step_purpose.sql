@@ -55,8 +55,7 @@ found AS (
 )
 
 SELECT
-  m.run_id,
-  m.host_id,
+  columns!(m, run_id, host_id),
   w.step_id,
   CASE
     WHEN o.purpose_number = 1 THEN 'checkpoint'

@@ -13,8 +13,7 @@
 WITH placed AS (
   SELECT
     s.track_id AS track,
-    s.depth,
-    s.id,
+    columns!(s, depth, id),
     s.ts_ps + f.shift_ps AS begin_ps,
     columns!(s, dur_ps, name, op_type)
   FROM slice AS s

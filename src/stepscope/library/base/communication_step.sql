@@ -37,8 +37,7 @@ talks AS (
 
 waits AS (
   SELECT
-    a.source_id,
-    a.step,
+    columns!(a, source_id, step),
     SUM(a.wait_ps) AS waited,
     SUM(a.wait_ps + a.transfer_ps) AS taken
   FROM arrival AS a
@@ -48,8 +47,7 @@ waits AS (
 SELECT
   s.run_id,
   CASE WHEN w.number = 1 THEN w.first_name ELSE s.host_id END AS participant,
-  s.host_id,
-  s.source_id,
+  columns!(s, host_id, source_id),
   s.id AS step_id,
   columns!(s, step, ts_ps, averaged, dur_ps),
   CAST(t.shown AS BIGINT) AS exposed_ps,

@@ -42,8 +42,7 @@ SELECT
   COUNT(*) AS times,
   COUNT(DISTINCT c.step_id) AS steps,
   sum!(c.dur_ps) AS total_ps,
-  c.file,
-  c.line
+  columns!(c, file, line)
 FROM calls AS c
 GROUP BY
   c.run_id, c.host_id, c.function, c.file, c.line, c.call_file, c.call_line, c.call_function, c.change, c.argument

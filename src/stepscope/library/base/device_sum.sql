@@ -24,8 +24,7 @@
 --   sum_executions_ps | ps | Executed | their durations, added up; of ops, which nest, their self times
 WITH loads AS (
   SELECT
-    r.device_track_id,
-    r.piece_id,
+    columns!(r, device_track_id, piece_id),
     r.busy_ps AS busy_total,
     r.work_ps AS work_total,
     r.slices AS number,
@@ -33,8 +32,7 @@ WITH loads AS (
     r.most_gap_ps,
     r.short_gaps AS short_count,
     r.short_gaps_ps AS short_total,
-    r.first_ps,
-    r.last_ps
+    columns!(r, first_ps, last_ps)
   FROM rollup_device AS r
   INNER JOIN observed AS o ON o.piece_id = r.piece_id
   WHERE r.track_id IS NULL

@@ -44,8 +44,7 @@ WITH named AS (
 SELECT
   columns!(n, slice_id, run_id, host_id, source_id, track_id),
   columns!(p, place, device, device_track_id, device_kind),
-  n.step,
-  n.op,
+  columns!(n, step, op),
   n.type_or_name AS op_type,
   n.class,
   n.class NOT IN ('input', 'wait') AND p.place <> 'launch' AS works,

@@ -15,8 +15,7 @@
 --   others_ps | ps | Others' mean | the same on the other ranks; NULL where there are none
 WITH steps_of AS (
   SELECT
-    r.run_id,
-    r.participant,
+    columns!(r, run_id, participant),
     COUNT(*) AS number,
     CAST(SUM(s.dur_ps) AS DOUBLE) / COUNT(*) AS mean_dur_ps,
     COUNT(*) OVER (PARTITION BY r.run_id) AS ranks
@@ -34,8 +33,7 @@ labels AS (
 
 sums AS (
   SELECT
-    r.run_id,
-    r.participant,
+    columns!(r, run_id, participant),
     p.label,
     SUM(p.dur_ps) AS part_sum,
     SUM(p.hidden_ps) AS hidden_sum
@@ -48,11 +46,9 @@ sums AS (
 
 means AS (
   SELECT
-    c.run_id,
-    c.participant,
+    columns!(c, run_id, participant),
     l.label,
-    c.number,
-    c.ranks,
+    columns!(c, number, ranks),
     whole!(c.mean_dur_ps) AS step_ps,
     mean!(COALESCE(s.part_sum, 0), c.number) AS part_ps,
     mean!(COALESCE(s.hidden_sum, 0), c.number) AS under_ps

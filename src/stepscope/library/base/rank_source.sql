@@ -18,8 +18,7 @@ others AS (
   SELECT
     p.run_id,
     COALESCE('rank-' || CAST(MIN(p.rank) AS VARCHAR), p.host_id) AS who,
-    p.source_id,
-    p.host_id
+    columns!(p, source_id, host_id)
   FROM capture AS p
   INNER JOIN step AS s ON s.source_id = p.source_id
   LEFT JOIN taking AS t ON t.source_id = p.source_id

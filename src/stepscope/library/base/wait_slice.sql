@@ -21,8 +21,7 @@ SELECT
   columns!(s, run_id, host_id, source_id, track_id),
   p.place,
   s.step,
-  r.wait,
-  r.name,
+  columns!(r, wait, name),
   s.ts_ps,
   s.ts_ps + s.dur_ps AS end_ps,
   s.dur_ps

@@ -1,6 +1,6 @@
 -- Collectives run while nothing else does
 --
--- question: Which collectives does the schedule hide behind nothing?
+-- question: Which collectives run while nothing is computed?
 -- reads: hlo_case, _dumped_program
 -- severity: medium
 -- impact: {instruction} in {program} communicates {sent_bytes} while nothing else runs[, {file}:{line}].
@@ -24,12 +24,10 @@ SELECT
   'medium' AS severity,
   c.run_id,
   columns!(p, program, module, program_id),
-  c.instruction,
-  c.what,
+  columns!(c, instruction, what),
   c.value AS sent_bytes,
   c.op_name AS op,
-  c.file,
-  c.line
+  columns!(c, file, line)
 FROM hlo_case AS c
 LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
 WHERE c.kind = 'collective'

@@ -1,6 +1,6 @@
 -- Only compile or warm-up steps were recorded
 --
--- question: Does a source hold no step but such as compile, trace or warm up?
+-- question: Do all steps of a source compile, trace or warm up?
 -- reads: step
 -- severity: high
 -- impact: {steps} {steps:step|steps} {steps:was|were} recorded on {host_id}, {impact_ps} in all,

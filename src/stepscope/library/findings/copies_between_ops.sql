@@ -29,8 +29,7 @@ SELECT
     ELSE 'low'
   END AS severity,
   l.label_ps AS impact_ps,
-  l.run_id,
-  l.host_id,
+  columns!(l, run_id, host_id),
   share!(l.label_ps, l.steps_ps) AS share,
   columns!(l, file, line, function),
   share!(l.line_ps, l.label_ps) AS line_share

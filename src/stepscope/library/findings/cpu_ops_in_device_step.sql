@@ -81,8 +81,7 @@ forced AS (
 
 forced_types AS (
   SELECT
-    f.source_id,
-    f.op_type,
+    columns!(f, source_id, op_type),
     COUNT(*) AS number,
     SUM(f.copy_ps) AS sum_ps
   FROM forced AS f

@@ -1,6 +1,6 @@
 -- The cost of custom calls is unknown
 --
--- question: Which custom calls have a cost that x?
+-- question: Which custom calls have a cost that XLA does not know?
 -- reads: _dumped_instruction
 -- severity: info
 -- impact: {instruction} in {program} calls {called} {calls} {calls:time|times} in a run[, {file}:{line}].
@@ -25,8 +25,7 @@ SELECT
   COALESCE(i.target, 'no target') AS called,
   whole!(least!(i.times, 1000000000000000)) AS calls,
   i.op_name AS op,
-  i.file,
-  i.line
+  columns!(i, file, line)
 FROM _dumped_instruction AS i
 WHERE
   i.opcode = 'custom-call' AND i.times > 0

@@ -69,8 +69,7 @@ lost AS (
 SELECT
   CASE WHEN l.lost_ps * 4 >= l.all_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(l.lost_ps AS BIGINT) AS impact_ps,
-  l.run_id,
-  l.host_id,
+  columns!(l, run_id, host_id),
   share!(l.lines_ps, l.all_ps) AS share,
   share!(l.idle_ps, l.all_ps) AS idle_share,
   l.place_file AS file,

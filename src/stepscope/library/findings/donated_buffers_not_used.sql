@@ -1,6 +1,6 @@
 -- Donated buffers are not used
 --
--- question: Which donated arguments give their memory to nothing?
+-- question: Which donated arguments does no output reuse?
 -- reads: hlo_case, _dumped_program
 -- severity: medium
 -- impact: Argument {argument}[ of {program}] gives {given_bytes} that no result takes ({what})[, {file}:{line}].

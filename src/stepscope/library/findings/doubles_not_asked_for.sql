@@ -1,6 +1,6 @@
 -- 64-bit floats are computed, though no parameter is one
 --
--- question: Where do 64-bit floats come from that no parameter is?
+-- question: Where do 64-bit floats come from, though no parameter is one?
 -- reads: hlo_case, _dumped_program
 -- severity: medium
 -- impact: {instruction} in {program} makes {made_bytes} of 64-bit floats[, {file}:{line}].
@@ -22,12 +22,10 @@ SELECT
   'medium' AS severity,
   c.run_id,
   columns!(p, program, module, program_id),
-  c.instruction,
-  c.what,
+  columns!(c, instruction, what),
   c.value AS made_bytes,
   c.op_name AS op,
-  c.file,
-  c.line
+  columns!(c, file, line)
 FROM hlo_case AS c
 LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
 WHERE c.kind = 'double'

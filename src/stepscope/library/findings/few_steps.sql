@@ -19,8 +19,7 @@
 --   advice | text | Advice | what else to do, for what recorded them
 WITH hosts AS (
   SELECT
-    s.run_id,
-    s.host_id,
+    columns!(s, run_id, host_id),
     sum_where!(s.averaged, 1) AS kept,
     sum_where!(s.averaged, s.dur_ps) AS kept_ps,
     MIN(CASE WHEN o.of_session THEN 1 ELSE 0 END) AS by_session
@@ -33,8 +32,7 @@ WITH hosts AS (
 SELECT
   'low' AS severity,
   CAST(h.kept_ps AS BIGINT) AS impact_ps,
-  h.run_id,
-  h.host_id,
+  columns!(h, run_id, host_id),
   CASE WHEN h.kept = 1 THEN 'one step' ELSE 'two steps' END AS steps,
   CASE
     WHEN h.by_session = 1

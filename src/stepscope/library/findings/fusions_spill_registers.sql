@@ -23,12 +23,10 @@ SELECT
   'medium' AS severity,
   c.run_id,
   columns!(p, program, module, program_id),
-  c.instruction,
-  c.what,
+  columns!(c, instruction, what),
   c.value AS spilled_bytes,
   c.op_name AS op,
-  c.file,
-  c.line
+  columns!(c, file, line)
 FROM hlo_case AS c
 LEFT JOIN _dumped_program AS p ON p.module_id = c.module_id
 WHERE c.kind = 'spill'

@@ -1,6 +1,6 @@
 -- Graphs or functions grow with every step
 --
--- question: To which graph, or collection of functions, does every step add, and in which line?
+-- question: Which graph or collection of functions grows with every step, and on which line?
 -- reads: _held_array
 -- severity: medium
 -- impact: {what} after each step: {many} after {steps} steps. {place}.

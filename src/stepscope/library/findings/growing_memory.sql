@@ -94,8 +94,7 @@ SELECT
     WHEN r.arrays_rate = 1 THEN 'in one more array'
     ELSE 'in ' || CAST(r.arrays_rate AS VARCHAR) || ' more arrays'
   END AS each,
-  r.bytes,
-  r.steps,
+  columns!(r, bytes, steps),
   CASE
     WHEN r.file IS NULL OR r.line IS NULL THEN 'Which line keeps them is not known'
     ELSE

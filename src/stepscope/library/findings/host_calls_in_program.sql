@@ -26,8 +26,7 @@ SELECT
   COALESCE(i.target, i.opcode) AS called,
   whole!(least!(i.times, 1000000000000000)) AS calls,
   i.op_name AS op,
-  i.file,
-  i.line
+  columns!(i, file, line)
 FROM _dumped_instruction AS i
 WHERE
   i.times > 0 AND (

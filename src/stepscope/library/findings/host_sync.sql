@@ -27,8 +27,7 @@
 --   idle_share | ratio | Device idle | time in which nothing executes as part of the steps
 WITH blocked AS (
   SELECT
-    s.run_id,
-    s.host_id,
+    columns!(s, run_id, host_id),
     SUM(s.dur_ps) AS all_ps,
     SUM(COALESCE(w.waited_ps, 0)) AS wait_ps,
     SUM(COALESCE(w.waits, 0)) AS number
@@ -67,8 +66,7 @@ lost AS (
 SELECT
   CASE WHEN l.lost_ps * 4 >= l.all_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(l.lost_ps AS BIGINT) AS impact_ps,
-  l.run_id,
-  l.host_id,
+  columns!(l, run_id, host_id),
   CAST(l.number AS BIGINT) AS waits,
   share!(l.wait_ps, l.all_ps) AS sync_share,
   share!(l.idle_ps, l.all_ps) AS idle_share

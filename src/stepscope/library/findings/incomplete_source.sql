@@ -1,6 +1,6 @@
 -- A source is not complete
 --
--- question: In which sources were events lost, or which could not be read at all?
+-- question: Which sources lost events, or could not be read at all?
 -- reads: source, source_note, step
 -- severity: high when a source could not be read or lost a tenth of its events, else medium
 -- impact: {path} {lost}. {what}

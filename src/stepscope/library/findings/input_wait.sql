@@ -43,8 +43,7 @@ WITH labelled AS (
 
 waited AS (
   SELECT
-    s.run_id,
-    s.host_id,
+    columns!(s, run_id, host_id),
     COUNT(*) AS steps,
     SUM(s.dur_ps) AS all_ps,
     SUM(COALESCE(l.input_sum, w.waited_ps, 0)) AS wait_ps,
@@ -68,8 +67,7 @@ idle AS (
 
 slowest AS (
   SELECT
-    i.run_id,
-    i.host_id,
+    columns!(i, run_id, host_id),
     i.id AS iterator_id,
     ROW_NUMBER() OVER (
       PARTITION BY i.run_id, i.host_id ORDER BY nulls_last!(i.wait_share DESC, i.id)
@@ -105,8 +103,7 @@ SELECT
   columns!(s, run_id, host_id, steps, wait_share),
   mean!(s.wait_ps, s.steps) AS mean_wait_ps,
   n.branch_name AS stage,
-  n.user_stage,
-  n.service_ps,
+  columns!(n, user_stage, service_ps),
   s.most_idle AS idle_share,
   CASE
     WHEN n.id IS NOT NULL

@@ -37,8 +37,7 @@ SELECT
     WHEN i.allocated_bytes > 0 THEN 1.0
   END AS share,
   i.op_name AS op,
-  i.file,
-  i.line
+  columns!(i, file, line)
 FROM _dumped_instruction AS i
 INNER JOIN held AS a ON a.module_id = i.module_id
 WHERE

@@ -38,12 +38,10 @@ SELECT
     ELSE 'low'
   END AS severity,
   CAST((p.part_ps - p.others_ps) * p.steps AS BIGINT) AS impact_ps,
-  p.run_id,
-  p.participant,
+  columns!(p, run_id, participant),
   h.first_host AS host_id,
   p.ranks - 1 AS others,
-  p.steps,
-  p.step_ps,
+  columns!(p, steps, step_ps),
   p.part_ps AS input_ps,
   p.others_ps,
   p.part_ps - p.others_ps AS mean_more_ps

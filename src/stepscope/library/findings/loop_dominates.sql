@@ -44,8 +44,7 @@ SELECT
   i.run_bytes AS moved_bytes,
   CASE WHEN w.part < 1 THEN w.part ELSE 1.0 END AS share,
   i.op_name AS op,
-  i.file,
-  i.line
+  columns!(i, file, line)
 FROM _dumped_instruction AS i
 INNER JOIN works AS w ON w.id = i.id
 WHERE

@@ -1,6 +1,6 @@
 -- XLA's cost counts loops once
 --
--- question: Of which programs does XLA's own cost leave out the trips of loops?
+-- question: For which programs does XLA's own cost count loops only once?
 -- reads: _dumped_program, hlo_module
 -- severity: info
 -- impact: {program}: its loops make a run {run_flops}; XLA counts their bodies once and says {xla_flops}.

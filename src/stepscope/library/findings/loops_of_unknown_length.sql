@@ -1,6 +1,6 @@
 -- The trip count of some loops is unknown
 --
--- question: Of which programs does nobody know how often loops run?
+-- question: Which programs have loops whose trip count is unknown?
 -- reads: _dumped_program, hlo_module
 -- severity: info
 -- impact: {program}: {open_loops} {open_loops:loop|loops} without a known trip count: the cost counts each once, so

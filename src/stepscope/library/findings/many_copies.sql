@@ -1,6 +1,6 @@
 -- Many instructions copy or transpose
 --
--- question: Which programs are copies and transposes to a large part?
+-- question: In which programs are many instructions copies or transposes?
 -- reads: _dumped_program, hlo_module
 -- severity: low
 -- impact: {program}: {copies} of {instructions} instructions copy or transpose.
@@ -17,8 +17,7 @@
 SELECT
   'low' AS severity,
   columns!(p, run_id, program, module, program_id),
-  m.copies,
-  m.instructions
+  columns!(m, copies, instructions)
 FROM _dumped_program AS p
 INNER JOIN hlo_module AS m ON m.id = p.module_id
 WHERE p.is_final AND m.copies >= 10 AND m.copies > 0.1 * m.instructions

@@ -1,6 +1,6 @@
 -- The accelerator runs many tiny kernels and waits between them
 --
--- question: Is an accelerator held up by launching, because its kernels are very short?
+-- question: Are an accelerator's kernels so short that launching them holds it up?
 -- reads: device_sum
 -- severity: high from 50 % idle, medium from 20 %; only when slices last less than 20 µs on average and a
 --   tenth of the window is idle in gaps shorter than 100 µs

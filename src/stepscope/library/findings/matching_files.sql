@@ -32,8 +32,7 @@ WITH labels AS (
 
 cut AS (
   SELECT
-    s.id,
-    s.source_id,
+    columns!(s, id, source_id),
     l.runs,
     w.piece_id,
     greatest!(w.open_ps, s.ts_ps) AS from_ps,

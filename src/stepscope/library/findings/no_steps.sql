@@ -1,6 +1,6 @@
 -- No steps were found
 --
--- question: In which sources does nothing tell where a step begins?
+-- question: Which sources do not show where a step begins?
 -- reads: step, source
 -- severity: medium
 -- impact: Nothing in {path} marks a step, so there are no step times, and shares refer to the whole

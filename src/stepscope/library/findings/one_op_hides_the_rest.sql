@@ -74,8 +74,7 @@ places AS (
 -- Of most recordings none: nothing hides anything there.
 kinds AS (
   SELECT
-    r.id,
-    r.source_id,
+    columns!(r, id, source_id),
     p.place,
     COALESCE(r.op_name, r.name) AS op,
     COALESCE(r.op_type, r.op_name, r.name) AS called,
@@ -134,8 +133,7 @@ ops AS (
 SELECT
   CASE WHEN o.unseen_ps * 2 >= o.place_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(o.unseen_ps AS BIGINT) AS impact_ps,
-  o.place,
-  o.op,
+  columns!(o, place, op),
   o.called AS op_type,
   share!(o.unseen_ps, o.place_ps) AS share,
   CAST(o.number AS BIGINT) AS runs

@@ -1,6 +1,6 @@
 -- Parallel rows, but hardly anything runs at once
 --
--- question: Does a device show many rows while only about one of them is ever at work?
+-- question: Does a device show many rows of which hardly more than one works at a time?
 -- reads: device_sum, track_sum, track_place
 -- severity: low; from three rows, when fewer than 1.5 lanes or 1.1 streams are at work at once. Threads are
 --   what they look like and are left out.

@@ -45,8 +45,7 @@ SELECT
     ELSE 'low'
   END AS severity,
   l.label_ps AS impact_ps,
-  l.run_id,
-  l.host_id,
+  columns!(l, run_id, host_id),
   share!(l.label_ps, l.steps_ps) AS share,
   mean!(c.launch_count, n.step_count) AS launches,
   columns!(l, file, line, function),

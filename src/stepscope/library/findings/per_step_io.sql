@@ -1,6 +1,6 @@
 -- Storing and logging in the loop
 --
--- question: Which lines write checkpoints, summaries or logs during the steps, and what does that take?
+-- question: Which lines write checkpoints, summaries or logs during the steps, and how long does that take?
 -- reads: step, _step_purpose
 -- severity: medium from a quarter of the steps, low from a twentieth
 -- impact: Checkpoints, summaries and logs take {share} of the steps: most of it ({purpose}) in {file}:{line}
@@ -45,8 +45,7 @@ seen AS (
 SELECT
   CASE WHEN t.lines_ps * 4 >= h.all_ps THEN 'medium' ELSE 'low' END AS severity,
   CAST(t.lines_ps AS BIGINT) AS impact_ps,
-  t.run_id,
-  t.host_id,
+  columns!(t, run_id, host_id),
   share!(t.lines_ps, h.all_ps) AS share,
   t.purpose,
   t.place_file AS file,

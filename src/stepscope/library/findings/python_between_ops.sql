@@ -98,8 +98,7 @@ SELECT
     ELSE 'low'
   END AS severity,
   CAST(h.python_total AS BIGINT) AS impact_ps,
-  h.run_id,
-  h.host_id,
+  columns!(h, run_id, host_id),
   share!(h.python_total, h.all_ps) AS share,
   t.place_file AS file,
   t.place_line AS line,

@@ -1,6 +1,6 @@
 -- Python code runs inside the graph
 --
--- question: How much time goes into ops that call Python, as tf.py_function and jax.pure_callback make them?
+-- question: How much time do ops take that call Python, such as those of tf.py_function and jax.pure_callback?
 -- reads: op_slice, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
 -- impact: {op} ({op_type}) takes {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one

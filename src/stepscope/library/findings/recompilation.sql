@@ -25,8 +25,7 @@
 --   last_step | int | Last | number of the last one
 WITH hosts AS (
   SELECT
-    s.run_id,
-    s.host_id,
+    columns!(s, run_id, host_id),
     sum_where!(s.kind = 'compile', 1) AS compiling,
     COUNT(*) AS all_steps,
     sum_where!(s.kind = 'compile', s.dur_ps) AS sum_ps,
@@ -47,11 +46,9 @@ known AS (
 SELECT
   CASE WHEN h.compiling >= 3 THEN 'high' ELSE 'medium' END AS severity,
   CAST(h.sum_ps AS BIGINT) AS impact_ps,
-  h.run_id,
-  h.host_id,
+  columns!(h, run_id, host_id),
   CAST(h.compiling AS BIGINT) AS steps,
-  h.all_steps,
-  h.last_step
+  columns!(h, all_steps, last_step)
 FROM hosts AS h
 LEFT JOIN known AS k ON k.of_run = h.run_id AND k.of_host = h.host_id
 WHERE

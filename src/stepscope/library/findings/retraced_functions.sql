@@ -49,8 +49,7 @@ SELECT
     WHEN c.change = 'new_function' THEN ', which holds ' || c.argument || ' = ' || c.became || ' after ' || c.was
     ELSE ', ' || c.was || ' to ' || c.became
   END AS changed,
-  c.times,
-  c.steps
+  columns!(c, times, steps)
 FROM compilation_sum AS c
 WHERE c.change <> 'first' AND c.times >= 2 AND (c.steps >= 1 OR c.times >= 5)
 ORDER BY nulls_last!(c.total_ps DESC, c.run_id, c.host_id, c.function, place, changed)

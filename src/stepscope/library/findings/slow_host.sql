@@ -1,6 +1,6 @@
 -- One host is slower than the others
 --
--- question: In a run of several hosts, does one take clearly longer for its steps?
+-- question: In a run of several hosts, are the steps of one clearly longer?
 -- reads: step
 -- severity: high from 1.5 times the fastest host's mean step, medium from 1.2 times
 -- impact: Steps on {host_id} take {mean_ps} on average, {times} times as long as on the fastest of {hosts}
@@ -38,8 +38,7 @@ runs AS (
 SELECT
   CASE WHEN h.mean_dur_ps >= 1.5 * r.least_ps THEN 'high' ELSE 'medium' END AS severity,
   whole!((h.mean_dur_ps - r.least_ps) * h.number) AS impact_ps,
-  h.run_id,
-  h.host_id,
+  columns!(h, run_id, host_id),
   r.hosts,
   h.number AS steps,
   whole!(h.mean_dur_ps) AS mean_ps,

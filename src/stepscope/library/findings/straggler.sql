@@ -1,6 +1,6 @@
 -- The others wait for one rank
 --
--- question: Do the other ranks wait for one rank more than chance would have it?
+-- question: Do the other ranks wait for one rank more often than chance explains?
 -- reads: arrival, collective, rank_part, clock_offset
 -- severity: high when it causes a tenth of the time, medium from 3 %, else low
 -- impact: {participant} arrives last at {times_last} of {collectives} {collectives:collective|collectives} of up to
@@ -50,8 +50,7 @@ spans AS (
 
 sums AS (
   SELECT
-    a.run_id,
-    a.participant,
+    columns!(a, run_id, participant),
     COUNT(*) AS number,
     MAX(a.seen) AS most_seen,
     sum_where!(a.is_last, 1) AS lasts,
@@ -70,10 +69,8 @@ sums AS (
 
 judged AS (
   SELECT
-    s.run_id,
-    s.participant,
-    p.first_host,
-    p.span_ps,
+    columns!(s, run_id, participant),
+    columns!(p, first_host, span_ps),
     columns!(s, number, most_seen, lasts, all_caused, caused, own_wait, others_wait)
   FROM sums AS s
   INNER JOIN spans AS p ON p.run_id = s.run_id AND p.participant = s.participant
@@ -88,8 +85,7 @@ judged AS (
 
 by_clock AS (
   SELECT
-    c.run_id,
-    c.participant,
+    columns!(c, run_id, participant),
     CAST(SUM(c.late_ps) AS DOUBLE) / COUNT(*) AS late_mean,
     MAX(k.residual_ps) AS error_ps
   FROM collective AS c
@@ -122,8 +118,7 @@ SELECT
     ELSE 'low'
   END AS severity,
   CAST(r.caused AS BIGINT) AS impact_ps,
-  r.run_id,
-  r.participant,
+  columns!(r, run_id, participant),
   r.first_host AS host_id,
   r.most_seen AS ranks,
   r.number AS collectives,

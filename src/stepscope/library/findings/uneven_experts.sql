@@ -67,8 +67,7 @@ SELECT
   whole!(
     CAST(b.total_dur AS DOUBLE) - CAST(b.total_dur AS DOUBLE) * b.sum_out / (CAST(b.mean_out AS DOUBLE) * b.ranks_seen)
   ) AS impact_ps,
-  b.run_id,
-  b.participant,
+  columns!(b, run_id, participant),
   b.first_host AS host_id,
   b.group_name,
   b.ranks_seen AS ranks,

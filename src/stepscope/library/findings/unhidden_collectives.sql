@@ -45,8 +45,7 @@ talking AS (
 
 sums AS (
   SELECT
-    t.run_id,
-    t.participant,
+    columns!(t, run_id, participant),
     MIN(t.host_id) AS first_host,
     SUM(a.number) AS step_count,
     SUM(a.whole_ps) AS whole_sum,
@@ -62,8 +61,7 @@ sums AS (
 SELECT
   CASE WHEN s.shown_sum >= 0.3 * s.whole_sum THEN 'high' ELSE 'medium' END AS severity,
   CAST(s.shown_sum AS BIGINT) AS impact_ps,
-  s.run_id,
-  s.participant,
+  columns!(s, run_id, participant),
   s.first_host AS host_id,
   CAST(s.step_count AS BIGINT) AS steps,
   share!(s.shown_sum, s.whole_sum) AS exposed_share,

@@ -45,8 +45,7 @@ SELECT
     ELSE 'low'
   END AS severity,
   CAST(w.all_ps AS BIGINT) AS impact_ps,
-  w.run_id,
-  w.host_id,
+  columns!(w, run_id, host_id),
   share!(w.all_ps, w.steps_ps) AS share,
   columns!(w, file, line, function),
   share!(w.line_ps, w.all_ps) AS line_share

@@ -27,15 +27,13 @@
 SELECT
   columns!(h, run_id, source_id, module_id),
   h.pass_id IS NULL AS recorded,
-  h.program_id,
-  h.module,
+  columns!(h, program_id, module),
   m.file,
   h.computation,
   c.is_entry,
   columns!(h, name, opcode, calls_json, run_flops, run_transcendentals, run_bytes),
   h.run_custom_calls = 0 AND h.run_open_loops = 0 AS is_known,
-  h.trip_count,
-  h.op_name,
+  columns!(h, trip_count, op_name),
   h.file AS in_file,
   h.line AS on_line
 FROM hlo_instruction AS h

@@ -31,8 +31,7 @@ SELECT
   columns!(n, source_id, track_id, ts_ps, dur_ps),
   o.self_ps,
   columns!(n, hlo_module, instruction, name),
-  o.place,
-  o.device
+  columns!(o, place, device)
 FROM named AS n
 INNER JOIN op_slice AS o ON o.slice_id = n.id
 WHERE n.hlo_module IN $modules AND n.instruction IS NOT NULL

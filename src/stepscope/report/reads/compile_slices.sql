@@ -50,26 +50,22 @@ kernels AS (
 
 parts AS (
   SELECT
-    c.compile_id,
-    c.hlo_module,
+    columns!(c, compile_id, hlo_module),
     CASE WHEN s.ts_ps >= c.from_ps THEN 'backend' ELSE 'passes' END AS part,
     columns!(s, id, parent_id, name),
     NULL AS kernel,
-    s.dur_ps,
-    s.self_ps
+    columns!(s, dur_ps, self_ps)
   FROM compiles AS c
   INNER JOIN slice AS s
     ON s.track_id = c.track_id AND s.depth >= c.depth AND s.ts_ps >= c.open_ps AND s.ts_ps < c.to_ps
   WHERE s.name NOT LIKE '$%'
   UNION ALL
   SELECT
-    c.compile_id,
-    c.hlo_module,
+    columns!(c, compile_id, hlo_module),
     'kernel' AS part,
     columns!(s, id, parent_id, name),
     arg!(s.args_json, module) AS kernel,
-    s.dur_ps,
-    s.self_ps
+    columns!(s, dur_ps, self_ps)
   FROM kernels AS k
   INNER JOIN compiles AS c ON c.compile_id = k.in_compile
   INNER JOIN slice AS s ON s.id = k.id

@@ -52,7 +52,7 @@ class Worker:
         try:
             self._open()
         except StepscopeError as error:
-            frames.write(self._out, {"ready": False, "error": _told(error)})
+            frames.write(self._out, {"ready": False, "error": _refusal(error)})
             os._exit(1)
         frames.write(self._out, {"ready": True})
         while True:
@@ -62,13 +62,13 @@ class Worker:
             except LimitReached as error:
                 # What an engine advises would help outside the console only.
                 limit = error if error.slug != LimitReached.slug else _too_much(error.seen)
-                header, body = {"error": _told(limit)}, b""
+                header, body = {"error": _refusal(limit)}, b""
             except StepscopeError as error:
-                header, body = {"error": _told(error)}, b""
+                header, body = {"error": _refusal(error)}, b""
             except MemoryError:
-                header, body = {"error": _told(_too_much("an allocation that was refused"))}, b""
+                header, body = {"error": _refusal(_too_much("an allocation that was refused"))}, b""
             except Exception as error:  # noqa: BLE001 - the server must not wait for an answer that never comes
-                header, body = {"error": _told(_unexpected(error))}, b""
+                header, body = {"error": _refusal(_unexpected(error))}, b""
             finally:
                 self.running.clear()
             frames.write(self._out, header, body)
@@ -133,7 +133,7 @@ def _download(result: QueryResult, form: str, most: int) -> bytes:
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 
-def _told(error: StepscopeError) -> dict[str, str]:
+def _refusal(error: StepscopeError) -> dict[str, str]:
     return {
         "kind": type(error).__name__,
         "slug": error.slug,

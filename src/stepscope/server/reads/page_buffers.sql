@@ -29,8 +29,7 @@
 --   rank | int | its place among them by size, from 1
 WITH ranked AS (
   SELECT
-    b.id,
-    b.source_id,
+    columns!(b, id, source_id),
     s.path,
     columns!(b, run_id, host_id, allocator, device),
     COALESCE(f.shift_ps, 0) AS moved_ps,

@@ -16,8 +16,7 @@
 --   high | float | largest value
 WITH placed AS (
   SELECT
-    c.id,
-    c.track_id,
+    columns!(c, id, track_id),
     c.name AS counter,
     c.series AS part,
     c.ts_ps + f.shift_ps AS at_ps,

@@ -18,27 +18,19 @@
 --   own_ps | ps | self times, added up
 --   min_ps | ps | shortest duration
 --   max_ps | ps | longest duration
-WITH launched AS (
-  SELECT
-    columns!(o, run_id, host_id, place, device, op, op_type),
-    l.launched_by,
-    columns!(o, class, dur_ps, self_ps)
-  FROM op_slice AS o
-  INNER JOIN slice AS s ON s.id = o.slice_id
-  LEFT JOIN _launching_op AS l ON l.of_source = s.source_id AND l.of_correlation = s.correlation_id
-  WHERE o.place = 'device'
-)
-
 SELECT
-  columns!(k, run_id, host_id, place, device, op, op_type),
-  k.launched_by AS launcher,
-  k.class,
+  columns!(o, run_id, host_id, place, device, op, op_type),
+  l.launched_by AS launcher,
+  o.class,
   COUNT(*) AS slices,
-  sum!(k.dur_ps) AS total_ps,
-  sum!(k.self_ps) AS own_ps,
-  MIN(k.dur_ps) AS min_ps,
-  MAX(k.dur_ps) AS max_ps
-FROM launched AS k
-GROUP BY columns!(k, run_id, host_id, place, device, op, op_type, launched_by, class)
-ORDER BY nulls_last!(own_ps DESC, k.op, k.op_type, k.launched_by, k.run_id, k.host_id, k.place, k.device, k.class)
+  sum!(o.dur_ps) AS total_ps,
+  sum!(o.self_ps) AS own_ps,
+  MIN(o.dur_ps) AS min_ps,
+  MAX(o.dur_ps) AS max_ps
+FROM op_slice AS o
+INNER JOIN slice AS s ON s.id = o.slice_id
+LEFT JOIN _launching_op AS l ON l.of_source = s.source_id AND l.of_correlation = s.correlation_id
+WHERE o.place = 'device'
+GROUP BY o.run_id, o.host_id, o.place, o.device, o.op, o.op_type, l.launched_by, o.class
+ORDER BY nulls_last!(own_ps DESC, o.op, o.op_type, l.launched_by, o.run_id, o.host_id, o.place, o.device, o.class)
 LIMIT $most

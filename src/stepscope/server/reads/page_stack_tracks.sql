@@ -10,8 +10,7 @@
 --   samples | int | stack samples of it
 WITH counted AS (
   SELECT
-    m.source_id,
-    m.is_main,
+    columns!(m, source_id, is_main),
     COALESCE(m.thread_name, '') AS thread_label,
     COALESCE(m.track_id, -1) AS track_key,
     k.depth + 1 AS frames

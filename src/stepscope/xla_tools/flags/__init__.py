@@ -1,1 +1,1 @@
-"""Flags and variables of XLA: what a library knows, what a line of flags says, what to set."""
+"""XLA flags and environment variables: which a library accepts, what a line of flags does, what to set."""

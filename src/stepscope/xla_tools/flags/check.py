@@ -47,7 +47,7 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
         unknown = _UNKNOWN.search(answer.text)
         if unknown is not None and CONTROL in unknown[1]:
             names = {word.partition("=")[0].lstrip("-") for word in unknown[1].split()}
-            return found | {flag: _known(flag.name not in names, library, variable) for flag in left}
+            return found | {flag: _verdict(flag.name not in names, library, variable) for flag in left}
         named = _named(answer.text, left)
         if named is not None:
             one, evidence = named
@@ -63,7 +63,7 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
     return found
 
 
-def _known(is_known: bool, library: Library, variable: str) -> Verdict:
+def _verdict(is_known: bool, library: Library, variable: str) -> Verdict:
     if is_known:
         return Verdict("ok", None, library.title)
     return Verdict("unknown", None, f"{library.title}: unknown flag in {variable}")

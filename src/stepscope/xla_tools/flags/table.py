@@ -54,7 +54,7 @@ def rows(libraries: list[Library], python: str | None, *, asking: bool = True) -
     tell defaults and the text of their help; their answers are kept."""
     known = catalogue.load()
     found: list[Row] = [] if libraries else known.rows()
-    for library, facts in zip(libraries, _told(libraries, python, asking=asking), strict=True):
+    for library, facts in zip(libraries, _flags_of(libraries, python, asking=asking), strict=True):
         found += _fields(library, facts, known)
         for name, (default, kind, doc) in facts.helps.get("TF_XLA_FLAGS", {}).items():
             found.append(
@@ -67,7 +67,7 @@ def rows(libraries: list[Library], python: str | None, *, asking: bool = True) -
     return [*found, *variables.rows()]
 
 
-def _told(libraries: list[Library], python: str | None, *, asking: bool) -> list[FlagFacts]:
+def _flags_of(libraries: list[Library], python: str | None, *, asking: bool) -> list[FlagFacts]:
     """What each library tells, from the cache where it is there."""
     found = [_recalled(library) for library in libraries]
     new = [library for library, facts in zip(libraries, found, strict=True) if facts is None]

@@ -1,2 +1,2 @@
-"""A module, a computation or an instruction of a dump, cut out and run alone: how long it takes, and where a
-stage of the compiler changed what comes out."""
+"""Cuts a module, a computation or an instruction out of a dump and runs it alone, to time it or to find the
+compiler stage that changed its result."""

@@ -162,7 +162,7 @@ class Module:
                 todo="choose an instruction that computes something",
             )
         every = {it.id: it for it in self.instructions(computation)}
-        along = _along(every, instruction)
+        along = _made_of_constants(every, instruction)
         fresh = 1 + max(it.id & _LOCAL for it in every.values())
         parameters: dict[int, WireField] = {}
         taken: list[bytes] = []
@@ -269,7 +269,9 @@ class Module:
         return list(done.values())
 
 
-def _along(every: dict[int, ReplayInstruction], start: ReplayInstruction) -> dict[int, ReplayInstruction]:
+def _made_of_constants(
+    every: dict[int, ReplayInstruction], start: ReplayInstruction
+) -> dict[int, ReplayInstruction]:
     """What an instruction takes and constants alone make, operands first."""
     near: set[int] = set()
     left = list(start.operands)

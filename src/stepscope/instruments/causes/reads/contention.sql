@@ -28,8 +28,7 @@ launching AS (
 
 told AS (
   SELECT
-    t.run_id,
-    t.host_id,
+    columns!(t, run_id, host_id),
     CASE WHEN t.series LIKE '% running' THEN t.number END AS running_one,
     CASE WHEN t.series LIKE '% waiting' THEN t.number END AS waiting_one,
     CAST(NULL AS DOUBLE) AS launching_one,
@@ -38,8 +37,7 @@ told AS (
   FROM threads AS t
   UNION ALL
   SELECT
-    m.run_id,
-    m.host_id,
+    columns!(m, run_id, host_id),
     CAST(NULL AS DOUBLE) AS running_one,
     CAST(NULL AS DOUBLE) AS waiting_one,
     m.weight_ps * l.share AS launching_one,
@@ -51,8 +49,7 @@ told AS (
 )
 
 SELECT
-  o.run_id,
-  o.host_id,
+  columns!(o, run_id, host_id),
   SUM(o.running_one) AS running,
   SUM(o.waiting_one) AS waiting,
   sum!(o.launching_one) AS launching_ps,

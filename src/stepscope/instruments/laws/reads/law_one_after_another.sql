@@ -21,8 +21,7 @@ ordered AS (
   SELECT
     columns!(s, source_id, run_id, host_id),
     k.called,
-    s.ts_ps,
-    s.dur_ps,
+    columns!(s, ts_ps, dur_ps),
     COUNT(*) OVER (PARTITION BY s.source_id, s.correlation_id) AS of_call,
     LEAD(s.ts_ps) OVER (PARTITION BY s.track_id ORDER BY nulls_last!(s.ts_ps, s.dur_ps DESC, s.id))
       AS next_ps,

@@ -13,8 +13,7 @@
 --   kernels | int | those whose kernel was recorded
 WITH calls AS (
   SELECT
-    r.id,
-    r.source_id,
+    columns!(r, id, source_id),
     CASE
       WHEN r.name LIKE '%StreamBeginCapture%' THEN 'begin'
       WHEN r.name LIKE '%StreamEndCapture%' THEN 'end'
@@ -30,8 +29,7 @@ made AS (
   SELECT
     c.source_id AS of_source,
     c.does,
-    s.run_id,
-    s.host_id,
+    columns!(s, run_id, host_id),
     s.track_id AS on_track,
     s.ts_ps,
     s.ts_ps + s.dur_ps AS end_ps,
@@ -75,8 +73,7 @@ followed AS (
 
 SELECT
   m.of_source AS source_id,
-  m.run_id,
-  m.host_id,
+  columns!(m, run_id, host_id),
   CAST(COUNT(*) AS BIGINT) AS launches,
   CAST(COUNT(w.by_call) AS BIGINT) AS kernels
 FROM made AS m

@@ -20,8 +20,7 @@
 --   fragmentation | text | part of the free bytes that is not in the largest piece
 --   bytes_available | text | bytes that the allocator may still take
 SELECT
-  s.ts_ps,
-  s.name,
+  columns!(s, ts_ps, name),
   arg!(s.args_json, allocation_bytes) AS allocation_bytes,
   arg!(s.args_json, addr) AS addr,
   arg!(s.args_json, allocator_name) AS allocator_name,

@@ -22,8 +22,7 @@ WITH looks AS (
 
 chosen AS (
   SELECT
-    k.of_source,
-    k.number,
+    columns!(k, of_source, number),
     ROW_NUMBER() OVER (PARTITION BY k.of_source ORDER BY nulls_last!(k.size DESC, k.number)) AS place
   FROM looks AS k
 )

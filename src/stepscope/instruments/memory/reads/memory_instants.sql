@@ -14,8 +14,7 @@
 --   address | text | where the block begins
 --   total_bytes | text | what the allocator holds after it
 SELECT
-  i.ts_ps,
-  i.track_id,
+  columns!(i, ts_ps, track_id),
   arg!(i.args_json, Bytes) AS bytes,
   arg!(i.args_json, "Device Type") AS device_type,
   arg!(i.args_json, "Device Id") AS device_id,

@@ -11,8 +11,7 @@
 --   rank_name | text | number of the rank, as text
 --   ready_ps | ps | when it said so
 SELECT
-  n.source_id,
-  n.track_id,
+  columns!(n, source_id, track_id),
   n.ts_ps AS begin_ps,
   n.ts_ps + n.dur_ps AS end_ps,
   m.name AS rank_name,

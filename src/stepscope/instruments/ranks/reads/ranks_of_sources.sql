@@ -8,8 +8,7 @@
 --   process_rank | int | number of the process, where known
 --   begin_ns | unix_ns | Unix time of ts_ps = 0; NULL when unknown
 SELECT
-  s.source_id,
-  s.path,
+  columns!(s, source_id, path),
   MIN(c.rank) AS process_rank,
   MIN(CASE WHEN c.clock = 'unix' THEN c.origin_unix_ns END) AS begin_ns
 FROM source AS s

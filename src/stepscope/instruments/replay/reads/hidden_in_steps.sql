@@ -8,8 +8,7 @@
 --   steps | int | steps that averages include
 --   work_ps | ps | work of all of them under that label which something else hides
 SELECT
-  s.run_id,
-  s.host_id,
+  columns!(s, run_id, host_id),
   p.label,
   COUNT(DISTINCT s.id) AS steps,
   sum!(p.hidden_ps) AS work_ps

@@ -17,8 +17,7 @@
 SELECT
   r.id AS rollup_id,
   p.place,
-  r.name,
-  r.category,
+  columns!(r, name, category),
   r.op_name AS op,
   columns!(r, op_type, class, wait, is_op)
 FROM rollup_op AS r

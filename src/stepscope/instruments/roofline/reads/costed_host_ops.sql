@@ -21,8 +21,7 @@ SELECT
   columns!(s, run_id, host_id, source_id),
   p.device,
   s.name AS op,
-  s.args_json,
-  s.dur_ps,
+  columns!(s, args_json, dur_ps),
   COALESCE(s.op_self_ps, s.self_ps) AS own_ps
 FROM slice AS s
 INNER JOIN source AS o ON o.source_id = s.source_id AND o.framework = 'pytorch'

@@ -16,8 +16,7 @@
 --   end_ps | ps | its end
 WITH named AS (
   SELECT
-    s.id,
-    s.source_id,
+    columns!(s, id, source_id),
     CASE WHEN s.name LIKE 'ExecutorState::%' THEN 1 ELSE 0 END AS runs,
     CASE WHEN s.args_json LIKE '%"id"%' THEN arg!(s.args_json, id) END AS function_id
   FROM slice AS s
@@ -54,8 +53,7 @@ placed AS (
       WHEN l.because = 'python' THEN 'input python'
       ELSE 'input work'
     END AS counts_to,
-    s.ts_ps,
-    s.dur_ps
+    columns!(s, ts_ps, dur_ps)
   FROM slice AS s
   INNER JOIN layers AS l ON l.rollup_id = s.rollup_id
   LEFT JOIN ran AS r ON r.id = s.parent_id

@@ -44,8 +44,7 @@ placed AS (
       WHEN t.because = 'python' THEN 'input python'
       ELSE 'input work'
     END AS counts_to,
-    t.from_ps,
-    t.to_ps
+    columns!(t, from_ps, to_ps)
   FROM timed AS t
 )
 

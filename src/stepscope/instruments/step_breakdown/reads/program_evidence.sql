@@ -47,8 +47,7 @@ programs AS (
 
 calls AS (
   SELECT
-    g.id,
-    g.source_id,
+    columns!(g, id, source_id),
     o.ts_ps AS call_ps,
     o.end_ps AS returned_ps,
     COALESCE(LEAD(o.ts_ps) OVER (PARTITION BY g.id ORDER BY o.ts_ps NULLS LAST), g.until_ps) AS next_ps

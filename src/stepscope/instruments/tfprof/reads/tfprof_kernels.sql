@@ -14,8 +14,7 @@
 --   moved_bytes | text | bytes that it moved, as found
 SELECT
   o.source_id,
-  s.correlation_id,
-  s.name,
+  columns!(s, correlation_id, name),
   columns!(o, op_type, device, step, self_ps),
   s.ts_ps,
   CASE WHEN s.args_json LIKE '%"bytes"%' THEN arg!(s.args_json, bytes) END AS moved_bytes

@@ -20,8 +20,7 @@
 --   start_ps | ps | start of the first one
 WITH named AS (
   SELECT
-    a.id,
-    a.op_name,
+    columns!(a, id, op_name),
     a.name AS event,
     t.process,
     CASE

@@ -11,11 +11,9 @@
 --   peak_instruction | text | instruction after which the most lives
 --   allocation | int | number of the allocation
 SELECT
-  a.module_id,
-  a.needed_bytes,
+  columns!(a, module_id, needed_bytes),
   a.bytes AS reserved_bytes,
-  a.peak_instruction,
-  a.allocation
+  columns!(a, peak_instruction, allocation)
 FROM hlo_allocation AS a
 INNER JOIN hlo_module AS m ON m.id = a.module_id AND COALESCE(m.stage, '') = COALESCE(a.stage, '')
 WHERE a.needed_bytes IS NOT NULL AND a.module_id IN $modules

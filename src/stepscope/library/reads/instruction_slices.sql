@@ -1,9 +1,12 @@
 -- Slices of instructions that XLA compiled, added up
 --
 -- question: How often and how long did each instruction of XLA run, by place and by the name of its slices?
--- reads: _instruction_slice, op_slice
+-- reads: _instruction_slice, op_slice, step_window
 -- notes: The self time is that of op_slice, so that all views agree. Executions without a number of
---   their own have run_id -1 in TensorFlow.
+--   their own have run_id -1 in TensorFlow. What computes in steps is without copies, communication and waits, and
+--   without what ran before the first step or after the last one; launches stay, as they tell how often a program ran.
+-- parameters:
+--   computing | int | 1 for what computes in steps, 0 for all
 -- columns:
 --   source_id
 --   place | text | device, host or launch, as in op_slice; none for rows that repeat others
@@ -15,19 +18,26 @@
 --   name | text | name of the slices, on a GPU that of the kernel
 --   slices | int | how many
 --   sum_dur_ps | ps | their durations with children, added up
---   sum_self_ps | ps | their self times, added up
+--   sum_self_ps | ps | their self times, added up; of what computes in steps by the device's own clock, where that
+--     tells them of instructions that have none within
 WITH placed AS (
   SELECT
     n.source_id,
     COALESCE(o.place, 'none') AS stands,
     COALESCE(o.device, n.process) AS ran_on,
-    n.hlo_module,
-    n.program_id,
+    columns!(n, hlo_module, program_id),
     COALESCE(n.execution, '-1') <> '-1' AS numbered,
     columns!(n, op_name, name, dur_ps),
-    COALESCE(o.self_ps, n.self_ps) AS own_ps
+    CASE
+      WHEN $computing = 1 AND o.self_ps = n.dur_ps THEN COALESCE(n.device_ps, o.self_ps)
+      ELSE COALESCE(o.self_ps, n.self_ps)
+    END AS own_ps
   FROM _instruction_slice AS n
   LEFT JOIN op_slice AS o ON o.slice_id = n.slice_id
+  LEFT JOIN step_window AS w ON w.source_id = n.source_id
+  WHERE
+    $computing = 0
+    OR (o.ts_ps >= w.open_ps AND o.ts_ps < w.close_ps AND (o.class = 'compute' OR o.place = 'launch'))
 )
 
 SELECT
