@@ -314,15 +314,15 @@ Thread 2 (Thread 0x7ffff6f (LWP 12) "worker"):
 Thread 1 (Thread 0x7ffff7c (LWP 11) "main"):
 #0  0x00 in read () from /lib/libc.so.6
 """
-    found = started_program.told(log, "not json", None)
+    found = started_program.parsed_stop(log, "not json", None)
     assert (found.at, found.tid, found.missing, found.why) == ("ns::g(int)", 12, ["ns::f"], None)
     assert [(frame.function, frame.file, frame.line) for frame in found.native[12]] == [
         ("ns::g(int)", None, None),
         ("start", "/build/src/start.cc", 7),
     ]
-    ended = started_program.told("[Inferior 1 (process 7) exited with code 03]\n", "", None)
+    ended = started_program.parsed_stop("[Inferior 1 (process 7) exited with code 03]\n", "", None)
     assert (ended.at, ended.why) == (None, "the program ended with code 3")
-    assert started_program.told("Program terminated with signal SIGKILL, Killed.\n", "", None).why == (
+    assert started_program.parsed_stop("Program terminated with signal SIGKILL, Killed.\n", "", None).why == (
         "the program ended by SIGKILL"
     )
 

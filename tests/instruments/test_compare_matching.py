@@ -254,6 +254,6 @@ def test_two_profiles_of_a_job_on_two_kinds_of_gpu() -> None:
             from stepscope.instruments.compare.sides import runs
 
             (side,) = runs(opened.query)
-            sides.append(ops.within_steps(side, ops.known(side), False))
+            sides.append(ops.within_steps(side, ops.facts_of(side), False))
     shares = ops.matched_share(ops.pairs(*sides), "device")
     assert all(share is not None and share >= 0.85 for share in shares), shares

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepscope.instruments.ranks.kinds import CollectiveFacts, kind_of, told
+from stepscope.instruments.ranks.kinds import CollectiveFacts, facts_of, kind_of
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -53,16 +53,19 @@ def test_what_pytorch_says_of_a_kernel():
         "dtype": "Float", "In split size": "[]", "Out split size": "[]", "Process Group Name": "0",
         "Process Group Ranks": "[0, 1]", "Seq": 17,
     }  # fmt: skip
-    found = told(("ncclDevKernel_Generic",), None, json.dumps(args))
+    found = facts_of(("ncclDevKernel_Generic",), None, json.dumps(args))
     assert found == CollectiveFacts("all_reduce", "0 [0, 1]", 2, 17, "Float", 6637568, 6637568)
     uneven = args | {"Collective name": "all_to_allv", "In split size": "[3, 5]", "Seq": "18"}
-    assert told(("x",), None, json.dumps(uneven)).kind == "all_to_all_v"
-    assert told(("x",), None, json.dumps(uneven | {"Collective name": "all_to_all"})).kind == "all_to_all_v"
-    assert told(("x",), None, json.dumps(args | {"Collective name": "all_to_all"})).kind == "all_to_all"
-    marks = told(("gloo:all_gather",), None, '{"Input Dims": [[64, 10], [2]]}')
+    assert facts_of(("x",), None, json.dumps(uneven)).kind == "all_to_all_v"
+    assert (
+        facts_of(("x",), None, json.dumps(uneven | {"Collective name": "all_to_all"})).kind == "all_to_all_v"
+    )
+    assert facts_of(("x",), None, json.dumps(args | {"Collective name": "all_to_all"})).kind == "all_to_all"
+    marks = facts_of(("gloo:all_gather",), None, '{"Input Dims": [[64, 10], [2]]}')
     assert (marks.kind, marks.elements_in) == ("all_gather", 642)
     assert (
-        told((None, "all-reduce.3"), "all-reduce.3", '{"hlo_module": "jit_f"}').group == "jit_f all-reduce.3"
+        facts_of((None, "all-reduce.3"), "all-reduce.3", '{"hlo_module": "jit_f"}').group
+        == "jit_f all-reduce.3"
     )
 
 
@@ -80,9 +83,9 @@ _KEYS = (
 @QUICK
 @given(st.dictionaries(st.sampled_from(_KEYS), _json), st.text(max_size=20))
 def test_hostile_values(args: dict[str, Any], name: str):
-    found = told((name, None), name, json.dumps(args))
+    found = facts_of((name, None), name, json.dumps(args))
     for number in (found.group_size, found.sequence, found.elements_in, found.elements_out):
         assert number is None or 0 <= number < 2**63
     assert found.group is None or len(found.group) <= 801
     for text in ("[" * 100_000, "{", "\x00", '{"Seq": 1e999}', '{"Seq": ' + "9" * 5000 + "}"):
-        assert told((name,), None, text).sequence is None
+        assert facts_of((name,), None, text).sequence is None

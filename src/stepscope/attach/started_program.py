@@ -89,7 +89,7 @@ def run_to(
             return f"gdb did not start: {error.strerror}"
         text = log.read_text(errors="replace") if log.is_file() else ""
         python_output = python.read_text(errors="replace") if python.is_file() else ""
-    return told(text, python_output, complaint)
+    return parsed_stop(text, python_output, complaint)
 
 
 def _traced(line: Sequence[str], seconds: float, out: int, *, gently: bool) -> str | None:
@@ -131,7 +131,7 @@ def needles(functions: Sequence[str]) -> list[str] | None:
     return found
 
 
-def told(text: str, python: str, complaint: str | None) -> GdbStop:
+def parsed_stop(text: str, python: str, complaint: str | None) -> GdbStop:
     """What gdb's log and py-spy's JSON say."""
     missing = [printable(one) for one in _PENDING.findall(text)]
     fault = _FAULT.search(text)

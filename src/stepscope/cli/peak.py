@@ -36,7 +36,7 @@ def _number(value: float) -> str:
     return f"{digits}{suffix}"
 
 
-def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
+def measured(peak: tuple[float, float], console: Console) -> tuple[float, float]:
     """The peaks, those of this machine measured, which stderr says. UsageError when they cannot be."""
     if peak != MEASURED:
         return peak

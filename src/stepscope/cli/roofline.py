@@ -18,7 +18,7 @@ from stepscope.cli.arguments import (
 )
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell_nothing
-from stepscope.cli.peak import PEAK_HELP, known, peaks, text
+from stepscope.cli.peak import PEAK_HELP, measured, peaks, text
 
 ABOUT = "how far ops are from the peaks of their device: least time, share of peak, MFU"
 EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the shapes
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.report_output import show
     from stepscope.report import roofline
 
-    peak = None if options.peak is None else known(options.peak, console)
+    peak = None if options.peak is None else measured(options.peak, console)
     everything = options.all or options.format != "table"
     with opened(options, console) as (trace, bar):
         title = " ".join(options.paths)

@@ -86,14 +86,17 @@ class Field(NamedTuple):
     about: str
 
 
+_PROGRAM = "name of the HLO module, or of its function where that is long, and its number"
 SHARED_COLUMNS: Mapping[str, Field] = {
     column.name: column
     for column in (
         Field("run_id", "text", "Run", "run of the source"),
         Field("host_id", "text", "Host", "host of the source"),
         Field("source_id", "int", "Source", "source it was read from"),
+        Field("program", "text", "Program", _PROGRAM),
         Field("module", "text", "Module", "name of the HLO module"),
         Field("program_id", "text", "Id", "its number in the process that compiled it"),
+        Field("instruction", "text", "Instruction", "its name in the program"),
     )
 }
 """What most entries have: identities."""

@@ -106,7 +106,7 @@ class Grid:
         self.widths, self._right = list(widths), list(right)
 
     @classmethod
-    def around(cls, rows: Sequence[Sequence[str]], right: Sequence[bool]) -> Grid:
+    def fitting(cls, rows: Sequence[Sequence[str]], right: Sequence[bool]) -> Grid:
         """Columns as wide as their widest text."""
         return cls([max(map(cells, column)) for column in zip(*rows, strict=True)], right)
 

@@ -60,7 +60,7 @@ def _free(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def beside(block: GutterBlock, gutter: int, paint: Paint) -> Iterator[str]:
+def named_lines(block: GutterBlock, gutter: int, paint: Paint) -> Iterator[str]:
     """The lines of a block, its name before the first one."""
     name = shorten_cells(plain(block.name), gutter - 2)
     first = paint(block.style, name) + " " * (gutter - cells(name))
@@ -73,7 +73,7 @@ def stacked(blocks: Iterable[GutterBlock], gutter: int, paint: Paint, *, airy: b
     lines: list[str] = []
     for block in blocks:
         lines += [""] if airy and lines and not block.close else []
-        lines += beside(block, gutter, paint)
+        lines += named_lines(block, gutter, paint)
     return lines
 
 

@@ -52,7 +52,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     ]
     head = ["", *(shorten_cells(plain(column.title), _HEADING) for column in tree.columns), ""]
     right = [False, *(column.unit not in ("text", "bool") for column in tree.columns), False]
-    widths = Grid.around([head, *rows], right).widths
+    widths = Grid.fitting([head, *rows], right).widths
     kept = _shown_columns(rows, widths, room)
     head, *rows = [[row[i] for i in kept] for row in [head, *rows]]
     widths, right = [widths[i] for i in kept], [right[i] for i in kept]
@@ -105,7 +105,7 @@ def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
     ]
     heads = [shorten_cells(plain(column.title), _HEADING) for column in diff.columns]
     used = _used(texts, len(heads))
-    grid = Grid.around([[row[i] for i in used] for row in [heads, *texts]], [True] * len(used))
+    grid = Grid.fitting([[row[i] for i in used] for row in [heads, *texts]], [True] * len(used))
     while used and room - grid.width - 2 < _NARROWEST:
         used.pop()
         grid = Grid(grid.widths[: len(used)], [True] * len(used))

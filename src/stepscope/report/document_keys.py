@@ -62,18 +62,18 @@ def verification(result: Verification, edits: Sequence[str], before: str, after:
         "edits": list(edits),
         "before_step_ps": result.before_ps,
         "after_step_ps": result.after_ps,
-        **_taken(result, "untraced turns"),
+        **_taken(result, "untraced", "turns"),
         "others_before": None if result.neighbours is None else result.neighbours.before,
         "others_after": None if result.neighbours is None else result.neighbours.after,
-        **_taken(result, "disturbed helped as_predicted"),
+        **_taken(result, "disturbed", "helped", "as_predicted"),
         "change": None if change is None else change.name,
         **_predicted(change),
     }
 
 
-def _taken(source: object | None, names: str) -> dict[str, Any]:
+def _taken(source: object | None, *names: str) -> dict[str, Any]:
     """Attributes as keys of the same names; nulls where there is no source."""
-    return {name: None if source is None else getattr(source, name) for name in names.split()}
+    return {name: None if source is None else getattr(source, name) for name in names}
 
 
 def _predicted(change: PredictedChange | None) -> dict[str, int | None]:
@@ -90,8 +90,8 @@ def _pipeline(source_pipelines: SourcePipelines, asked: Sequence[Question]) -> d
     diagnosis, waits = source_pipelines.diagnosis, source_pipelines.diagnosis.waits
     worst = diagnosis.bottleneck
     return {
-        **_taken(source_pipelines, "path run_id host_id"),
-        **_taken(diagnosis, "verdict confidence"),
+        **_taken(source_pipelines, "path", "run_id", "host_id"),
+        **_taken(diagnosis, "verdict", "confidence"),
         **_waits(waits, diagnosis.step_ps),
         "bottleneck": None if worst is None else _stage(worst, diagnosis),
         "beside": None if diagnosis.beside is None else diagnosis.beside.stage.branch_name,
@@ -132,7 +132,7 @@ def _change(change: PredictedChange, diagnosis: Diagnosis) -> dict[str, Any]:
         "gain_ps": _gain(change, diagnosis),
         **_predicted(change),
         "limits_next": None if change.unknown else change.prediction.limits_next,
-        "code": None if change.code is None else _taken(change.code, "file line before after"),
+        "code": None if change.code is None else _taken(change.code, "file", "line", "before", "after"),
     }
 
 
@@ -150,9 +150,9 @@ def _machine(diagnosis: Diagnosis) -> dict[str, Any] | None:
     if diagnosis.machine is None:
         return None
     return {
-        **_taken(diagnosis.machine, "cores busy"),
+        **_taken(diagnosis.machine, "cores", "busy"),
         "busiest_core": diagnosis.machine.busiest,
-        **_taken(diagnosis.machine, "process_cores full"),
+        **_taken(diagnosis.machine, "process_cores", "full"),
     }
 
 
@@ -179,21 +179,21 @@ def _stage(load: Load, diagnosis: Diagnosis) -> dict[str, Any]:
     places = diagnosis.places.get(stage, ())
     return {
         "stage": stage.branch_name,
-        **_taken(stage, "name branch_name user_stage"),
+        **_taken(stage, "name", "branch_name", "user_stage"),
         "user_position": stage.position,
-        **_taken(stage, "pipeline number"),
+        **_taken(stage, "pipeline", "number"),
         "consumer": None if stage.above is None else stage.above.number,
         "fed_by": None if stage.fed_by is None else stage.fed_by.number,
         "works_ahead": stage.ahead,
-        **_taken(load, "calls total_ps work_ps service_ps in_waits_ps queue_ps width"),
-        **_taken(stage, "parallelism"),
-        **_taken(load, "threads"),
+        **_taken(load, "calls", "total_ps", "work_ps", "service_ps", "in_waits_ps", "queue_ps", "width"),
+        "parallelism": stage.parallelism,
+        "threads": load.threads,
         "runs_python": load.python,
-        **_taken(load, "cpu_ps trace_work_ps model_work_ps work_from"),
+        **_taken(load, "cpu_ps", "trace_work_ps", "model_work_ps", "work_from"),
         **_taken(account, "batch_bytes"),
         "elements_per_batch": None if account is None else account.visits,
         "buffer_fill": None if account is None else account.buffered,
-        "code": [_taken(place, "transformation file line text") for place in places],
+        "code": [_taken(place, "transformation", "file", "line", "text") for place in places],
     }
 
 
@@ -205,7 +205,9 @@ def _allocator(
     found = allocator_memory.compared
     pieces = fragmentation(allocator_memory.held.pools, allocator_memory.peak.ts_ps)
     return {
-        **_taken(allocator_memory, "path run_id host_id allocator device recorded complete"),
+        **_taken(
+            allocator_memory, "path", "run_id", "host_id", "allocator", "device", "recorded", "complete"
+        ),
         "peak_bytes": allocator_memory.peak.bytes,
         "peak_ps": allocator_memory.peak.ts_ps,
         "held_before_bytes": allocator_memory.held.base_bytes
@@ -224,9 +226,9 @@ def _allocator(
         "lifetimes": None
         if found is None
         else {
-            **_taken(found, "buffers compared"),
+            **_taken(found, "buffers", "compared"),
             "within_100_us": found.within,
-            **_taken(found, "median_late_ps"),
+            "median_late_ps": found.median_late_ps,
             "freed_before_last_use": found.earlier,
             "held_longer": [_block(block) for block in found.later],
         },
@@ -264,7 +266,7 @@ def _whatif(memory_what_if: MemoryWhatIf) -> dict[str, Any]:
     what, note = whatif_words(memory_what_if)
     return {
         "change": what,
-        **_taken(memory_what_if, "peak_bytes saved_bytes blocks cost_ps"),
+        **_taken(memory_what_if, "peak_bytes", "saved_bytes", "blocks", "cost_ps"),
         "note": note,
     }
 
@@ -272,7 +274,7 @@ def _whatif(memory_what_if: MemoryWhatIf) -> dict[str, Any]:
 def _block(block: MemoryBlock) -> dict[str, Any]:
     return {
         "op": block.op_name,
-        **_taken(block, "op_type slot dtype shape kind"),
+        **_taken(block, "op_type", "slot", "dtype", "shape", "kind"),
         "code": None if block.code is None else vars(block.code),
-        **_taken(block, "bytes born_ps freed_ps last_use_ps"),
+        **_taken(block, "bytes", "born_ps", "freed_ps", "last_use_ps"),
     }

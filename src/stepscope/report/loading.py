@@ -13,7 +13,7 @@ _LITTLE = 0.05
 """Of the steps: no loader is made faster for that."""
 
 
-def said(found: Iterable[Loading]) -> list[str]:
+def sentences(found: Iterable[Loading]) -> list[str]:
     """Sentences, of the host first that waits most."""
     return [sentence for loading in found for sentence in _of(loading)]
 

@@ -13,7 +13,14 @@ from stepscope.instruments.memory.peak import PeakHolder, code_of, holders, op_o
 from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.library import statements
 from stepscope.report import document_keys, memory_steps
-from stepscope.report.memory_sentences import around, by_kind, first_moment, in_bytes, in_time, sentences
+from stepscope.report.memory_sentences import (
+    by_kind,
+    first_moment,
+    in_bytes,
+    in_time,
+    sentences,
+    turnover,
+)
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 
 NOTHING = "These recordings say nothing about memory: they hold no allocations, and no outputs with a graph."
@@ -176,7 +183,7 @@ def _parts(
             title += ", at the peak" if not memory.held.is_moment else ""
             yield Section(name, title, question, table=table, chart=chart, sql=sql)
     yield from memory_steps.sections(peaks)
-    order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(memory))
+    order = tuple((what, block.bytes, tensor_of(block)) for what, block in turnover(memory))
     if order and memory.held.way == "events":
         title = "Allocated last before the peak, and freed first after it"
         question = "What makes the peak, and what ends it?"

@@ -182,7 +182,7 @@ def _late(block: MemoryBlock) -> str:
     )
 
 
-def around(memory: AllocatorMemory, most: int = 3) -> list[tuple[str, MemoryBlock]]:
+def turnover(memory: AllocatorMemory, most: int = 3) -> list[tuple[str, MemoryBlock]]:
     """What came last before the peak and goes first after it."""
     at = memory.peak.ts_ps
     if at is None:

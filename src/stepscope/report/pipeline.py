@@ -75,7 +75,7 @@ def build(
     reported where there is no pipeline of tf.data."""
     found = ordered(found)
     if not found:
-        headline = (*(loaders.said(loading) if loading else (NOTHING,)), *map(odd, missing))
+        headline = (*(loaders.sentences(loading) if loading else (NOTHING,)), *map(odd, missing))
         document = document_keys.no_pipeline(headline, loading[0].share if loading else None)
         return Report("Input pipeline", headline, document=document)
     if len(found) > 1:

@@ -60,7 +60,7 @@ def label(stage: PipelineStage) -> str:
     """A stage in the tree: map (2), or TensorFlow's name where the user wrote none."""
     if stage.nested_in is not None:
         return " with ".join(words(stage.user_stage)) or stage.short
-    return stage.told("{} ({})") if stage.position is not None else stage.short
+    return stage.named("{} ({})") if stage.position is not None else stage.short
 
 
 def runs_as(stage: PipelineStage) -> str:

@@ -35,7 +35,7 @@ class Doing:
         """Which statement is asked; see stepscope.session.schedule.Asking."""
         self.now = Now("asking", name, done, total)
 
-    def told(self) -> dict[str, Any] | None:
+    def members(self) -> dict[str, Any] | None:
         """The moment as JSON; None when there is nothing to tell."""
         last = self
         while last._behind is not None:

@@ -22,7 +22,7 @@ MOST_SIDES = 100_000
 
 async def graphs_(page: OpenPage, request: Request) -> Response:
     """The graphs."""
-    return Json(encode(graphs.told(await page.recording.graphs())))
+    return Json(encode(graphs.members(await page.recording.graphs())))
 
 
 async def graph_level(page: OpenPage, request: Request) -> Response:

@@ -71,7 +71,7 @@ def _programs(trace: OpenTrace) -> list[dict[str, Any]]:
     return dumped_graphs(paths)  # modules are in profiles, too, which are not dumps
 
 
-def told(graphs: list[dict[str, Any]]) -> dict[str, Any]:
+def members(graphs: list[dict[str, Any]]) -> dict[str, Any]:
     """The same for the page."""
     return {
         "graphs": [{"run_id": row["run_id"], "graph": row["graph"], "nodes": row["nodes"]} for row in graphs]
@@ -94,7 +94,7 @@ def read(graphs: list[dict[str, Any]], number: int, trace: OpenTrace) -> Hierarc
         return programs.stored(dicts(trace.query(asked)), _times(trace, row))
     if "program_id" in row:
         source: Any = trace.sources[row["source_id"]]
-        return programs.of(known_modules.kept(source, row["program_id"]), _times(trace, row))
+        return programs.of(known_modules.module_in_xplane(source, row["program_id"]), _times(trace, row))
     return stored(trace, row)
 
 

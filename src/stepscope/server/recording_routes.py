@@ -95,7 +95,7 @@ async def export(page: OpenPage, request: Request) -> Response:
 async def doing(page: OpenPage, request: Request) -> Response:
     """What is done for a request that is under way: the last one of this path and query."""
     found = page.under_way.get(requests.text(request, "of"))
-    return Json({"format": 1, "now": found[-1].told() if found else None})
+    return Json({"format": 1, "now": found[-1].members() if found else None})
 
 
 async def report(page: OpenPage, request: Request) -> Response:

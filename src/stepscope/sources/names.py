@@ -62,7 +62,7 @@ def host(name: str, in_profile: bool) -> str | None:
     return None
 
 
-def said(folder: PurePosixPath) -> dict[str, str]:
+def labels_in(folder: PurePosixPath) -> dict[str, str]:
     """What parts of a path such as run=baseline/host=worker-3 say, by key; the innermost wins."""
     found: dict[str, str] = {}
     for part in folder.parts if "=" in str(folder) else ():

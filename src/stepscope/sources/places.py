@@ -17,7 +17,7 @@ def source_of(
 ) -> tuple[Source, str]:
     """The source, and the folder (real or within the archive) whose files it is compared with."""
     home = home_of(file, item)
-    place = names.said(home)
+    place = names.labels_in(home)
     run_name, run_path, capture = _run(file, item, traits, home)
     given_name = run or place.get("run") or _name_of_pipe(file, item)
     rank = _rank(item, place)

@@ -7,7 +7,7 @@ import argparse
 from stepscope import units
 from stepscope.cli.arguments import Parser, add_showing, need_csv, need_dumps
 from stepscope.cli.console import Console
-from stepscope.cli.peak import PEAK_HELP, known, peaks
+from stepscope.cli.peak import PEAK_HELP, measured, peaks
 from stepscope.cli.progress import working
 from stepscope.report import xla_costs
 from stepscope.sources.user_paths import look_up
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     look_up(options.paths)
     with working("reading the dump", console):
         program = xla_costs.program(options.paths, options.module)
-    peak = None if options.peak is None else known(options.peak, console)
+    peak = None if options.peak is None else measured(options.peak, console)
     rows = xla_costs.rows(program, options.by, peak)
     columns: tuple[str, ...] = xla_costs.COLUMNS
     kept = rows

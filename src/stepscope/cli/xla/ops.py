@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepscope import units
 from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
-from stepscope.cli.peak import PEAK_HELP, known, peaks
+from stepscope.cli.peak import PEAK_HELP, measured, peaks
 from stepscope.errors import NothingFound, UsageError
 from stepscope.formats.xla import dump_files
 from stepscope.presenters.answers import scaled
@@ -126,7 +126,7 @@ def _show(found: xla_ops.TimedOps, options: argparse.Namespace, console: Console
     else:
         rows = found.rows(options.by, fusion=options.fusion, open_fusions=options.open)
         if options.peak is not None:
-            xla_ops.bounded(rows, known(options.peak, console))
+            xla_ops.bounded(rows, measured(options.peak, console))
         _write(options, console, xla_ops.COLUMNS, rows)
 
 

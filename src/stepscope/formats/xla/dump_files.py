@@ -64,7 +64,7 @@ def under(paths: Iterable[str]) -> Iterator[File]:
 def _files(path: str) -> Iterator[File]:
     root = Path(path)
     if root.is_file():
-        yield File(path, root.name, "", root.stat().st_size, dump_names.said_by(root.name))
+        yield File(path, root.name, "", root.stat().st_size, dump_names.parsed(root.name))
         return
     number = 0
     for folder, inner, names in os.walk(root):

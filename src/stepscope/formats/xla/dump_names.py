@@ -133,7 +133,7 @@ def named(name: str) -> Named | None:
     return None
 
 
-def said_by(name: str) -> Named:
+def parsed(name: str) -> Named:
     """What the name of a file says that is taken for a module whatever it is called."""
     ending = "txt" if name.endswith((".txt", ".txt.gz")) else "pb"
     return named(name) or Named("", None, "other", "HLO", suffix=ending)

@@ -143,7 +143,7 @@ def _files(source: Source, spool: Spool) -> tuple[list[dump_files.File], list[tu
     found: list[dump_files.File] = []
     gone: list[tuple[str, str]] = []
     for piece in source.pieces:
-        named = dump_names.said_by(piece.name)
+        named = dump_names.parsed(piece.name)
         try:
             place = piece.spooled or spool.reach(piece.bytes, piece.name)
         except LimitReached as error:

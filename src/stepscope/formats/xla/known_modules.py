@@ -85,7 +85,7 @@ def _of_folders(folders: Sequence[str]) -> Iterator[KnownModule]:
             yield KnownModule(None, None, None, files[0].relative)
 
 
-def kept(source: Source, program_id: str) -> dict[str, Any]:
+def module_in_xplane(source: Source, program_id: str) -> dict[str, Any]:
     """The module of a program that an XPlane keeps. UnreadableSource when the file is gone or has changed
     since it was read."""
     seen = "the program is no longer in it"

@@ -67,7 +67,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
         if (rest := step.dur_ps - sum(step.sums.values())) > 0:
             labels["unknown"] += rest
     named = sorted(labels, key=lambda label: (-labels[label], label))
-    known = ops_.known(side)
+    known = ops_.facts_of(side)
     nodes, cut = _nodes(side)
     return Measured(
         name=side.name,

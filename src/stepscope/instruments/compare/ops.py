@@ -55,7 +55,7 @@ class OpFacts:
         )
 
 
-def known(side: Side) -> OpFacts:
+def facts_of(side: Side) -> OpFacts:
     """Asks a side for what its tables know of the names."""
     ask = side.query
     made_of, lines = {}, {}

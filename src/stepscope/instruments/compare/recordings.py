@@ -123,7 +123,7 @@ def _recording(side: Side, path: str, origin_unix_ns: int | None) -> RecordedRun
 
 
 def _series(side: Side, whole: int) -> dict[Key, Series]:
-    known = ops_.known(side)
+    known = ops_.facts_of(side)
     items = {}
     for op in ops_.within_steps(side, known, bool(whole)):
         items[op.item.place, op.item.name, op.item.kind] = op

@@ -15,7 +15,7 @@ from stepscope.instruments.pipeline.verdict import CaptureEvidence
 from stepscope.library.statements import Query, statement
 
 
-def beside(
+def evidence_beside(
     query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]
 ) -> CaptureEvidence:
     """What captures of the same run on the same host hold beside the traces. window: of the steps, in the

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from stepscope.instruments.causes import ranking
 from stepscope.instruments.pipeline import loaders, single_runs
 from stepscope.instruments.pipeline.calls import StageCall, read
-from stepscope.instruments.pipeline.captures import beside, missing
+from stepscope.instruments.pipeline.captures import evidence_beside, missing
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.spans import length
@@ -65,7 +65,7 @@ def find(query: Query) -> list[SourcePipelines]:
         source_id = group.sources[0]
         device = query(statement("accelerators", source_id=source_id)).rows()
         window = read.window
-        held = beside(query, source_id, group.run_id, group.host_id, window)
+        held = evidence_beside(query, source_id, group.run_id, group.host_id, window)
         odd = [*held.missing, *(oddity for other in group.sources[1:] for oddity in missing(query, other))]
         ((made,),) = query(statement("iterators_made", sources=group.sources)).rows()
         diagnosis = diagnose(

@@ -80,14 +80,14 @@ class PipelineStage:
     @property
     def spoken(self) -> str:
         """The user's transformation as a person says it: map (transformation 2)."""
-        return self.told("{} (transformation {})")
+        return self.named("{} (transformation {})")
 
-    def told(self, form: str) -> str:
+    def named(self, form: str) -> str:
         """The same in another form, for a word and a number."""
         outer = self.nested_in
         written = ["list_files"] if self.lists_files else words(self.user_stage)
         if outer is not None:
-            return f"{' with '.join(written)} inside {outer.told(form)}"
+            return f"{' with '.join(written)} inside {outer.named(form)}"
         if self.position is None:
             return " with ".join(written) or f"{self.short}, added by TensorFlow"
         return " with ".join(map(form.format, written, self.positions))

@@ -38,7 +38,7 @@ def kind_of(name: str) -> str:
     return _core.collective_kind(name) or "unknown"
 
 
-def told(names: tuple[str | None, ...], group: str | None, args_json: str | None) -> CollectiveFacts:
+def facts_of(names: tuple[str | None, ...], group: str | None, args_json: str | None) -> CollectiveFacts:
     """What the names of a slice, the group that they imply and its named values tell. names: the best
     first."""
     args = _object(args_json)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.ranks.kinds import END_TOGETHER, CollectiveFacts, told
+from stepscope.instruments.ranks.kinds import END_TOGETHER, CollectiveFacts, facts_of
 from stepscope.library.statements import Query, statement
 
 
@@ -105,7 +105,7 @@ def _parts(
         group = {"horovod": process, "kineto": None}.get(producer, op_name)
         part = CollectivePart(
             run_id, host_id, source_id, slice_id, track_id, device, who, rank, step, not cut,
-            told((op_type, name, op_name), group, args_json), ts_ps, ts_ps + dur_ps,
+            facts_of((op_type, name, op_name), group, args_json), ts_ps, ts_ps + dur_ps,
         )  # fmt: skip
         ready_of = _ready(part, negotiations.get((source_id, track_id), ()))
         for number, ready_ps in ready_of.items():

@@ -8,8 +8,7 @@
 --   run_id, source_id
 --   base_folder | text | Folder | folder of the dump, within the source; empty where that is all of it
 --   function | text | Function | function that it was compiled from
---   module, program_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
+--   module, program_id, program
 --   is_final | bool | Final | true when it is what runs: dumped to its end
 --   work_share | ratio | Work | its flops or bytes, whichever is more, as part of the most that a program of the source has
 --   function_share | ratio | Work of the function | the most of that which a program of its function in the folder has

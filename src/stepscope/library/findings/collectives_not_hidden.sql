@@ -11,10 +11,7 @@
 --   one instruction.
 -- columns:
 --   severity | text | Severity | medium
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
---   instruction | text | Instruction | its name in the program
+--   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   sent_bytes | bytes | Size | of what a run communicates, as the shape of its result
 --   op | text | Op | the op that it was made of

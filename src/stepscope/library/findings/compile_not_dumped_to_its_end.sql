@@ -9,9 +9,7 @@
 -- formula: modules without a dump after optimization in folders where others have one.
 -- columns:
 --   severity | text | Severity | info
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
+--   run_id, program, module, program_id
 --   pass_number | int | Pass | number of the last pass that is there
 --   last | text | Last | that pass, or the stage
 WITH ended AS (

@@ -10,10 +10,7 @@
 --   run; reported from 1 MiB and a tenth of the program's bytes on.
 -- columns:
 --   severity | text | Severity | medium
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
---   instruction | text | Instruction | its name in the program
+--   run_id, program, module, program_id, instruction
 --   what | text | What | layouts before and after
 --   moved_bytes | bytes | Moved | bytes that it reads and writes in a run
 --   share | ratio | Share | of the program

@@ -9,10 +9,7 @@
 -- formula: instructions custom-call of programs that run.
 -- columns:
 --   severity | text | Severity | info
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
---   instruction | text | Instruction | its name in the program
+--   run_id, program, module, program_id, instruction
 --   called | text | Target | what it calls
 --   calls | int | Calls | calls in a run; loops of unknown length count once
 --   op | text | Op | the op that it was made of

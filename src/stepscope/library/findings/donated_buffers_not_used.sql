@@ -11,9 +11,7 @@
 --   donors of a program after optimization, these from 64 KiB or a hundredth of its memory on.
 -- columns:
 --   severity | text | Severity | medium
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
+--   run_id, program, module, program_id
 --   argument | text | Argument | its name in the function, or its shape as a log says it
 --   what | text | Argument | parameter and its shape, or that JAX refused it
 --   given_bytes | bytes | Size | of the parameter on each device

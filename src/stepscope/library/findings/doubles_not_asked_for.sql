@@ -9,10 +9,7 @@
 -- formula: instructions that make f64 or c128 from anything else, in programs without such a parameter.
 -- columns:
 --   severity | text | Severity | medium
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
---   instruction | text | Instruction | its name in the program
+--   run_id, program, module, program_id, instruction
 --   what | text | What | opcode
 --   made_bytes | bytes | Size | of the values that it makes
 --   op | text | Op | the op that it was made of

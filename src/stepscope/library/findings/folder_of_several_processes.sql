@@ -9,9 +9,7 @@
 -- formula: modules of different names that have one number in one folder.
 -- columns:
 --   severity | text | Severity | low
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
+--   run_id, program, module, program_id
 --   programs | int | Programs | of one number
 --   named | text | Among them | two of their names
 SELECT

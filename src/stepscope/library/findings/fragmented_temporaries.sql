@@ -10,9 +10,7 @@
 -- formula: temporaries - least heap > 1 MiB and > a tenth of the temporaries.
 -- columns:
 --   severity | text | Severity | low
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
+--   run_id, program, module, program_id
 --   unused_bytes | bytes | Unused | of the temporaries
 --   temp_bytes | bytes | Of | all temporaries
 SELECT

@@ -10,10 +10,7 @@
 -- formula: kernels that ptxas or AMD's backend warn of in a log beside the dump; the last line of each counts.
 -- columns:
 --   severity | text | Severity | medium
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
---   instruction | text | Instruction | its name in the program
+--   run_id, program, module, program_id, instruction
 --   what | text | What | how it spills
 --   spilled_bytes | bytes | Spilled | bytes that each thread stores and loads again
 --   op | text | Op | the op that it was made of

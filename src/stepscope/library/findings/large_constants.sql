@@ -9,10 +9,7 @@
 -- formula: constants of a program >= 1 MiB and >= a tenth of its memory; instructions from 64 KiB on.
 -- columns:
 --   severity | text | Severity | medium
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
---   instruction | text | Instruction | its name in the program
+--   run_id, program, module, program_id, instruction
 --   shape | text | Shape | what it holds
 --   held_bytes | bytes | Size | of the constant
 --   share | ratio | Share | of the program's memory

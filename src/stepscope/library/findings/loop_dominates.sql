@@ -10,10 +10,7 @@
 --   at least a tenth of what the heaviest does.
 -- columns:
 --   severity | text | Severity | info
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
---   instruction | text | Instruction | its name in the program
+--   run_id, program, module, program_id, instruction
 --   trips | int | Trips | how often it goes round; none where that is unknown
 --   moved_bytes | bytes | Moved | bytes that all its trips move in a run
 --   share | ratio | Share | of the program's flops or bytes, whichever is more

@@ -9,9 +9,7 @@
 -- formula: flops with all known trips > 2 x the flops that XLA counts.
 -- columns:
 --   severity | text | Severity | info
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
+--   run_id, program, module, program_id
 --   run_flops | flop | Flops | of a run, with all trips
 --   xla_flops | flop | By XLA | as XLA counts them, custom calls as nothing
 SELECT

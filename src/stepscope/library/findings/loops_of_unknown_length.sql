@@ -10,9 +10,7 @@
 -- formula: loops without known_trip_count that do not count from one constant to another.
 -- columns:
 --   severity | text | Severity | info
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
+--   run_id, program, module, program_id
 --   open_loops | int | Loops | without a known trip count
 --   loops | int | Of | loops of the program
 SELECT

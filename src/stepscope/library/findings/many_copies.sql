@@ -9,9 +9,7 @@
 -- formula: copies and transposes >= 10, and more than a tenth of the instructions.
 -- columns:
 --   severity | text | Severity | low
---   run_id
---   program | text | Program | name of the HLO module, or of its function where that is long, and its number
---   module, program_id
+--   run_id, program, module, program_id
 --   copies | int | Copies | copies and transposes in the program
 --   instructions | int | Of | instructions of the program
 SELECT
