@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from stepscope import units
@@ -85,8 +86,10 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
     answered = [(memory, changes, sentences(memory)) for memory, changes in asked]
     document = document_keys.memory(answered)
     if not answered:
-        headline = (NOTHING,) if process is None else process.answer
-        return Report("Memory", headline, more, document=document)
+        if process is None:
+            return Report("Memory", (NOTHING,), document=document)
+        # Its sentence is the answer then, and said once.
+        return Report("Memory", process.answer, (replace(process, answer=()),), document=document)
     if len(answered) > 1:
         groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
         title, sections = f"{len(answered)} allocators", tuple(groups)
