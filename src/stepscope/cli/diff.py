@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv
@@ -41,6 +40,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.report_output import show
     from stepscope.instruments.compare import figures
     from stepscope.report import comparing as report
+    from stepscope.report.names import endings
 
     given = [[path] for path in options.paths] if len(options.paths) == 2 else [options.paths]
     found: list[Measured] = []
@@ -64,21 +64,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if bool(found[0].steps) != bool(found[1].steps):
         found = _without_steps(given, found, options, console)
     if found[0].name == found[1].name:
-        names = hosts if hosts[0] != hosts[1] else _endings([" ".join(paths) for paths in given])
+        joined = [" ".join(paths) for paths in given]
+        ends = endings(joined)
+        names = hosts if hosts[0] != hosts[1] else [ends[path] for path in joined]
         found = [replace(measured, name=name) for measured, name in zip(found, names, strict=False)]
     show(report.build(*found), options, console)
     return 0
-
-
-def _endings(paths: list[str]) -> list[str]:
-    """The ends of two paths, as long as it takes to tell them apart."""
-    parts = [PurePath(path).parts or (path,) for path in paths]
-    longest = max(map(len, parts))
-    for length in range(1, longest):
-        names = [str(PurePath(*one[-length:])) for one in parts]
-        if len(set(names)) == len(names):
-            return names
-    return [one[-1] for one in parts] if len(set(paths)) < len(paths) else paths
 
 
 def _sides(query: Query, wanted: list[str | None], path: str, console: Console) -> list[Side]:
