@@ -33,6 +33,8 @@ PROGRAMS = {
     "tf1_session": ("tf1_session.py",),
     "tf2_loop": ("tf2_loop.py", "256", "0.0001"),
     "tf2_longer": ("tf2_loop.py", "1500", "0.000001"),
+    "torch_loop": ("torch_loop.py", "256", "64"),
+    "torch_longer": ("torch_loop.py", "1024", "256"),
 }
 """Words of each program; the longer ones take steps of ten milliseconds."""
 PHASES = {"watched": (10, 59), "recorded": (62, 160), "detached": (220, 399)}

@@ -280,6 +280,14 @@ def test_what_is_unknown_is_left_out():
     )
 
 
+def test_a_type_that_is_the_name_is_said_once():
+    template = "{op} ({op_type}) runs."
+    both = {"op": "PyFunc", "op_type": "PyFunc"}
+    assert library.fill(template, both, both) == "PyFunc runs."
+    other = {"op": "load", "op_type": "PyFunc"}
+    assert library.fill(template, other, other) == "load (PyFunc) runs."
+
+
 def test_templates_name_columns():
     text = HEADER.replace(
         "-- columns:\n",

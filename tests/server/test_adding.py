@@ -29,16 +29,19 @@ def test_what_lies_beside_is_offered_by_number(tmp_path: Path) -> None:
         shutil.copy(FIRST, tmp_path / name)
     (tmp_path / "notes").mkdir()
     (tmp_path / "train.py").write_text("")
+    (tmp_path / "README.md").write_text("# What was recorded\n")
+    (tmp_path / "runs.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    (tmp_path / "c.pb.gz").write_bytes(gzip.compress(FIRST.read_bytes()))
     paths = [str(tmp_path / "a.pb")]
     beside = SiblingFiles(paths, _check)
     with pytest.raises(IndexError):
         beside.add(0)  # nothing was offered yet
-    assert beside.offer() == ["b.pb", "notes"]
+    assert beside.offer() == ["b.pb", "c.pb.gz", "notes", "runs.zip"]
     with pytest.raises(NothingFound):
-        beside.add(1)
+        beside.add(2)
     assert paths == [str(tmp_path / "a.pb")], "what cannot be opened is not added"
     assert beside.add(0) == (str(tmp_path / "a.pb"), str(tmp_path / "b.pb"))
-    assert beside.offer() == ["notes"]
+    assert beside.offer() == ["c.pb.gz", "notes", "runs.zip"]
     with pytest.raises(IndexError):
         beside.add(5)
 

@@ -10,6 +10,7 @@ import pytest
 from stepscope import library
 from stepscope.errors import StepscopeError
 from stepscope.library.statements import statement
+from stepscope.server.timeline import Timeline
 from stepscope.session.trace import open as open_trace
 from tests.corpus import SAMPLES, each
 
@@ -62,3 +63,11 @@ def test_fetching_a_batch_is_input(path: str) -> None:
             row[7] for row in trace.ask(library.named("op_types")).rows() if row[0] == "IteratorGetNext"
         }
     assert fetches == {"input"}
+
+
+def test_frames_have_the_class_that_steps_count_them_to() -> None:
+    with open_trace(SAMPLES / "xplane/jax.xplane.pb.gz", cache=False) as trace:
+        classes = Timeline(trace).classes
+    assert classes["$time sleep"] == "wait"
+    assert classes["$api.py:2479 block_until_ready"] == "idle"
+    assert classes["$profiler.py:151 start_trace"] == "dispatch"

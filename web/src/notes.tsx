@@ -10,7 +10,7 @@ export function Notes({ notes }: { notes: Note[] }): JSX.Element | null {
   if (!notes.length) return null;
   const weak = notes.some((note) => !HARMLESS.has(note.effect));
   // Several sources may say the same: in short it is said once.
-  const said = [...new Set(notes.map((note) => plain(note.detail, 90).replace(/\.$/, "")))];
+  const said = [...new Set(notes.map((note) => plain(note.detail, 160).replace(/\.$/, "")))];
   const shown = said.slice(0, 2);
   return (
     <details class={weak ? "notes weak" : "notes"}>

@@ -40,6 +40,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.report_output import show
     from stepscope.instruments.compare import figures
     from stepscope.report import comparing as report
+    from stepscope.report.names import endings
 
     given = [[path] for path in options.paths] if len(options.paths) == 2 else [options.paths]
     found: list[Measured] = []
@@ -63,7 +64,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if bool(found[0].steps) != bool(found[1].steps):
         found = _without_steps(given, found, options, console)
     if found[0].name == found[1].name:
-        names = hosts if hosts[0] != hosts[1] else [" ".join(paths) for paths in given]
+        joined = [" ".join(paths) for paths in given]
+        ends = endings(joined)
+        names = hosts if hosts[0] != hosts[1] else [ends[path] for path in joined]
         found = [replace(measured, name=name) for measured, name in zip(found, names, strict=False)]
     show(report.build(*found), options, console)
     return 0

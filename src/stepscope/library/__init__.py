@@ -70,6 +70,7 @@ _HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
 PARAMETER = re.compile(r"\$([a-z][a-z0-9_]*)")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_TYPED = re.compile(r"\{([a-z0-9_]+)\} \(\{([a-z0-9_]+)\}\)")
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)(?::([^{}|]*)\|([^{}|]*))?\}")
 
 
@@ -357,8 +358,8 @@ def _check(found: Entry) -> None:
 
 def fill(template: str, values: Mapping[str, object], shown: Mapping[str, str]) -> str:
     """A template of a finding with its columns filled in: as they are shown, and by their values where they
-    decide between singular and plural. What is in brackets is left out where a column in it is NULL. Names in
-    the values are not templates themselves."""
+    decide between singular and plural. What is in brackets is left out where a column in it is NULL, and a
+    type in parentheses behind a name that is no other. Names in the values are not templates themselves."""
 
     def one(match: re.Match[str]) -> str:
         if match[2] is None:
@@ -369,7 +370,10 @@ def fill(template: str, values: Mapping[str, object], shown: Mapping[str, str]) 
         lacks = any(values[found[1]] is None for found in _PLACEHOLDER.finditer(match[1]))
         return "" if lacks else match[1]
 
-    return _PLACEHOLDER.sub(one, _OPTIONAL.sub(some, template))
+    def typed(match: re.Match[str]) -> str:
+        return f"{{{match[1]}}}" if values[match[1]] == values[match[2]] else match[0]
+
+    return _PLACEHOLDER.sub(one, _TYPED.sub(typed, _OPTIONAL.sub(some, template)))
 
 
 def in_plural(template: str) -> str:

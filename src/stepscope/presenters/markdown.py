@@ -36,7 +36,7 @@ def _finding(finding: ReportFinding) -> str:
         markdown(finding.reasoning),
         f"Formula: {markdown(finding.formula)}" if finding.formula else "",
         f"Weakened by: {markdown(', '.join(finding.weakened_by))}." if finding.weakened_by else "",
-        table(finding.evidence) if finding.evidence.rows else "",
+        table(finding.cases) if finding.evidence.rows else "",
         _sql(finding.sql),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -55,7 +55,12 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     widths = Grid.fitting([head, *rows], right).widths
     kept = _shown_columns(rows, widths, room)
     head, *rows = [[row[i] for i in kept] for row in [head, *rows]]
-    widths, right = [widths[i] for i in kept], [right[i] for i in kept]
+    right = [right[i] for i in kept]
+    if sum(widths[i] + 2 for i in kept) - 2 > room and not right[-2]:
+        # A mark behind the text of its row takes less room than one in a column.
+        head, *rows = [[*row[:-2], "  ".join(filter(None, row[-2:]))] for row in [head, *rows]]
+        right = right[:-1]
+    widths = Grid.around([head, *rows], right).widths
     widths[0] = max(min(widths[0], room - sum(w + 2 for w in widths[1:])), 16)
     grid = Grid(widths, right)
     for row, before, node in zip(rows, branches(tree.nodes), tree.nodes, strict=True):

@@ -72,7 +72,7 @@ class _ScrollPage:
         for text in (finding.impact, f"→ {finding.action}"):
             self.sentence(text)
         if finding.evidence.rows:
-            self._indented(lay_out(finding.evidence, None, self.width - len(_INDENT), self.paint))
+            self._indented(lay_out(finding.cases, None, self.width - len(_INDENT), self.paint))
 
     def section(self, section: Section, *, heading: bool = True) -> None:
         """A section and those inside it."""

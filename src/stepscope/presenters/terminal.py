@@ -62,7 +62,7 @@ def _finding(finding: ReportFinding, room: int, paint: Paint) -> GutterBlock:
         weak = wrap(f"weakened by: {', '.join(finding.weakened_by)}", text)
         block.lines += [paint("dim", line) for line in weak]
     if finding.evidence.rows:
-        block.lines += lay_out(finding.evidence, None, room, paint)
+        block.lines += lay_out(finding.cases, None, room, paint)
     return block
 
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from stepscope import units
 from stepscope.instruments.memory.allocators import AllocatorMemory
 from stepscope.instruments.memory.blocks import MemoryBlock
 from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
-from stepscope.instruments.memory.peak import PeakHolder, code_of, holders, op_of, scope_of, tensor_of
+from stepscope.instruments.memory.peak import (
+    PeakHolder,
+    code_of,
+    holders,
+    is_frame,
+    op_of,
+    scope_of,
+    tensor_of,
+)
 from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.library import statements
 from stepscope.report import document_keys, memory_steps
@@ -21,6 +30,7 @@ from stepscope.report.memory_sentences import (
     sentences,
     turnover,
 )
+from stepscope.report.names import endings
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 
 NOTHING = "These recordings say nothing about memory: they hold no allocations, and no outputs with a graph."
@@ -92,8 +102,10 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
     answered = [(memory, changes, sentences(memory)) for memory, changes in asked]
     document = document_keys.memory(answered)
     if not answered:
-        headline = (NOTHING,) if process is None else process.answer
-        return Report("Memory", headline, more, document=document)
+        if process is None:
+            return Report("Memory", (NOTHING,), document=document)
+        # Its sentence is the answer then, and said once.
+        return Report("Memory", process.answer, (replace(process, answer=()),), document=document)
     if len(answered) > 1:
         groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
         title, sections = f"{len(answered)} allocators", tuple(groups)
@@ -134,7 +146,8 @@ def group(
 
 def _place(memory: AllocatorMemory) -> str:
     """Where an allocator is: its file, device and name."""
-    return "  ".join(part for part in (memory.path, f"{memory.device} {memory.allocator}".strip()) if part)
+    names = dict.fromkeys(filter(None, (memory.device, memory.allocator)))
+    return "  ".join(part for part in (memory.path, " ".join(names)) if part)
 
 
 def _at_most(memory: AllocatorMemory) -> str:
@@ -229,10 +242,11 @@ def _views(memory: AllocatorMemory) -> list[tuple[str, str, Callable[[MemoryBloc
         return [("by_kind", "By category", lambda block: block.kind)]
     if memory.held.way == "variables":
         return [("by_op", "By variable", _variable_of)]
-    if any("/" in (block.op_name or "") for block in blocks):
+    if any("/" in (block.op_name or "") and not is_frame(block) for block in blocks):
         views.append(("by_scope", "By name scope", scope_of(2)))
     if any(block.code is not None for block in blocks):
-        views.append(("by_line", "By line of the program", code_of))
+        files = endings({block.code.file for block in blocks if block.code is not None})
+        views.append(("by_line", "By line of the program", partial(code_of, files=files)))
     has_tensors = any(block.slot is not None or block.shape is not None for block in blocks)
     by_tensor = ("by_tensor", "By tensor", tensor_of)
     by_op = ("by_op", "By call" if memory.held.way == "stacks" else "By op", op_of)

@@ -45,7 +45,7 @@ def section(query: Query) -> Section | None:
 def _sentence(sizes: Sequence[int]) -> str:
     first, last, peak = sizes[0], sizes[-1], max(sizes)
     if peak - first < first // 100:
-        return f"The process takes {_size(peak)}, and no more from the begin of the recording to its end."
+        return f"The process takes {_size(peak)} from the beginning of the recording to its end."
     return (
         f"The process takes {_size(first)} as the recording begins, {_size(peak)} at most, and {_size(last)} "
         "as it ends. What the profiler keeps until then is part of that."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +33,21 @@ def told_apart(names: Sequence[str]) -> list[str]:
         for at in alike if number > 1 else ():
             short[at] = f"{names[at][:16]}…{names[at][differ : differ + 23]}"
     return short
+
+
+def endings(paths: Iterable[str]) -> dict[str, str]:
+    """The end of each path, as long as it takes to tell it from the others."""
+    told: dict[str, str] = {}
+    left = {path: PurePath(path).parts or (path,) for path in paths}
+    length = 1
+    while left:
+        ends = {path: str(PurePath(*parts[-length:])) for path, parts in left.items()}
+        shared = Counter(ends.values())
+        done = {path for path, end in ends.items() if shared[end] == 1 or length >= len(left[path])}
+        told |= {path: ends[path] for path in done}
+        left = {path: parts for path, parts in left.items() if path not in done}
+        length += 1
+    return told
 
 
 def unit_of(judgement: Judgement) -> str:

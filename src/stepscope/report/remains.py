@@ -43,6 +43,12 @@ def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int
     return low_ps, high_ps
 
 
+def between(low_ps: int | None, high_ps: int | None) -> str:
+    """The bounds in brackets, after a number; empty where they tell nothing."""
+    low, high = told_range(low_ps, high_ps)
+    return "" if low is None or high is None else f" ({units.show(low, 'ps')} to {units.show(high, 'ps')})"
+
+
 def remains(judgement: Judgement) -> Remains:
     """What is known of a step without its cause."""
     # What waits for a core would wait for it in whatever is left, too.

@@ -22,11 +22,11 @@ def _recorded(rows_of: Mapping[str, Rows]) -> Iterable[str]:
     events = sum(row["events"] for row in hosts)
     sources = sum(row["sources"] for row in hosts)
     recorded = units.show(sum(row["recorded_ps"] for row in hosts), "ps")
-    who = ", ".join(sorted({name for row in hosts for name in row["producers"].split(", ")}))
+    who = ", ".join(sorted({name for row in hosts for name in row["producers"].split(", ")} - {"unknown"}))
     graphs = sum(row["graphs"] for row in hosts)
     if sources:
         read = units.count(sources, "source")
-        yield f"{units.count(events, 'event')} over {recorded} from {read} by {who}."
+        yield f"{units.count(events, 'event')} over {recorded} from {read}{f' by {who}' if who else ''}."
     beside = "Beside them, " if sources else ""
     if graphs:
         holds = units.agree(graphs, "holds a graph", "hold graphs")

@@ -10,7 +10,7 @@ from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
-from stepscope.report.remains import Remains, is_replaced, remains, told_range
+from stepscope.report.remains import Remains, between, is_replaced, remains, told_range
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -77,8 +77,7 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
     then = outcome.prediction
     threads = units.count(workers, "thread")
     low, high = told_range(then.low_ps, then.high_ps)
-    between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
-    takes = f"{_ps(then.step_ps)}{between} instead of {_ps(step_ps)}"
+    takes = f"{_ps(then.step_ps)}{between(low, high)} instead of {_ps(step_ps)}"
     sentence = f"With {threads} for {stage}, a step would take about {takes}."
     rows = ((stage, workers, step_ps, then.step_ps, low, high),)
     columns = (
@@ -151,13 +150,11 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
             f"{_ps(steps.recorded_ps)}. Something that nobody recorded holds the steps up."
         )
         return
-    low, high = told_range(steps.low_ps, steps.high_ps)
-    between = "" if low is None or high is None else f" ({_ps(low)} to {_ps(high)})"
     what = _changed(change)
     if abs(steps.then_ps - steps.replayed_ps) < _SHORTER * steps.replayed_ps:
         yield f"{what}, a step would take as long as now: {_ps(steps.recorded_ps)}."
     else:
-        then = f"{_ps(steps.then_ps)}{between}"
+        then = f"{_ps(steps.then_ps)}{between(steps.low_ps, steps.high_ps)}"
         yield f"{what}, a step would take about {then} instead of {_ps(steps.recorded_ps)}."
     longest = list(steps.then.items())[:2]
     if longest and steps.then_ps:

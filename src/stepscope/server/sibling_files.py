@@ -5,12 +5,18 @@ The page names it by a number: no route takes a path.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
+from stepscope import formats
 from stepscope.sources import head
+from stepscope.sources.inspection import is_regular
+from stepscope.sources.names import claims, packless
 
 MOST_OFFERED = 300
+_MOST_LOOKED_AT = 1000
+"""Of a folder with more, the first: each file costs a look at its first bytes."""
 
 
 class SiblingFiles:
@@ -23,8 +29,9 @@ class SiblingFiles:
         self._offered: list[Path] = []
 
     def offer(self) -> list[str]:
-        """Names of what can be added, those of one folder together; not those of the programs, which lie
-        beside what was recorded of them. A folder that cannot be read offers nothing."""
+        """Names of what can be added, those of one folder together: folders, archives, and files that a
+        format knows, so no programs and notes, which lie beside what was recorded of them. A folder that
+        cannot be read offers nothing."""
         opened = {Path(path).resolve() for path in self._paths}
         folders = dict.fromkeys(path.parent for path in opened)
         found: list[Path] = []
@@ -34,7 +41,7 @@ class SiblingFiles:
             except OSError:
                 continue
             others = (entry for entry in entries if entry not in opened and not entry.name.startswith("."))
-            found += [other for other in others if not head.is_code(other.name)]
+            found += filter(_may_be_recording, itertools.islice(others, _MOST_LOOKED_AT))
         self._offered = found[:MOST_OFFERED]
         several = len(folders) > 1
         return [f"{one.parent.name}/{one.name}" if several else one.name for one in self._offered]
@@ -46,3 +53,17 @@ class SiblingFiles:
         self._check(path)
         self._paths.append(path)
         return tuple(self._paths)
+
+
+def _may_be_recording(entry: Path) -> bool:
+    if entry.is_dir() or claims(entry.name):
+        return True
+    if head.is_code(entry.name) or not is_regular(entry):
+        return False
+    try:
+        with entry.open("rb") as stream:
+            seen = head.peek(stream)
+    except OSError:
+        return False
+    is_archive = head.is_zip(seen.head) or head.is_tar(seen.head)
+    return is_archive or formats.recognise(seen.head, packless(entry.name)) is not None

@@ -78,7 +78,7 @@ def _class_of(name: str, row: dict[str, Any]) -> str:
     if stored_class not in ("other", "python"):
         return stored_class
     label = labels.of_slice(name, None, row["op_type"] is not None, False).label
-    return label if label is not None and (stored_class == "other" or label == "compile") else stored_class
+    return label or stored_class
 
 
 def _compiling(trace: OpenTrace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -114,6 +114,11 @@ def scope_of(depth: int) -> Callable[[MemoryBlock], str]:
     return scope
 
 
+def is_frame(block: MemoryBlock) -> bool:
+    """Whether a call of Python made it, whose name is a place and no op in a scope."""
+    return block.code is not None and (block.op_name or "").startswith(block.code.file)
+
+
 def tensor_of(block: MemoryBlock) -> str:
     """The tensor that a block is."""
     if block.slot is None and block.shape is None:
@@ -123,8 +128,9 @@ def tensor_of(block: MemoryBlock) -> str:
     return f"{op_of(block)}{slot} {(block.dtype or '').removeprefix('DT_').lower()}{shape}".rstrip()
 
 
-def code_of(block: MemoryBlock) -> str:
-    """The line of the program that made the op."""
+def code_of(block: MemoryBlock, files: Mapping[str, str] | None = None) -> str:
+    """The line of the program that made the op. files: what each file is called, where not by its path."""
     if block.code is None:
         return "(held before the recording began)" if block.born_ps is None else "(line not known)"
-    return f"{block.code.file}:{block.code.line}" + (f" {block.code.function}" if block.code.function else "")
+    file = block.code.file if files is None else files[block.code.file]
+    return f"{file}:{block.code.line}" + (f" {block.code.function}" if block.code.function else "")
