@@ -4,9 +4,11 @@ and at the top of files."""
 from __future__ import annotations
 
 import ast
+import functools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -32,34 +34,76 @@ VERBS = {
 """What verbs import inside `run`: all of it loads engines or the core, or much of the standard library."""
 
 
-def modules() -> dict[str, Path]:
+class Module(NamedTuple):
+    """What the tests ask of a file, which is parsed once for all of them."""
+
+    path: Path
+    imports: frozenset[str]
+    """Modules of stepscope that it imports anywhere: at its top, in a function, or for its types only.
+
+    Imports within functions count, because they run. Imports for types count, too: a reader follows them, and
+    a room that names another's classes cannot be read without it."""
+    late: tuple[tuple[str, int], ...]
+    """Rooms that it imports inside functions, and in which line."""
+    classes: tuple[str, ...]
+    functions: tuple[tuple[str, int], ...]
+    """Functions with their numbers of lines."""
+
+
+@functools.cache
+def modules() -> dict[str, Module]:
     """All modules of the package by their dotted names."""
     found = {}
     for path in ROOT.rglob("*.py"):
         parts = path.relative_to(ROOT.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+    return {name: parsed(name, path, found.keys()) for name, path in found.items()}
 
 
-def imports(name: str, path: Path, known: set[str]) -> Iterator[str]:
-    """Modules of stepscope that a module imports anywhere: at its top, in a function, or for its types only.
-
-    Imports within functions count, because they run. Imports for types count, too: a reader follows them, and
-    a room that names another's classes cannot be read without it.
-    """
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in known)
+def parsed(name: str, path: Path, known: Collection[str]) -> Module:
+    """What is in a file. known: all modules of stepscope."""
+    imported: list[str] = []
+    late: list[tuple[str, int]] = []
+    classes: list[str] = []
+    functions: list[tuple[str, int]] = []
+    todo: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
+    while todo:
+        node, within = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            functions.append((node.name, (node.end_lineno or 0) - node.lineno + 1))
+            within = True
+        elif isinstance(node, ast.ClassDef):
+            classes.append(node.name)
+        elif isinstance(node, ast.Import):
+            imported += (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
-            package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-            above = package[: len(package) - node.level + 1] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            for alias in node.names:
-                whole = f"{base}.{alias.name}"
-                if whole in known:
-                    yield whole
-                elif base in known:
-                    yield base
+            imported += imports(name, path, node, known)
+            if within:
+                late += rooms_of(node)
+        todo += ((child, within) for child in ast.iter_child_nodes(node))
+    return Module(path, frozenset(imported), tuple(late), tuple(classes), tuple(functions))
+
+
+def imports(name: str, path: Path, node: ast.ImportFrom, known: Collection[str]) -> Iterator[str]:
+    """Modules of stepscope that a statement of a module imports."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    above = package[: len(package) - node.level + 1] if node.level else []
+    base = ".".join([*above, *([node.module] if node.module else [])])
+    for alias in node.names:
+        whole = f"{base}.{alias.name}"
+        if whole in known:
+            yield whole
+        elif base in known:
+            yield base
+
+
+def rooms_of(node: ast.ImportFrom) -> Iterator[tuple[str, int]]:
+    """Rooms from which a statement imports, and in which line."""
+    if node.module is not None:
+        package, _, rest = node.module.partition(".")
+        if package == "stepscope":
+            named = [rest.partition(".")[0]] if rest else [alias.name for alias in node.names]
+            yield from ((name, node.lineno) for name in named)
 
 
 def room(module: str) -> str:
@@ -98,34 +142,21 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
 
 def graph() -> dict[str, set[str]]:
     """What imports what, by module. `stepscope` itself offers names on first use, and nothing needs that."""
-    known = modules()
     edges: dict[str, set[str]] = defaultdict(set)
-    for name, path in known.items():
+    for name, module in modules().items():
         if name != "stepscope":
-            edges[name] = set(imports(name, path, set(known))) - {"stepscope", name}
+            edges[name] = set(module.imports) - {"stepscope", name}
     return edges
-
-
-def late(path: Path) -> Iterator[tuple[str, int]]:
-    """Rooms that a module imports inside functions, and in which line."""
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            for node in ast.walk(function):
-                if isinstance(node, ast.ImportFrom) and node.module is not None:
-                    package, _, rest = node.module.partition(".")
-                    if package == "stepscope":
-                        named = [rest.partition(".")[0]] if rest else [alias.name for alias in node.names]
-                        yield from ((name, node.lineno) for name in named)
 
 
 def test_imports_stand_at_the_top_of_files() -> None:
     found = []
-    for name, path in modules().items():
+    for name, module in modules().items():
         own = room(name)
-        for other, line in late(path):
+        for other, line in module.late:
             verbs = own == "cli" and name.count(".") == 2 and other in VERBS
             if other != own and not verbs and (own, other) not in LATE:
-                found.append(f"{path.relative_to(ROOT)}:{line}: {other}")
+                found.append(f"{module.path.relative_to(ROOT)}:{line}: {other}")
     assert found == []
 
 
@@ -146,10 +177,9 @@ def test_no_circle_of_rooms() -> None:
 def test_the_classes_of_a_folder_have_names_of_their_own(folder: str) -> None:
     """Add a folder here once its names say what its classes are."""
     places: dict[str, set[Path]] = defaultdict(set)
-    for path in modules().values():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].add(path)
+    for module in modules().values():
+        for name in module.classes:
+            places[name].add(module.path)
     own = {name: paths for name, paths in places.items() if any(ROOT / folder in p.parents for p in paths)}
     assert len(own) > 10
     assert [name for name, paths in own.items() if len(paths) > 1] == []
@@ -170,20 +200,18 @@ def test_circles_are_found(edges: dict[str, set[str]], wanted: list[list[str]]) 
 def test_no_two_classes_have_one_name() -> None:
     """Whoever reads a name knows which class it is."""
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                found[node.name].append(name)
+    for name, module in modules().items():
+        for called in module.classes:
+            found[called].append(name)
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
 def test_functions_fit_on_a_screen() -> None:
     """Ruff holds how complex a function may be; this holds how long."""
     long = {
-        f"{name}.{node.name}": length
-        for name, path in modules().items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST
+        f"{name}.{called}": length
+        for name, module in modules().items()
+        for called, length in module.functions
+        if length > LONGEST
     }
     assert long == {}

@@ -1,9 +1,11 @@
-"""Tables of a DuckDB database: each is a view over its parts, created when a query first reads it."""
+"""Tables of a DuckDB database, created when a query first reads them: each is a view over its parts, or a copy of
+few rows."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,10 @@ _MOST_STREAMS = 50
 _FEW_ROWS = 1000
 """A stream takes 270 KB of DuckDB's memory and 50 ms of planning, whatever it holds. Where more streams than
 _MOST_STREAMS have at most _FEW_ROWS rows, their rows are copied into a table, which takes less."""
+_MOST_COPIED = 50_000
+"""Rows of a table of a little recording that are copied: a report names it a hundred times, and each time a
+statement is planned over a stream, DuckDB binds a cast for each column and asks for the stream's schema. A
+summary takes a tenth less of the processor with copies."""
 
 
 class EngineTables:
@@ -51,13 +57,34 @@ class EngineTables:
                 continue
             if name not in self._parts:
                 self._parts[name] = relation.parts()
+            others = set(self.streams)
             selects = self._selects(relation, self._parts[name], None if loaded == every else loaded)
-            statement = f"CREATE OR REPLACE VIEW {quote(name)} AS {_together(relation, selects)}"
-            try:
-                self._con.execute(statement)
-            except duckdb.Error as error:
-                raise self._engine.refused(error, statement) from error
+            copied = self._are_copied(self._parts[name])
+            kind = "TABLE" if copied else "VIEW"
+            made = f"CREATE OR REPLACE {kind} {quote(name)} AS {_together(relation, selects)}"
+            self._create(made, self._con.execute)
+            if copied:
+                self._release(self.streams.keys() - others)
             self._loaded[name] = loaded
+
+    def _are_copied(self, parts: Iterable[Part]) -> bool:
+        """Whether the rows of a table are few, and asked for often."""
+        if not self._engine.little or self._engine.writes:
+            return False
+        return sum(map(_most_rows, parts)) <= _MOST_COPIED
+
+    def _create(self, statement: str, run: Callable[[str], object]) -> None:
+        """Makes a table or a view."""
+        try:
+            run(statement)
+        except duckdb.Error as error:
+            raise self._engine.refused(error, statement) from error
+
+    def _release(self, aliases: Iterable[str]) -> None:
+        """Lets go of streams that nothing reads any more."""
+        for alias in aliases:
+            self._con.unregister(alias)
+            del self.streams[alias]
 
     def _selects(
         self, relation: Relation, parts: Sequence[Part], columns: frozenset[str] | None
@@ -115,14 +142,9 @@ class EngineTables:
                 self._streamed(relation, part, wanted) for part in parts[first : first + _MOST_STREAMS]
             ]
             begin = f"INSERT INTO {table}" if first else f"CREATE OR REPLACE TABLE {table} AS"
-            statement = f"{begin} {' UNION ALL '.join(selects)}"
-            try:
-                self._engine.patiently(partial(self._con.execute, statement))
-            except duckdb.Error as error:
-                raise self._engine.refused(error, statement) from error
-            for alias in set(self.streams) - before:
-                self._con.unregister(alias)
-                del self.streams[alias]
+            filling = f"{begin} {' UNION ALL '.join(selects)}"
+            self._create(filling, lambda sql: self._engine.patiently(partial(self._con.execute, sql)))
+            self._release(self.streams.keys() - before)
         return f"SELECT * FROM {table}"
 
     def _values(self, relation: Relation, part: PythonRows) -> str:
@@ -155,6 +177,12 @@ class EngineTables:
         except duckdb.Error:
             return False
         return True
+
+
+def _most_rows(part: Part) -> float:
+    if isinstance(part, Files):
+        return math.inf
+    return len(part.rows) if isinstance(part, PythonRows) else part.rows
 
 
 def _may_have_rows(part: Part) -> bool:
