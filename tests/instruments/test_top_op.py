@@ -16,7 +16,7 @@ from stepscope.engines import Statement
 from stepscope.instruments.causes import query_cache
 from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_of
 from stepscope.instruments.causes.query_cache import QueryCache
-from stepscope.instruments.causes.top_op import TopOp, top_op_of
+from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of
 from tests.fakes import FakeResult
 
 CONNECTION = duckdb.connect()
@@ -43,7 +43,7 @@ def asked(statement: Statement) -> FakeResult:
     return FakeResult(CONNECTION.execute(statement.sql))
 
 
-def top(ops: Sequence[Op], line_of: Mapping[str, str], host: str = "a") -> TopOp:
+def top(ops: Sequence[Op], line_of: Mapping[str, str], host: str = "a") -> tuple[TopOp, TopLayer]:
     """Of a host that has these ops; another one has all of them twice as long."""
     CONNECTION.execute("DELETE FROM _computing_op")
     rows: list[tuple[Any, ...]] = [("r", "a", *op) for op in ops]
@@ -51,15 +51,16 @@ def top(ops: Sequence[Op], line_of: Mapping[str, str], host: str = "a") -> TopOp
     if rows:
         CONNECTION.executemany("INSERT INTO _computing_op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     cache = QueryCache(asked)
-    return top_op_of(cache.of_host("r", host), partial(cache.ops_called_as_layers, "r", host), line_of)
+    ask, called = cache.of_host("r", host), partial(cache.ops_called_as_layers, "r", host)
+    return top_op_of(ask), top_layer_of(ask, called, line_of)
 
 
-def op_by_op(ops: Sequence[Op], line_of: Mapping[str, str]) -> TopOp:
+def op_by_op(ops: Sequence[Op], line_of: Mapping[str, str]) -> tuple[TopOp, TopLayer]:
     """The same in plain Python."""
     on_device = any(op.place == "device" and op.own_ps for op in ops)
     busy = [op for op in ops if op.place == ("device" if on_device else "host") and op.own_ps]
     if not busy:
-        return TopOp()
+        return TopOp(), TopLayer()
     types: Counter[str] = Counter()
     for op in busy:
         types[op.op_type or op.op_name or op.name] += op.own_ps
@@ -80,17 +81,19 @@ def op_by_op(ops: Sequence[Op], line_of: Mapping[str, str]) -> TopOp:
                 layers[made] += op.own_ps
     whole = sum(types.values())
     launched = [(op.op_type or op.op_name or op.name, op.runs) for op in ops if op.place == "device"]
-    return TopOp(
+    found = TopOp(
         max(inside, key=lambda name: (inside[name], name)),
         most,
         types[most] / whole,
-        max(layers.values()) / whole if len(layers) > 1 else None,
-        max(layers, key=lambda name: (layers[name], name)) if len(layers) > 1 else None,
         sum(runs for kind, runs in launched if kind == most) / sum(runs for _, runs in launched)
         if on_device
         else 0.0,
         on_device,
     )
+    if len(layers) <= 1:
+        return found, TopLayer()
+    layer = max(layers, key=lambda name: (layers[name], name))
+    return found, TopLayer(layer, layers[layer] / whole)
 
 
 PARTS = st.lists(st.sampled_from(["a", "b_grad", "Mat", "gradients", "", "c"]), min_size=1, max_size=4)
@@ -133,19 +136,19 @@ def test_instructions_without_scopes_are_told_apart_by_their_lines() -> None:
         Op("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
     ]
     lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
-    found = top(ops, lines)
-    assert (found.op_type, found.share, found.layer_share, found.launched) == ("ynn_fusion", 0.8, 0.95, 0.0)
-    assert top(ops, {}).layer_share is None
-    assert top(ops, {"dot.1": "p.py:16"}).layer_share is None
+    found, layer = top(ops, lines)
+    assert (found.op_type, found.share, layer.share, found.launched) == ("ynn_fusion", 0.8, 0.95, 0.0)
+    assert top(ops, {})[1].share is None
+    assert top(ops, {"dot.1": "p.py:16"})[1].share is None
     scoped = [
         Op("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
         Op("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
     ]
-    assert top(scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
+    assert top(scoped, {"a/MatMul": "p.py:1"})[1].share == 0.6
     on_device = [Op("device", "svd", None, f"k{n}", "compute", 20 - n, 30) for n in range(3)]
     on_device += [
         Op("device", "gemm", None, "gemm", "compute", 30, 10),
         Op("host", "svd", "a", "a", "compute", 9, 7),
     ]
-    found = top(on_device, {})
+    found, _ = top(on_device, {})
     assert (found.op, found.op_type, found.share, found.launched) == ("k0", "svd", 57 / 87, 0.9)

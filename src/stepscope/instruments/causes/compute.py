@@ -55,8 +55,8 @@ class ComputeCause(Cause):
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The type of op, and the line that made the longest of them."""
-        top = host.top_op
-        layer = top.layer_share if (top.layer_share or 0.0) >= self.thresholds.one_layer else None
+        top, layer = host.top_op, host.top_layer
+        stands_out = (layer.share or 0.0) >= self.thresholds.one_layer
         place = None if top.op is None else line_of_op(host.query, host.run_id, top.op)
         if place is None:
             place = self.traced_line(host)
@@ -64,8 +64,8 @@ class ComputeCause(Cause):
         written = None if top.op_type is None else written_op(top.op_type, ops_of_libraries(host.query))
         return Explanation(
             place=place, spent_in=ran_in, small_ops=small_ops(host), op=top.op, op_type=top.op_type,
-            op_share=top.share, layer_share=layer,
-            layer=None if layer is None else top.layer,
+            op_share=top.share, layer_share=layer.share if stands_out else None,
+            layer=layer.layer if stands_out else None,
             written_op=None if written == top.op_type else written,
         )  # fmt: skip
 
@@ -84,7 +84,7 @@ class ComputeCause(Cause):
         """The op or the layer that stands out. A device that stands still meanwhile waits for what is
         launched, op by op."""
         top = host.top_op
-        part = self.thresholds.standing_out(top.share, top.layer_share)
+        part = self.thresholds.standing_out(top.share, host.top_layer.share)
         if part != top.share:
             return Removal(part)
         launched = top.launched / part

@@ -15,7 +15,7 @@ from stepscope.instruments.causes.paces import Paces, paces_of
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
-from stepscope.instruments.causes.top_op import TopOp, top_op_of
+from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of
 from stepscope.library.statements import statement
 
 Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
@@ -60,9 +60,14 @@ class HostSteps:
 
     @cached_property
     def top_op(self) -> TopOp:
-        """What computes longest."""
+        """The type of op that computes longest."""
+        return top_op_of(self.ask)
+
+    @cached_property
+    def top_layer(self) -> TopLayer:
+        """The layer that computes longest. A look at the name of each op."""
         called = partial(self.query.ops_called_as_layers, self.run_id, self.host_id)
-        return top_op_of(self.ask, called, self.query.lines_of_ops(self.run_id))
+        return top_layer_of(self.ask, called, self.query.lines_of_ops(self.run_id))
 
     @cached_property
     def paces(self) -> Paces | None:

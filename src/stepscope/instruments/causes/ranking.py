@@ -44,7 +44,9 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     itself."""
     weighed, top = weigh(host.steps, host.contention), host.top_op
     if name is None:
-        name, share, ps_per_step = cause_of(weighed.parts, top.share, top.layer_share, host.contention)
+        # Where labels tell, ops do not matter: to look at their names takes longer than all else.
+        layer_share = host.top_layer.share if weighed.cause == "none" else None
+        name, share, ps_per_step = cause_of(weighed.parts, top.share, layer_share, host.contention)
     else:
         part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
         share, ps_per_step = part.share, part.ps_per_step

@@ -1,4 +1,7 @@
-"""What computes longest: the type of op and the layer with most of the time of all ops."""
+"""What computes longest: the type of op and the layer with most of the time of all ops.
+
+They are asked one by one: only where ops limit the steps does it matter which layer they are of.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,26 @@ from stepscope.instruments.causes.query_cache import AskHost
 
 
 class TopOp(NamedTuple):
-    """What computes longest; None where that is not known."""
+    """The type of op that computes longest; None where that is not known."""
 
     op: str | None = None
     """The longest op of the type."""
     op_type: str | None = None
     share: float | None = None
     """What the type takes of the time of all that compute."""
-    layer_share: float | None = None
-    """The same of the layer that takes longest."""
-    layer: str | None = None
-    """That layer: a scope, or a line of the program."""
     launched: float = 0.0
     """The part of all that is launched on devices that is of the type."""
     on_device: bool = False
     """Whether it is known of devices."""
+
+
+class TopLayer(NamedTuple):
+    """The layer that computes longest, where several do."""
+
+    layer: str | None = None
+    """A scope, or a line of the program."""
+    share: float | None = None
+    """What it takes of the time of all that compute."""
 
 
 class TopKind(NamedTuple):
@@ -40,27 +48,44 @@ class TopKind(NamedTuple):
     all_runs: int
 
 
-def top_op_of(ask: AskHost, called_as_layers: Callable[[], set[str]], line_of: Mapping[str, str]) -> TopOp:
+def top_op_of(ask: AskHost) -> TopOp:
     """What computes longest, on devices where there are any. Ops of the input pipeline are left out.
 
-    ask: asks about the host. called_as_layers: gives the names of ops that are called as a layer is. line_of:
-    lines of the program by the ops that they made.
+    ask: asks about the host.
     """
-    places = {row[0]: TopKind(*row) for row in ask("top_kinds_of_ops")}
-    top = next((places[at] for at in ("device", "host") if at in places and places[at].all_own_ps), None)
+    top = _top_kind(ask)
     if top is None:
         return TopOp()
-    layers = _layers(ask, top.place, called_as_layers, line_of)
     on_device = top.place == "device"
     return TopOp(
         top.called,
         top.kind,
         top.own_ps / top.all_own_ps,
-        max(layers.values()) / top.all_own_ps if len(layers) > 1 else None,
-        max(layers, key=lambda name: (layers[name], name)) if len(layers) > 1 else None,
         top.runs / top.all_runs if on_device else 0.0,
         on_device,
     )
+
+
+def top_layer_of(
+    ask: AskHost, called_as_layers: Callable[[], set[str]], line_of: Mapping[str, str]
+) -> TopLayer:
+    """The layer that computes longest where the type of op does that computes longest.
+
+    ask: asks about the host. called_as_layers: gives the names of ops that are called as a layer is. line_of:
+    lines of the program by the ops that they made.
+    """
+    top = _top_kind(ask)
+    layers = Counter[str]() if top is None else _layers(ask, top.place, called_as_layers, line_of)
+    if top is None or len(layers) <= 1:
+        return TopLayer()
+    longest = max(layers, key=lambda name: (layers[name], name))
+    return TopLayer(longest, layers[longest] / top.all_own_ps)
+
+
+def _top_kind(ask: AskHost) -> TopKind | None:
+    """The type of op that computes longest, on devices where there are any."""
+    places = {row[0]: TopKind(*row) for row in ask("top_kinds_of_ops")}
+    return next((places[at] for at in ("device", "host") if at in places and places[at].all_own_ps), None)
 
 
 def _layers(
