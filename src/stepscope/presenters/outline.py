@@ -60,7 +60,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
         # A mark behind the text of its row takes less room than one in a column.
         head, *rows = [[*row[:-2], "  ".join(filter(None, row[-2:]))] for row in [head, *rows]]
         right = right[:-1]
-    widths = Grid.around([head, *rows], right).widths
+    widths = Grid.fitting([head, *rows], right).widths
     widths[0] = max(min(widths[0], room - sum(w + 2 for w in widths[1:])), 16)
     grid = Grid(widths, right)
     for row, before, node in zip(rows, branches(tree.nodes), tree.nodes, strict=True):
