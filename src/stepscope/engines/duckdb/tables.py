@@ -1,4 +1,4 @@
-"""Tables of a DuckDB database, created when a query first reads them: a view over parts, or a copy of few rows."""
+"""Tables of a DuckDB database, created when a query first reads them: views over parts, or copies of rows."""
 
 from __future__ import annotations
 
