@@ -14,10 +14,13 @@ import pytest
 from stepscope import _core
 
 SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "tf_data" / "map_py_function.xplane.pb"
+STREAMED = "from stepscope.engines.duckdb import tables; tables._MOST_COPIED = 0"
+"""Few rows are copied. These tests are about how many are read."""
 ASK = """
 import json, sys
 {before}
 import stepscope
+{streamed}
 with stepscope.open({path!r}, cache=False) as trace:
     rows = [trace.query(sql).rows() for sql in {statements!r}]
 {after}
@@ -34,7 +37,7 @@ STATEMENTS = (
 
 def ask(before: str = "", after: str = "") -> tuple[list, bool]:
     """The rows of each statement, and whether the package was imported, in a process of its own."""
-    code = ASK.format(before=before, after=after, path=str(SAMPLE), statements=STATEMENTS)
+    code = ASK.format(before=before, after=after, streamed=STREAMED, path=str(SAMPLE), statements=STATEMENTS)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     rows, packaged = json.loads(done.stdout)
@@ -66,6 +69,7 @@ def test_joins_are_planned_by_the_number_of_rows(before, later):
 {before}
 import stepscope
 from stepscope.engines.duckdb import DuckDB
+{STREAMED}
 DuckDB().close()
 {later}
 with stepscope.open({str(SAMPLE)!r}, cache=False) as trace:
@@ -86,8 +90,8 @@ def test_a_scan_reads_the_columns_of_its_statement_alone(before):
 {before}
 import stepscope
 from stepscope import _core
-from stepscope.engines.duckdb import native, tables
-tables._MOST_COPIED = 0  # the recording is a little one: its tables would be copied
+from stepscope.engines.duckdb import native
+{STREAMED}
 asked = []
 narrow = native._narrowed
 native._narrowed = lambda stream, columns: asked.append([stream.columns[at] for at in columns]) or narrow(
