@@ -4,13 +4,13 @@ where they run on a processor."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.code_lines import CodeLine
+from stepscope.instruments.roofline import torch_lines
 from stepscope.instruments.roofline.table import Counted
-from stepscope.instruments.roofline.torch_lines import lines
 from stepscope.instruments.roofline.torch_ops import Cost, cost
 from stepscope.library.statements import Query, statement
 
@@ -38,13 +38,23 @@ class _Executions(NamedTuple):
 def counted(query: Query) -> list[Counted]:
     """Executions of one op, called from one function, with inputs of the same shapes on one device are one
     row."""
-    rows = query(statement("costed_kernels")).rows()
-    made_by = lines(query) if rows else {}
-    alike = _added_up(
-        _Executions(place, op, args_json, (executions, took), kernel, tf32, made_by.get(launched_from))
-        for *place, op, args_json, launched_from, kernel, tf32, executions, took in rows
-    )
+    alike = _added_up(_executions(query))
     return [_row(key, of_one, executions, took) for key, (of_one, (executions, took)) in alike.items()]
+
+
+def _executions(query: Query) -> Iterator[_Executions]:
+    """Executions of ops that launched kernels, those in one function apart from others."""
+    rows = query(statement("costed_kernels")).rows()
+    called = torch_lines.called(query) if rows else {}
+    for *place, op, args_json, alike_id, device, kernel, tf32, executions, took in rows:
+        within = called.get((alike_id, device), [])
+        rest = executions - sum(one.executions for one in within)
+        for one in within:
+            numbers = (one.executions, one.took_ps)
+            yield _Executions(place, op, args_json, numbers, kernel, tf32, one.line)
+        if rest:
+            numbers = (rest, took - sum(one.took_ps for one in within))
+            yield _Executions(place, op, args_json, numbers, kernel, tf32)
 
 
 def counted_on_hosts(query: Query) -> list[Counted]:
