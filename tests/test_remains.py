@@ -50,10 +50,42 @@ def test_a_number_has_a_range_that_ends_a_quarter_away(found, known, said):
     else:
         assert told == ([] if known.high_ps is None else [f"{_HARDLY} of a step would be left."])
     answer = document([found], ())["answer"]
-    assert (answer["step_if_removed_ps"], answer["low"], answer["high"]) == known
+    keys = ("step_if_removed_ps", "low", "high", "saved_ps", "saved_low", "saved_high")
+    assert tuple(answer[key] for key in keys) == known
 
 
 _HARDLY = "Without that, hardly anything"
+
+
+@pytest.mark.parametrize(
+    ("found", "known", "said"),
+    [
+        # Nine tenths more or less may be left; what goes is known all the same.
+        (
+            one(2, 0.2, 5, untraced_ps=95 * MS),
+            (93 * MS, 83_576_000_000, 102_107_000_000),
+            "would be about 93.0 ms shorter, and take at most 5.00 ms",
+        ),
+        (
+            one(2, 0.2, 5, untraced_ps=50 * MS),
+            (48 * MS, 42_500_000_000, 52_900_000_000),
+            "(50.0 ms without the profiler) would be about 48.0 ms shorter, and take at most 5.00 ms",
+        ),
+        # Where what is left is known, the sentence says that; the answer says both.
+        (
+            one(20, 18, 30, untraced_ps=95 * MS),
+            (75 * MS, 62_700_000_000, 82_500_000_000),
+            "would take about 20.0 ms",
+        ),
+        (one(60, 5, 99, untraced_ps=95 * MS), (None, None, None), None),
+        (one(96, 90, 99, untraced_ps=90 * MS), (None, None, None), None),
+    ],
+)
+def test_what_goes_may_be_known_where_what_is_left_is_not(found, known, said):
+    assert remains(found)[3:] == (known if known[0] is None else pytest.approx(known, rel=0.002))
+    assert sentences(found, "step") == ([] if said is None else [f"Without that, a step {said}."])
+    answer = document([found], ())["answer"]
+    assert (answer["saved_ps"], answer["saved_low"], answer["saved_high"]) == remains(found)[3:]
 
 
 def test_a_number_below_what_the_parts_leave_says_why():
@@ -200,7 +232,7 @@ def test_whatif_says_what_would_tell():
 def test_batches_are_made_in_another_way_which_may_take_as_long():
     each = [SimpleNamespace(id=n, dur_ps=dur, sums=sums) for n, (dur, sums) in enumerate(WAITING)]
     host: Any = SimpleNamespace(
-        steps=each, had_cores=1.0, paces=None, ask=lambda name: [], mean_ps=100 * MS,
+        steps=each, had_cores=1.0, paces=None, untraced=None, ask=lambda name: [], mean_ps=100 * MS,
         top_op=SimpleNamespace(on_device=False), stacks=SimpleNamespace(number=lambda: 0),
     )  # fmt: skip
     left = InputCause().step_without(host, Explanation())

@@ -15,12 +15,16 @@ class Place(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """A step, and what it would take without the cause: a number, a range, or one of them."""
+    """A step, and what it would take without the cause: a number, a range, or one of them; and by how much it
+    would be shorter."""
 
     step_ms: float
     left_ms: float | None
     low_ms: float | None
     high_ms: float | None
+    saved_ms: float | None = None
+    saved_low_ms: float | None = None
+    saved_high_ms: float | None = None
 
 
 class Answer(NamedTuple):

@@ -82,12 +82,12 @@ def gain(truth: Mapping[str, Any], told: Gain | None) -> dict[str, Any] | None:
     or a bound alone, or nothing. None for healthy programs, and without a step to compare."""
     if truth["cause"] == "healthy" or "ms_fixed" not in truth or told is None:
         return None
-    fixed = statistics.median(truth["ms_fixed"])
+    fixed, broken = statistics.median(truth["ms_fixed"]), statistics.median(truth["ms_broken"])
     left, low, high = told.left_ms, told.low_ms, told.high_ms
     in_range = (low is None or low <= fixed) and (high is None or fixed <= high)
     return {
         "step_ms": round(told.step_ms, 2),
-        "broken_ms": round(statistics.median(truth["ms_broken"]), 2),
+        "broken_ms": round(broken, 2),
         "predicted_ms": None if left is None else round(left, 2),
         "fixed_ms": round(fixed, 2),
         "tenth": None if left is None else near(left, fixed, SAME),
@@ -95,7 +95,29 @@ def gain(truth: Mapping[str, Any], told: Gain | None) -> dict[str, Any] | None:
         "within_bounds": in_range if left is not None else None,
         "bound": in_range if left is None and (low is not None or high is not None) else None,
         "fixed_runs_ms": truth["ms_fixed"],
-        "direction": None if left is None else left < told.step_ms,
+        "direction": _direction(told),
+        **_saved(told, broken - fixed),
+    }
+
+
+def _direction(told: Gain) -> bool | None:
+    """Whether a step is predicted to be shorter. None without a number."""
+    if told.left_ms is None:
+        return None if told.saved_ms is None else told.saved_ms > 0
+    return told.left_ms < told.step_ms
+
+
+def _saved(told: Gain, saved: float) -> dict[str, Any]:
+    """The same of by how much the step is shorter."""
+    said = told.saved_ms
+    if said is None:
+        return dict.fromkeys(("saved_ms", "saved_tenth", "saved_near", "saved_within_bounds"))
+    low, high = told.saved_low_ms, told.saved_high_ms
+    return {
+        "saved_ms": round(said, 2),
+        "saved_tenth": near(said, saved, SAME),
+        "saved_near": near(said, saved),
+        "saved_within_bounds": (low is None or low <= saved) and (high is None or saved <= high),
     }
 
 
@@ -119,6 +141,12 @@ GAINS: Mapping[str, Callable[[Mapping[str, Any]], Sequence[bool | None]]] = {
     "number within a quarter": lambda gain: [gain["near"]],
     "fixed program within the bounds of the number": lambda gain: [gain["within_bounds"]],
     "fixed program within the bound": lambda gain: [gain["bound"]],
+    "by how much the step is shorter is given": lambda gain: [gain.get("saved_ms") is not None],
+    "that within a tenth": lambda gain: [gain.get("saved_tenth")],
+    "that within a quarter": lambda gain: [gain.get("saved_near")],
+    "what goes in the fixed program within the bounds of that": lambda gain: [
+        gain.get("saved_within_bounds")
+    ],
     "shorter, as predicted": lambda gain: [gain["direction"]],
     "another run of the fixed program within a tenth": lambda gain: again(gain["fixed_runs_ms"], SAME),
     "another run of the fixed program within a quarter": lambda gain: again(gain["fixed_runs_ms"]),

@@ -77,6 +77,25 @@ def test_what_kept_the_recorder_waiting_is_the_stack_it_then_saw() -> None:
     assert found.odd == 0
 
 
+def test_looks_at_steps_that_no_profiler_recorded_are_added_up_by_stack() -> None:
+    """They are no samples: what is asked about samples is about recorded steps."""
+    found = read(
+        {"frame": 1, "function": "f"}, {"stack": 1, "frame": 1}, {"stack": 2, "in": 1, "frame": 1},
+        {"thread": 1, "name": "x", "main": True}, {"thread": 2, "name": "y", "main": False},
+        {"begin_unix_ns": 0}, {"unix_ns": 10, "on": [[1, 1]]}, {"end_unix_ns": 20},
+        {"begin_unix_ns": 100, "untraced": True},
+        {"unix_ns": 110, "on": [[1, 1, 3], [2, 1]]}, {"unix_ns": 130, "on": [[1, 1, 9, 4], [2, 1]]},
+        {"unix_ns": 150, "on": [[1, 2]]}, {"end_unix_ns": 170},
+        {"begin_unix_ns": 200}, {"unix_ns": 210, "on": [[1, 1]]},
+    )  # fmt: skip
+    assert [(one["ts_ps"], one["weight_ps"]) for one in found.samples] == [(0, 20_000), (200_000, 10_000)]
+    assert list(found.untraced.values()) == [
+        {"stack_id": 0, "looks": 2, "weight_ps": 40_000, "active_ps": 6_000},
+        {"stack_id": 1, "looks": 1, "weight_ps": 30_000, "active_ps": None},
+    ]
+    assert found.odd == 0
+
+
 def test_time_without_a_core_is_what_the_clock_of_waits_went_on() -> None:
     told = [
         {"frame": 1, "function": "f"}, {"stack": 1, "frame": 1}, {"thread": 1, "name": "x"},

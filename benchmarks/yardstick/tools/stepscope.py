@@ -27,6 +27,9 @@ WHERE p.place = 'device' AND r.is_op AND r.class <> 'copy'
 GROUP BY r.name ORDER BY sum(r.total_ps) DESC LIMIT 3
 """
 
+_GAIN = ("step_if_removed_ps", "low", "high", "saved_ps", "saved_low", "saved_high")
+"""Keys of the answer, in the order of Gain."""
+
 
 def program(made: Made, python: Path) -> Answer:
     """The first answer about a recorded program."""
@@ -66,8 +69,8 @@ def _answer(told: dict[str, Any]) -> Answer:
     places = [said[key] for key in ("place", "spent_in") if said.get(key)]
     gain = None
     if said.get("step_ps"):
-        left, low, high = (said[key] for key in ("step_if_removed_ps", "low", "high"))
-        gain = Gain(said["step_ps"] / 1e9, *(None if one is None else one / 1e9 for one in (left, low, high)))
+        told_ps = [said[key] for key in _GAIN]
+        gain = Gain(said["step_ps"] / 1e9, *(None if one is None else one / 1e9 for one in told_ps))
     return Answer(
         cause=cause,
         limit=_limit(told["causes"]) if cause else None,

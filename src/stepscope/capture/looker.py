@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from types import FrameType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import clocks
@@ -52,15 +53,19 @@ class Looker:
         """By clock: how long the thread waited for a core."""
         self._names = 0
         self._last: Dict[int, int] = {}
+        self._others: Dict[int, Tuple[int, int]] = {}
+        """Frame and instruction of each other thread, where only the driver's stack is wanted."""
         self.dropped = 0
         """Looks at a thread that were not kept."""
 
     def begin(self) -> None:
         """What comes now has nothing to do with what was seen last."""
         self._last.clear()
+        self._others.clear()
 
-    def look(self, late_ns: int) -> Look:
-        """Looks once. late_ns: how much earlier it was to be."""
+    def look(self, late_ns: int, driver_alone: bool = False) -> Look:
+        """Looks once. late_ns: how much earlier it was to be. driver_alone: the stacks of other threads are
+        not wanted, which cost most of a look."""
         unix_ns = clocks.time_ns()
         frames = sys._current_frames()
         on: List[List[int]] = []
@@ -69,6 +74,9 @@ class Looker:
         driver: Optional[int] = None
         driver_active_ns: Optional[int] = None
         for ident, frame in frames.items():
+            if driver_alone and ident != self._driver:
+                moved += self._is_elsewhere(ident, frame)
+                continue
             number, clock = self._known(ident)
             if number == _OURS:
                 continue
@@ -93,6 +101,12 @@ class Looker:
         self._last = now
         line = f'{{"unix_ns": {unix_ns}, "late_ns": {late_ns}, "on": {on}}}'
         return Look(unix_ns, line, moved, driver, driver_active_ns)
+
+    def _is_elsewhere(self, ident: int, frame: FrameType) -> bool:
+        """Whether a thread has gone on since the last look; the one that looks has not."""
+        at = (id(frame), frame.f_lasti)
+        before, self._others[ident] = self._others.get(ident), at
+        return before != at and ident != threading.get_ident()
 
     def _times(self, ident: int, clock: int) -> List[int]:
         """Nanoseconds that a thread had of a core, and that it waited for one where the system tells."""

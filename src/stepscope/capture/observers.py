@@ -44,10 +44,10 @@ class Observers:
                 lambda data: folder.lines("stacks.ndjson", "stacks", data), driver, loop
             )
 
-    def resume(self) -> None:
-        """Looks at stacks, from now on."""
+    def resume(self, untraced: bool = False) -> None:
+        """Looks at stacks, from now on. untraced: no profiler runs."""
         if self._stacks is not None:
-            self._stacks.resume()
+            self._stacks.resume(untraced)
 
     def pause(self) -> None:
         """Looks at none: no step runs, or the recorder itself has something to do."""
@@ -86,15 +86,32 @@ class Observers:
         """Forgets what was seen: another loop turned out to be the steps."""
         self._shares = self._memory = None
 
-    def stop(self, folder: Folder) -> None:
-        """Ends the threads, and says what they cost and what they could not write."""
+    @property
+    def looks_at_stacks(self) -> bool:
+        """Whether it does when it is asked to."""
+        return self._stacks is not None
+
+    def rest(self, folder: Folder) -> None:
+        """Ends but for looks at stacks, and says what they cost and what they could not write."""
         if self._machine is not None:
             self._machine.stop()
             self._cost["machine_ns"] = self._machine.cost_ns
             if self._machine.failed:
                 self._problem("machine.ndjson ends early", self._machine.failed, _NO_ROOM)
+            self._machine = None
+        if self._stacks is not None:
+            self._stacks.pause()
+            self._tell_of_stacks(folder)
+
+    def stop(self, folder: Folder) -> None:
+        """Ends the looks at stacks as well, and says the same of them."""
         if self._stacks is not None:
             self._stacks.stop()
+            self._tell_of_stacks(folder)
+            self._stacks = None
+
+    def _tell_of_stacks(self, folder: Folder) -> None:
+        if self._stacks is not None:
             self._cost["stacks_ns"] = self._stacks.cost_ns
             folder.facts["stacks"] = self._stacks.told()
             if self._stacks.failed:

@@ -38,8 +38,10 @@ DONE = "done"
 MOST_CALLERS = 10_000
 STEPS_BEFORE, STEPS_AFTER = 10, 30
 """How many steps before the recording, or after it, show what a step takes without a profiler."""
-FEW_AFTER, AFTER_NS = 3, 3_000_000_000
+FEW_AFTER, AFTER_NS = 3, 5_000_000_000
 """Of long steps so few are enough, once they have taken so long."""
+MOST_AFTER = 3000
+"""Of short ones no more are written, where they are sampled for so long."""
 
 
 def _settle(settle: Settle) -> None:
@@ -289,8 +291,12 @@ class Recorder:
         elif self.state == AFTER:
             self._write_step(number, caller, span, False)
             self._after += 1
+            looks = self._is_looked_at_after(caller)
+            if looks and self._after == 1:  # what the profiler left behind is over
+                self._observers.resume(untraced=True)
             long = call.end_ns - self._held_until_ns >= AFTER_NS and self._after >= FEW_AFTER
-            if long or self._after >= STEPS_AFTER:
+            most = MOST_AFTER if looks else STEPS_AFTER
+            if long or self._after >= most:
                 self._leave(caller)
 
     def _settled(self, key: Tuple[Any, ...]) -> bool:
@@ -554,14 +560,23 @@ class Recorder:
             notes.course(self.plan, "recorded", caller.name, steps, self.folder.path)
         if self.plan.every is not None:
             return
-        # It is to be told what tracing cost, which a short warm-up does not tell.
-        if self._session["first_step"] < STEPS_BEFORE:
+        # It is to be told what tracing cost, which a short warm-up does not tell; and where steps spend their
+        # time without it.
+        if self._session["first_step"] < STEPS_BEFORE or self._is_looked_at_after(caller):
             self.state = AFTER
             return
         self._leave(caller)
 
+    def _is_looked_at_after(self, caller: Caller) -> bool:
+        """Whether stacks tell where steps spend their time without a profiler. After a weak mark, surer ones
+        are not to be missed for that."""
+        return self._observers.looks_at_stacks and caller.how not in WEAK
+
     def _leave(self, caller: Caller) -> None:
         """Ends all, but where the mark of the steps was a weak one, or somebody may look while it runs."""
+        assert self.folder is not None
+        self._observers.stop(self.folder)
+        self.folder.save()
         if caller.how not in WEAK:
             if self._live is None:
                 self.finish()
@@ -625,7 +640,9 @@ class Recorder:
         if self.folder is None:
             return
         self._write_rest(caller)
+        self._observers.stop(self.folder)
         self._source = None
+        self.folder.facts["cost"] = dict(self.cost)
         self.folder.save()
         self.folder.close()
 
@@ -645,7 +662,7 @@ class Recorder:
         if self._complete or self.folder is None:
             return
         self._complete = True
-        self._observers.stop(self.folder)
+        self._observers.rest(self.folder)
         if self.compilations is not None and self.compilations.dropped:
             self._compiles({"dropped": self.compilations.dropped})
         self._write_closing(caller)

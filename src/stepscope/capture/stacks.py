@@ -25,6 +25,8 @@ SWITCH_S = 0.0001
 MOST_BYTES = 48 << 20
 SLOWER_BYTES = 6 << 20
 """With each so many bytes written, looks are taken half as often at most."""
+MOST_UNTRACED_NS = 6_000_000_000
+"""Steps that no profiler records are looked at no longer, whatever the program does meanwhile."""
 _FLUSH_BYTES = 32 << 10
 _FLUSH_NS = 500_000_000
 
@@ -42,6 +44,7 @@ class StackSampler:
         self._lines: List[str] = []
         self._pending = 0
         self._looker = Looker(self._tell, driver, loop)
+        self._untraced = False
         self._wanted = threading.Event()
         self._rest = threading.Lock()
         """Held while it looks. To let go of it ends the rest between two looks at once: one more would see
@@ -63,9 +66,10 @@ class StackSampler:
         """How long was sampled."""
         self.failed: Optional[str] = None
 
-    def resume(self) -> None:
-        """Begins to look, or goes on."""
+    def resume(self, untraced: bool = False) -> None:
+        """Begins to look, or goes on. untraced: at steps that no profiler records."""
         if self.failed is None and not self._ended and os.getpid() == self._pid:
+            self._untraced = untraced
             self._idle.clear()
             self._rest.acquire(blocking=False)
             self._wanted.set()
@@ -120,7 +124,8 @@ class StackSampler:
     def _look_on(self) -> None:
         begin = clocks.monotonic_ns()
         spent = clocks.thread_time_ns()
-        self._tell({"begin_unix_ns": clocks.time_ns()})
+        untraced = {"untraced": True} if self._untraced else {}
+        self._tell({"begin_unix_ns": clocks.time_ns(), **untraced})
         self._looker.begin()
         each_ns = 0.0
         interval_s = LEAST_S
@@ -145,6 +150,8 @@ class StackSampler:
                 spent = now
                 slowest = LEAST_S * 2 ** (self._written // SLOWER_BYTES)
                 interval_s = min(max(slowest, each_ns / SHARE / 1e9), MOST_S)
+                if self._untraced and clocks.monotonic_ns() - begin >= MOST_UNTRACED_NS:
+                    self._wanted.clear()
         finally:
             self._turns.shorten(False)
             self.lasted_ns += clocks.monotonic_ns() - begin
@@ -158,7 +165,7 @@ class StackSampler:
         if self._written >= MOST_BYTES:
             self._missed += len(sys._current_frames())
             return
-        looked = self._looker.look(late_ns)
+        looked = self._looker.look(late_ns, driver_alone=self._untraced)
         self.looks += 1
         self._turns.shorten(looked.moved < 2)
         self._lines.append(looked.line)

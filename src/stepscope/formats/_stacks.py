@@ -1,4 +1,5 @@
-"""stacks.ndjson of a capture folder: looks at stacks of threads, as rows of frame, stack and stack_sample.
+"""stacks.ndjson of a capture folder: looks at stacks of threads, as rows of frame, stack and stack_sample;
+those at steps that no profiler recorded as rows of untraced_stack.
 
 A look is one moment. The time that it stands for reaches half way to the looks beside it; but what kept the
 recorder from looking when it wanted to (the interpreter lock, held by a long call) is time of the later look,
@@ -30,12 +31,15 @@ class _StackMoment(NamedTuple):
 
 
 class StackRows:
-    """The rows of the three tables, without ids of their own; `odd` lines could not be used."""
+    """The rows of the four tables, without ids of their own; `odd` lines could not be used."""
 
     def __init__(self) -> None:
         self.frames: list[Row] = []
         self.stacks: list[Row] = []
         self.samples: list[Row] = []
+        self.untraced: dict[int, Row] = {}
+        """By stack of the thread that runs the steps."""
+        self._is_untraced = False
         self.odd = 0
         self.dropped = 0
         """Looks at a thread that the recorder did not keep."""
@@ -84,6 +88,7 @@ class StackRows:
         if "begin_unix_ns" in line or "end_unix_ns" in line:
             self._close(_whole(line.get("end_unix_ns")), time)
             self._begin_ns = _whole(line.get("begin_unix_ns"))
+            self._is_untraced = line.get("untraced") is True
             self._spent.clear()
             return True
         if (dropped := _whole(line.get("dropped"))) is not None and dropped >= 0:
@@ -156,6 +161,10 @@ class StackRows:
             if looks == self._looks - 1:
                 cpu = _between(ran_before, spent, end_ps - ts_ps)
                 queued = None if cpu is None else _between(waited_before, waited, end_ps - ts_ps - cpu)
+            if self._is_untraced:
+                if main:
+                    self._add_untraced(stack, end_ps - ts_ps, cpu, queued)
+                continue
             self.samples.append(
                 {
                     "track_id": None,
@@ -170,6 +179,16 @@ class StackRows:
                 }
             )
         self.odd += not good
+
+    def _add_untraced(self, stack: int, weight_ps: int, cpu_ps: int | None, queued_ps: int | None) -> None:
+        row = self.untraced.setdefault(
+            stack, {"stack_id": stack, "looks": 0, "weight_ps": 0, "active_ps": None}
+        )
+        row["looks"] += 1
+        # Sums of damaged lines must fit as well.
+        row["weight_ps"] = min(row["weight_ps"] + weight_ps, _FITS)
+        if cpu_ps is not None:
+            row["active_ps"] = min((row["active_ps"] or 0) + cpu_ps + (queued_ps or 0), _FITS)
 
 
 def _between(before_ns: int | None, now_ns: int | None, most_ps: int) -> int | None:

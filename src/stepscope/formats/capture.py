@@ -144,6 +144,7 @@ def _read_stacks(files: CaptureFiles) -> None:
     files.add("frame", read.frames)
     files.add("stack", read.stacks)
     files.add("stack_sample", read.samples)
+    files.add("untraced_stack", list(read.untraced.values()))
 
 
 def _read_held_arrays(files: CaptureFiles) -> None:

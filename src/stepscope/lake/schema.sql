@@ -476,6 +476,19 @@ CREATE TABLE stack_sample (
   stack_id BIGINT NOT NULL          -- its stack
 );
 
+-- Where the thread that runs the steps was in those that no profiler recorded: all looks at a stack, after the
+-- recording.
+CREATE TABLE untraced_stack (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  stack_id BIGINT NOT NULL,         -- the stack
+  looks BIGINT NOT NULL,            -- how often the thread was seen there
+  weight_ps BIGINT NOT NULL,        -- the time that these looks stand for
+  active_ps BIGINT                  -- how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
+);
+
 -- A call that traced or compiled a function, as the recorder saw it: which function, where it was called, and what
 -- was new about the call.
 CREATE TABLE compilation (

@@ -69,6 +69,11 @@ class Answer:
         """What would be left of them, where that is known; `low` and `high` are its bounds."""
         self.low: int | None = data["low"]
         self.high: int | None = data["high"]
+        self.saved_ps: int | None = data["saved_ps"]
+        """By how much a step would be shorter than one that no profiler records, where that is known;
+        `saved_low` and `saved_high` are its bounds."""
+        self.saved_low: int | None = data["saved_low"]
+        self.saved_high: int | None = data["saved_high"]
         self.run: str = data["run"]
         self.host: str = data["host"]
 

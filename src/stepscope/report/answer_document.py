@@ -82,6 +82,9 @@ def _answer(judgement: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "step_if_removed_ps": left.ps,
         "low": left.low_ps,
         "high": left.high_ps,
+        "saved_ps": left.saved_ps,
+        "saved_low": left.saved_low_ps,
+        "saved_high": left.saved_high_ps,
         "run": judgement.run_id,
         "host": judgement.host_id,
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import units
 from stepscope.instruments import laws
+from stepscope.instruments.causes import gain
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -18,6 +19,8 @@ _SAYS = 0.25
 _WORTH = 0.95
 """Where more of a step would be left, the sentence is not worth its line."""
 _NOTHING = 0.01
+_SAME = 0.9
+"""A step that takes more than this of another one takes as long, as far as a sentence is concerned."""
 _OTHERS = 1.05
 """Where so many times what the wait leaves is left, a stage is not all that the program waits for."""
 _BY = {
@@ -29,11 +32,14 @@ _BY = {
 
 class Remains(NamedTuple):
     """A step without its cause, in picoseconds: a number with both bounds, a bound alone, or nothing, as far
-    as that is known."""
+    as that is known; and by how much it is shorter, a number with both bounds or nothing."""
 
     ps: int | None = None
     low_ps: int | None = None
     high_ps: int | None = None
+    saved_ps: int | None = None
+    saved_low_ps: int | None = None
+    saved_high_ps: int | None = None
 
 
 def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int | None]:
@@ -55,12 +61,26 @@ def remains(judgement: Judgement) -> Remains:
     nothing_goes = judgement.cause in ("none", "unknown") or judgement.queues
     if nothing_goes or any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
+    saved = _saved(judgement)
     low, high = told_range(judgement.low_ps, judgement.high_ps)
     if low is not None:
-        return Remains(judgement.left_ps, low, high)
+        return Remains(judgement.left_ps, low, high, *saved)
     if judgement.high_ps <= (1 - _SAYS) * judgement.mean_ps:
-        return Remains(high_ps=judgement.high_ps)
-    return Remains(low_ps=judgement.low_ps if judgement.low_ps >= _SAYS * judgement.mean_ps else None)
+        return Remains(None, None, judgement.high_ps, *saved)
+    least_ps = judgement.low_ps if judgement.low_ps >= _SAYS * judgement.mean_ps else None
+    return Remains(None, least_ps, None, *saved)
+
+
+def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
+    """By how much a step is shorter without its cause, where steps without a profiler tell. What is left may
+    be so little that its own range says nothing."""
+    if judgement.untraced_ps is None:
+        return None, None, None
+    saved_ps, *bounds = gain.saved(
+        judgement.untraced_ps, judgement.left_ps, judgement.low_ps, judgement.high_ps
+    )
+    low, high = told_range(*bounds)
+    return (None, None, None) if low is None or saved_ps <= 0 else (saved_ps, low, high)
 
 
 def is_replaced(judgement: Judgement) -> bool:
@@ -86,6 +106,8 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         sentence = f"Without {without}, hardly anything of a {unit} would be left."
         return [] if judgement.cause == "dispatch" else [sentence]
     amount = _amount(known)
+    if known.ps is None and known.saved_ps is not None:
+        return [f"Without {without}, a {unit}{_untraced(judgement)} would be {shorter(known)}."]
     if amount is None:
         return []
     corrected = judgement.corrected if known.ps is not None else ()
@@ -93,6 +115,24 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
     profiler = by.startswith(_BY["profiler"])
     first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
     return [f"Without {without}{first}, a {unit} would take {amount}{then}."]
+
+
+def shorter(known: Remains, bounds: bool = False) -> str:
+    """By how much a step is shorter. known: with that. bounds: say between which bounds."""
+    assert known.saved_ps is not None
+    said = f"about {units.show(known.saved_ps, 'ps')}"
+    if bounds:
+        said += f" ({units.show(known.saved_low_ps, 'ps')} to {units.show(known.saved_high_ps, 'ps')})"
+    at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
+    return f"{said} shorter{at_most}"
+
+
+def _untraced(judgement: Judgement) -> str:
+    """How long a step is without the profiler, where that is not what the step before it takes."""
+    took_ps = judgement.untraced_ps
+    if took_ps is None or judgement.mean_ps * _SAME <= took_ps <= judgement.mean_ps / _SAME:
+        return ""
+    return f" ({units.show(took_ps, 'ps')} without the profiler)"
 
 
 def _what_is_gone(judgement: Judgement) -> str:

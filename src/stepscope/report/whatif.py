@@ -10,7 +10,7 @@ from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
-from stepscope.report.remains import Remains, between, is_replaced, remains, told_range
+from stepscope.report.remains import Remains, between, is_replaced, remains, shorter, told_range
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -111,7 +111,11 @@ def _of_judgement(judgement: Judgement) -> Iterator[str]:
         yield f"A step would take as long as now, {_ps(judgement.mean_ps)}: {what} takes no time of it."
         return
     known, now = remains(judgement), f"instead of {_ps(judgement.mean_ps)}"
-    if (amount := _amount(known)) is not None:
+    if known.ps is None and known.saved_ps is not None:
+        yield f"Without {what}, a step would be {shorter(known, bounds=True)}."
+        if judgement.untraced_ps is not None:
+            yield f"It takes {_ps(judgement.untraced_ps)} now, without the profiler."
+    elif (amount := _amount(known)) is not None:
         yield f"Without {what}, a step would take {amount} {now}."
     else:
         mean = _ps(judgement.mean_ps)
@@ -179,19 +183,19 @@ def _unknown(steps: ReplayedSteps) -> Iterator[str]:
 
 def _document(steps: ReplayedSteps, limits: Judgement | None) -> Mapping[str, Any]:
     if limits is None:
-        low, high = told_range(steps.low_ps, steps.high_ps)
-        recorded_ps, then_ps = steps.recorded_ps, steps.then_ps
+        known = Remains(steps.then_ps, *told_range(steps.low_ps, steps.high_ps))
     else:
         known = remains(limits)
-        low, high = known.low_ps, known.high_ps
-        recorded_ps, then_ps = limits.mean_ps, known.ps
     return {
-        "recorded_ps": recorded_ps,
+        "recorded_ps": steps.recorded_ps if limits is None else limits.mean_ps,
         "replayed_ps": steps.replayed_ps,
         "misses": steps.misses,
-        "then_ps": then_ps,
-        "low": low,
-        "high": high,
+        "then_ps": known.ps,
+        "low": known.low_ps,
+        "high": known.high_ps,
+        "saved_ps": known.saved_ps,
+        "saved_low": known.saved_low_ps,
+        "saved_high": known.saved_high_ps,
         "by": "replay" if limits is None else "parts",
     }
 

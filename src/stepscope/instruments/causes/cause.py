@@ -14,9 +14,17 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation, LabelShare
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_label
 from stepscope.instruments.causes.side_effects import THRESHOLDS as SIDE_EFFECTS
-from stepscope.instruments.causes.side_effects import sampled_effects, traced_effects
+from stepscope.instruments.causes.side_effects import (
+    goes_by_stack,
+    sampled_effects,
+    stacks_of_function,
+    stacks_of_line,
+    traced_effects,
+)
 from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.step_breakdown.labels import Label
+from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +37,8 @@ class Removal:
     """Picoseconds by step, of other labels."""
     launches: int = 0
     """In a step, which stay and are made from a compiled function."""
+    by_stack: Mapping[int, GoesAtStack] | None = None
+    """What goes at each sampled stack; None where its own label alone does."""
 
 
 class Cause:
@@ -67,7 +77,12 @@ class Cause:
             host.had_cores,
             host.top_op.on_device,
             host.stacks.number() if self.by_samples else None,
+            self.untraced(host, goes),
         )
+
+    def untraced(self, host: HostSteps, goes: Removal) -> gain.LeftUntraced | None:
+        """What is left of the steps after the recording. Stacks tell nothing of ops."""
+        return None
 
 
 class LineCause(Cause):
@@ -79,6 +94,8 @@ class LineCause(Cause):
     by_samples: ClassVar[bool] = True
     takes_along: ClassVar[bool] = True
     """Other labels of its line go with it."""
+    as_a_function: ClassVar[bool] = True
+    """Who mends its line does without its function, where that does nothing else."""
 
     @property
     def search(self) -> LineSearch:
@@ -113,10 +130,35 @@ class LineCause(Cause):
         if found.place is None or not self.takes_along:
             return Removal()
         if host.stacks.stacks:
-            return Removal(besides=self.sampled_effects(host, found, found.place))
+            one_by_one = self.one_by_one(host)
+            besides = sampled_effects(
+                host.stacks, found.place, self.name, self.most_of_line, one_by_one, found.spent_in
+            )
+            return Removal(besides=besides, by_stack=self.goes_by_stack(host, found, found.place, one_by_one))
         steps = [(step.id, step.sums) for step in host.steps]
         return Removal(besides=traced_effects(host.traced, found.place, self.name, steps, self.most_of_line))
 
-    def sampled_effects(self, host: HostSteps, found: Explanation, place: CodeLine) -> Mapping[int, int]:
-        """Picoseconds by step of what samples tell of its line besides."""
-        return sampled_effects(host.stacks, place, self.name, self.most_of_line, spent_in=found.spent_in)
+    def one_by_one(self, host: HostSteps) -> float:
+        """Which part of the ops goes with their launching."""
+        return 1.0
+
+    def goes_by_stack(
+        self, host: HostSteps, found: Explanation, place: CodeLine, one_by_one: float
+    ) -> Mapping[int, GoesAtStack]:
+        """What goes at each sampled stack."""
+        rows = host.query(statement("parts_by_stack", sources=host.sources)).rows()
+        stacks = stacks_of_line(host.stacks, place, self.name, found.spent_in)
+        calls = [call for call in (found.spent_in, place) if call is not None and self.as_a_function]
+        whole = (stacks_of_function(host.stacks, rows, call) for call in calls)
+        function = next((found for found in whole if found), set())
+        return goes_by_stack(rows, stacks, self.name, 1.0, self.most_of_line, one_by_one, function)
+
+    def untraced(self, host: HostSteps, goes: Removal) -> gain.LeftUntraced | None:
+        """What is left of the steps after the recording, where the recorder looked at them."""
+        if host.untraced is None or host.top_op.on_device:
+            return None
+        by_stack = goes.by_stack
+        if by_stack is None:
+            rows = host.query(statement("parts_by_stack", sources=host.sources)).rows()
+            by_stack = goes_by_stack(rows, (), self.name, goes.part)
+        return host.untraced.without(self.name, by_stack, host.stacks)

@@ -17,6 +17,7 @@ class CompileCause(LineCause):
     """Tracing and compiling. Python traces, and what is launched finds no compiled call: both go with it."""
 
     name = "compile"
+    as_a_function = False
     thresholds = COMPILING
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
-from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
-from stepscope.instruments.causes.side_effects import sampled_effects
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.thresholds import DRAWN, tuned
 
@@ -44,6 +41,7 @@ class DispatchCause(LineCause):
     """Launching."""
 
     name = "dispatch"
+    as_a_function = False
     thresholds: DispatchThresholds = DispatchThresholds()
 
     @property
@@ -72,10 +70,9 @@ class DispatchCause(LineCause):
         """What else comes from its function; its ops are launched from a compiled function then."""
         return replace(super().removal(host, found), launches=launches_of(host) or 0)
 
-    def sampled_effects(self, host: HostSteps, found: Explanation, place: CodeLine) -> Mapping[int, int]:
+    def one_by_one(self, host: HostSteps) -> float:
         """Ops that are launched one by one go with their launching; compiled ones stay."""
-        one_by_one = self.launched_one_by_one(host.ask("computing_ops"), len(host.all_steps))
-        return sampled_effects(host.stacks, place, self.name, one_by_one=one_by_one)
+        return self.launched_one_by_one(host.ask("computing_ops"), len(host.all_steps))
 
     def launched_one_by_one(self, rows: QueryRows, steps: int) -> float:
         """The part of all computing that belongs to ops which run again and again in a step: those are

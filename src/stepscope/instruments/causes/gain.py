@@ -19,6 +19,7 @@ from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.instruments.thresholds import MEASURED, tuned
 
 TURNS = "30 recordings of 17 programs whose fixed forms were timed in turns"
+FREE_HALF = "13 of the yardstick's programs, every second by name, whose steps were looked at afterwards"
 HALF = "24 of the yardstick's programs, every second by name, whose fixed forms were timed in turns"
 
 
@@ -60,6 +61,19 @@ class GainThresholds:
         fitted_on=MEASURED,
         slack=(0.0, inf),
     )
+    slowed: float = tuned(
+        0.6,
+        "what follows a cause takes up to this part of its time for caches, threads and a clock rate that the "
+        "cause left behind, and less without it",
+        fitted_on=FREE_HALF,
+        slack=(0.0, inf),
+    )
+    slows: float = tuned(
+        0.45,
+        "that is no more than this part of what the cause itself takes",
+        fitted_on=FREE_HALF,
+        slack=(0.0, inf),
+    )
     uneven: float = tuned(
         0.25,
         "where long steps add more than this part of what goes to the mean of what is left, the mean is "
@@ -95,10 +109,29 @@ class Left(NamedTuple):
     high_ps: int
     corrected: tuple[Correction, ...] = ()
     """Why it is less than what the parts of the steps leave, where that makes a difference."""
+    untraced_ps: int | None = None
+    """The step that it is left of, where no profiler recorded that."""
 
     def or_up_to(self, step_ps: int) -> Left:
         """The same where what the part does has to be done in another way, which may take as long."""
         return self._replace(high_ps=max(step_ps, self.ps))
+
+
+class LeftUntraced(NamedTuple):
+    """A typical step that no profiler recorded, and the part of it that goes, with its standard error."""
+
+    typical_ps: float
+    part: float
+    error: float
+
+
+def saved(untraced_ps: int, left_ps: int, low_ps: int, high_ps: int) -> tuple[int, int, int]:
+    """By how much a step is shorter without its cause, and the bounds of that: what goes takes another time,
+    too, when the program runs again."""
+    saved_ps = max(untraced_ps - left_ps, 0)
+    error = THRESHOLDS.errors * THRESHOLDS.again * saved_ps
+    low = saved_ps - hypot(high_ps - left_ps, error)
+    return saved_ps, round(max(low, 0)), round(saved_ps + hypot(left_ps - low_ps, error))
 
 
 def hidden_work(needs_ps: int, seen_ps: int, had_cores: float) -> Left:
@@ -124,6 +157,7 @@ def step_without(
     had_cores: float = 1.0,
     device: bool = False,
     samples: int | None = None,
+    untraced: LeftUntraced | None = None,
 ) -> Left:
     """How long a typical step would be without a part.
 
@@ -132,7 +166,8 @@ def step_without(
     and are launched from a compiled function; 0 where nothing tells them. had_cores: for which part of the
     time in which the program's threads wanted a core they had one. device: what executes does so on a
     device, which no profiler slows down, no other program keeps from its cores, and no pause cools. samples:
-    of stacks in these steps, where they tell the part; None where slices do.
+    of stacks in these steps, where they tell the part; None where slices do. untraced: a step without a
+    profiler and the part of it that goes, where the recorder looked at such steps: that is told then.
 
     On a machine that is not quiet, the half of the steps of which least is left tells what is typical. Nine
     of ten truths are to lie within the bounds, which hold what is left with and without the correction for
@@ -148,9 +183,11 @@ def step_without(
     left = sorted(max(dur_ps - round(of_it * parts.get(cause, 0)), 0) for dur_ps, parts in steps)
     usual = _usual(left, took, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
+    again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
+    if untraced is not None:
+        return _left_untraced(untraced, whole, stays, again, _typical(left, took), cause, calls)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
-    again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
     error = THRESHOLDS.errors * hypot(
         again * usual, error_of_median(left), error_of_samples(steps, cause, usual, samples)
     )
@@ -168,6 +205,34 @@ def step_without(
         round(min(lowest, without_it)),
         round(min(max(high, without_it), whole)),
         _corrections(_typical(left, took), usual, ratio),
+    )
+
+
+def _left_untraced(
+    untraced: LeftUntraced,
+    whole: float,
+    stays: float,
+    again: float,
+    recorded: float,
+    cause: str,
+    calls: float,
+) -> Left:
+    """What is left of a step that no profiler recorded. recorded: what the parts of recorded steps leave."""
+    usual = untraced.typical_ps * (1 - untraced.part)
+    error = THRESHOLDS.errors * hypot(again * usual, untraced.typical_ps * untraced.error)
+    goes = untraced.typical_ps * untraced.part
+    slowed = max(
+        min(THRESHOLDS.slowed * usual, THRESHOLDS.slows * goes),
+        min(THRESHOLDS.cold_ps, THRESHOLDS.cold * usual),
+    )
+    without_it = min(usual - slowed / 2 + stays, whole)
+    high = whole if cause == "dispatch" and not calls else usual + error + 2 * stays
+    return Left(
+        round(without_it),
+        round(max(min(usual - error - slowed, without_it), 0)),
+        round(min(max(high, without_it), whole)),
+        _corrections(recorded, recorded, usual / recorded if recorded else 1.0),
+        round(untraced.typical_ps),
     )
 
 

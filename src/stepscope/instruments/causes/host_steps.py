@@ -16,6 +16,7 @@ from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.sampled_lines import StackEvidence, stacks_of_host
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps
 from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of
+from stepscope.instruments.causes.untraced_steps import UntracedLooks, UntracedSteps, untraced_of
 from stepscope.library.statements import statement
 
 Weigh = Callable[[Sequence[TimedStep], Contention | None], Weighed]
@@ -81,3 +82,9 @@ class HostSteps:
         events = sum(count or 0 for count in counts)
         durations = [(of_call, series, value) for of_call, series, value in rows]
         return paces_of(durations, events / len(self.all_steps))
+
+    @cached_property
+    def untraced(self) -> UntracedSteps | None:
+        """Steps after the recording, where the recorder looked at them."""
+        rows = [UntracedLooks(*row) for row in self.ask("untraced_stacks")]
+        return untraced_of([value for (value,) in self.ask("untraced_steps")], rows) if rows else None

@@ -174,6 +174,8 @@ class Judgement(Explanation, Weighed):
     high_ps: int
     corrected: tuple[Correction, ...] = ()
     """Why that is less than what the parts of the steps leave."""
+    untraced_ps: int | None = None
+    """How long a step is that no profiler records, where what is left was told by such steps."""
     compiling: int | None = None
     """Steps that traced or compiled something."""
     weak: tuple[Weakness, ...] = ()

@@ -14,6 +14,7 @@ from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import CallPath, function_of, has_all
 from stepscope.instruments.causes.gain import Sums
 from stepscope.instruments.causes.sampled_lines import StackEvidence
+from stepscope.instruments.causes.untraced_steps import GoesAtStack
 from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import statement
 
@@ -55,8 +56,16 @@ def sampled_effects(
     """Picoseconds of each step besides the cause's own that go when a line is mended. one_by_one: which part
     of the ops is launched one by one; spent_in: the function called in the line that has most of the cause,
     which stands for the line where that calls all of a step."""
-    paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
     rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
+    stacks = stacks_of_line(evidence, place, cause, spent_in)
+    return effects_of_stacks(rows, stacks, cause, most_of_line, one_by_one)
+
+
+def stacks_of_line(
+    evidence: StackEvidence, place: CodeLine, cause: str, spent_in: CodeLine | None = None
+) -> set[int]:
+    """The stacks that come from a line, as `sampled_effects` has them."""
+    paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
     stacks_at_place = {
         stack_id
@@ -64,12 +73,65 @@ def sampled_effects(
         if (_in_function(path, place) if by_function else place in path)
     }
     others: Counter[CallPath] = Counter()
+    rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
     for _, stack_id, label, dur_ps in rows:
         if label != cause and stack_id in paths:
             others[paths[stack_id]] += dur_ps
     if spent_in is not None and has_all(place, others):
-        stacks_at_place = {stack_id for stack_id, path in paths.items() if _in_function(path, spent_in)}
-    return effects_of_stacks(rows, stacks_at_place, cause, most_of_line, one_by_one)
+        return {stack_id for stack_id, path in paths.items() if _in_function(path, spent_in)}
+    return stacks_at_place
+
+
+def stacks_of_function(evidence: StackEvidence, rows: Iterable[StackPart], place: CodeLine) -> set[int]:
+    """The stacks that come from the function of a line, where all that it does is the cause's: who mends it
+    does not call it any more. Empty where it runs ops, or has the loop of steps."""
+    if any(function_of(place) in stacks.loops for stacks in evidence.stacks.values()):
+        return set()
+    paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
+    found = {stack_id for stack_id, path in paths.items() if _in_function(path, place)}
+    parts: Counter[str] = Counter()
+    everywhere: Counter[str] = Counter()
+    for _, stack_id, label, dur_ps in rows:
+        everywhere[label] += dur_ps
+        if stack_id in found:
+            parts[label] += dur_ps
+    goes = sum(ps for label, ps in parts.items() if label in GOES)
+    calls_model = _of_ops(parts) > THRESHOLDS.launches * _of_ops(everywhere)
+    return found if goes > (1 - THRESHOLDS.ops) * sum(parts.values()) and not calls_model else set()
+
+
+def _of_ops(parts: Mapping[str, int]) -> int:
+    return parts.get("compute", 0) + parts.get("dispatch", 0)
+
+
+def goes_by_stack(
+    rows: Iterable[StackPart],
+    stacks: Iterable[int],
+    cause: str,
+    part: float = 1.0,
+    most_of_line: float | None = None,
+    one_by_one: float = 1.0,
+    whole_function: Iterable[int] = (),
+) -> dict[int, GoesAtStack]:
+    """What goes of the time at each stack, the cause's own included. part: of that which goes.
+    whole_function: stacks of which everything goes but ops. The rest as for `effects_of_stacks`."""
+    at_place, of_function = set(stacks), set(whole_function)
+    of_stack: dict[int, Counter[str]] = defaultdict(Counter)
+    for _, stack_id, label, dur_ps in rows:
+        of_stack[stack_id][label] += dur_ps
+    whole: Counter[str] = Counter()
+    for stack_id in at_place & of_stack.keys():
+        whole.update(of_stack[stack_id])
+    besides = _goes_besides(cause, one_by_one) if _goes_as_a_whole(whole, cause, most_of_line) else {}
+    # What no recorded step did of the function goes with it: any weight says so.
+    found = {stack_id: GoesAtStack(1.0, 1.0) for stack_id in of_function}
+    for stack_id, parts in of_stack.items():
+        goes = dict.fromkeys(GOES - {cause}, 1.0) if stack_id in of_function else {}
+        goes = {**(besides if stack_id in at_place else {}), **goes, cause: part}
+        found[stack_id] = GoesAtStack(
+            sum(ps * goes.get(label, 0.0) for label, ps in parts.items()), sum(parts.values())
+        )
+    return found
 
 
 def effects_of_stacks(
@@ -89,12 +151,17 @@ def effects_of_stacks(
             whole[label] += dur_ps
     if not _goes_as_a_whole(whole, cause, most_of_line):
         return {}
-    # Ops that are compiled into one function take what that leaves of each, launching included.
-    goes = dict.fromkeys(GOES - {cause}, 1.0) | ({"compute": one_by_one} if cause == "dispatch" else {})
+    goes = _goes_besides(cause, one_by_one)
     return {
         step_id: round(sum(dur_ps * goes.get(label, 0.0) for label, dur_ps in parts.items()))
         for step_id, parts in steps.items()
     }
+
+
+def _goes_besides(cause: str, one_by_one: float) -> dict[str, float]:
+    """The part that goes of each other label of a line that goes as a whole. Ops that are compiled into one
+    function take what that leaves of each, launching included."""
+    return dict.fromkeys(GOES - {cause}, 1.0) | ({"compute": one_by_one} if cause == "dispatch" else {})
 
 
 def _in_function(path: CallPath, place: CodeLine) -> bool:

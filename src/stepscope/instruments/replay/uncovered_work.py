@@ -43,14 +43,21 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
         if judgement in hiding and judgement.on_device and judgement.cause == "compute":
             found.append(_without_op(query, stream, judgement, hosts[host]))
             continue
-        enough = hidden.get(host, 0) > RAISES * judgement.left_ps
+        least_ps = RAISES * _known(judgement)
+        enough = hidden.get(host, 0) > least_ps
         needs_ps = _needs(query, stream, judgement, hosts[host]) if judgement in hiding and enough else None
         found.append(
             judgement
-            if needs_ps is None or needs_ps <= RAISES * judgement.left_ps
+            if needs_ps is None or needs_ps <= least_ps
             else _with(judgement, needs_ps, hidden.get(host, 0))
         )
     return found
+
+
+def _known(judgement: Judgement) -> int:
+    """What is left in any case. Where steps without a profiler told it, that is known better than what a
+    profiler made of the work of others."""
+    return judgement.left_ps if judgement.untraced_ps is None else judgement.high_ps
 
 
 def _without_op(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[TimedStep]) -> Judgement:

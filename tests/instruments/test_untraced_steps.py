@@ -1,0 +1,135 @@
+"""What is left of steps that no profiler recorded, by looks at their stacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes import gain
+from stepscope.instruments.causes.gain import LeftUntraced
+from stepscope.instruments.causes.sampled_lines import SampledStacks, StackEvidence
+from stepscope.instruments.causes.side_effects import goes_by_stack, stacks_of_function
+from stepscope.instruments.causes.untraced_steps import GoesAtStack, UntracedLooks, untraced_of
+from stepscope.instruments.step_breakdown.labels import Meaning
+
+MS = 10**9
+ERRORS, AGAIN = gain.THRESHOLDS.errors, gain.THRESHOLDS.again
+LOAD, STEP = (CodeLine("p.py", 5, "load"),), (CodeLine("p.py", 8, "main"),)
+PYTHON, LAUNCH = Meaning("python"), Meaning("dispatch")
+
+
+def evidence() -> StackEvidence:
+    """Stacks 1 and 4 are of one line, which runs Python; 2 and 5 of another, which launches."""
+    paths = {1: LOAD, 2: STEP, 4: LOAD, 5: STEP, 6: (), 7: ()}
+    meanings = {1: PYTHON, 2: LAUNCH, 4: PYTHON, 5: LAUNCH, 6: PYTHON, 7: LAUNCH}
+    asked: Any = None
+    return StackEvidence(asked, {0: SampledStacks(frozenset(), paths, meanings, frozenset(), {})}, [0])
+
+
+def looks(**weights: int) -> list[UntracedLooks]:
+    return [UntracedLooks(int(stack[1:]), ms, ms * MS, None) for stack, ms in weights.items()]
+
+
+TRACED = {1: GoesAtStack(30.0, 30.0), 2: GoesAtStack(7.0, 70.0)}
+"""All of the Python at one line goes, and a tenth of the other."""
+
+
+def test_what_goes_of_a_place_is_known_from_recorded_steps():
+    found = untraced_of([20e6] * 9 + [500e6] * 2, looks(s4=600, s5=400))
+    assert found is not None
+    left = found.without("python", TRACED, evidence())
+    assert left is not None
+    assert left.typical_ps == 20 * MS
+    assert left.part == pytest.approx(0.6 + 0.04)
+    # As far as looks tell: 1,000 of them, most of which are of what goes as a whole.
+    assert left.error == pytest.approx(((0.6 + 0.004 - 0.64**2) / 1000) ** 0.5)
+
+
+def test_what_no_recorded_step_did_is_told_by_its_stack():
+    found = untraced_of([20e6] * 10, looks(s4=50, s6=25, s7=25))
+    assert found is not None
+    left = found.without("python", TRACED, evidence())
+    assert left is not None
+    assert left.part == pytest.approx(0.75)
+
+
+def test_too_little_tells_nothing():
+    assert untraced_of([], looks(s4=100)) is None
+    assert untraced_of([20e6] * 30, []) is None
+    few = untraced_of([20e6] * 30, looks(s4=49))
+    assert few is not None
+    assert few.without("python", TRACED, evidence()) is None
+    short = untraced_of([20e6] * 9, looks(s4=100))
+    assert short is not None
+    assert short.without("python", TRACED, evidence()) is None
+
+
+def test_what_goes_at_a_stack_is_the_cause_and_what_its_line_has_besides():
+    rows = [
+        (1, 1, "python", 60),
+        (1, 1, "copy", 20),
+        (2, 1, "compute", 10),
+        (2, 2, "python", 5),
+        (2, 2, "copy", 5),
+    ]
+    assert goes_by_stack(rows, [1], "python") == {1: GoesAtStack(80, 90), 2: GoesAtStack(5, 10)}
+    assert goes_by_stack(rows, [], "python", 0.5) == {1: GoesAtStack(30, 90), 2: GoesAtStack(2.5, 10)}
+    # A line that does more of other things stays, but for the cause itself.
+    assert goes_by_stack(rows, [1], "copy") == {1: GoesAtStack(20, 90), 2: GoesAtStack(5, 10)}
+
+
+def test_a_function_goes_with_its_line_unless_it_calls_the_model():
+    found, load = evidence(), LOAD[0]
+    mixed = [(1, 1, "wait", 60), (1, 4, "python", 30), (1, 4, "compute", 5), (1, 2, "compute", 95)]
+    assert stacks_of_function(found, mixed, load) == {1, 4}
+    assert goes_by_stack(mixed, [1], "wait", whole_function={1, 4, 6}) == {
+        1: GoesAtStack(60, 60), 4: GoesAtStack(30, 35), 6: GoesAtStack(1, 1), 2: GoesAtStack(0, 95)
+    }  # fmt: skip
+    # All ops are its own, or it has the loop of steps.
+    assert stacks_of_function(found, mixed[:3], load) == set()
+    looping = SampledStacks(frozenset(), {1: LOAD}, {1: PYTHON}, frozenset({("p.py", "load")}), {})
+    assert stacks_of_function(found._replace(stacks={0: looping}), mixed, load) == set()
+
+
+def left(typical: float, part: float, error: float = 0.0, **more: Any) -> gain.Left:
+    """Of steps that took 100 ms with a profiler, of which it says that 80 are Python."""
+    steps = [(100 * MS, {"python": 80 * MS, "dispatch": 20 * MS})] * 30
+    untraced = LeftUntraced(typical * MS, part, error)
+    return gain.step_without(steps, more.pop("cause", "python"), untraced=untraced, **more)
+
+
+def test_steps_without_a_profiler_tell_what_is_left_of_one():
+    found = left(90, 0.5)
+    assert found.untraced_ps == 90 * MS
+    # What follows 45 ms of the cause may be up to 20 ms faster without them.
+    assert found.ps == pytest.approx((45 - 20.25 / 2) * MS)
+    assert found.low_ps == pytest.approx((45 - 20.25 - 4.32) * MS)
+    assert found.high_ps == pytest.approx((45 + 4.32) * MS)
+    wide = left(90, 0.5, 0.1)
+    assert wide.low_ps < found.low_ps
+    assert wide.high_ps > found.high_ps
+
+
+def test_what_little_is_left_is_slowed_by_what_it_follows():
+    """By three fifths at most, however long the cause takes; by 0.7 ms in any case."""
+    assert left(90, 0.9).ps == pytest.approx(9 * 0.7 * MS)
+    assert left(90, 0.99).ps == pytest.approx((0.9 - 0.35) * MS)
+    assert left(90, 0.9).low_ps == pytest.approx(9 * (0.4 - ERRORS * AGAIN) * MS)
+    assert left(90, 0.1).ps == pytest.approx((81 - 9 * 0.45 / 2) * MS)
+
+
+def test_a_step_that_hardly_changes_has_the_reason_for_a_smaller_number():
+    assert left(90, 0.9).corrected == ("profiler",)
+    assert left(90, 0.78).corrected == ()
+
+
+def test_a_step_without_its_cause_is_no_longer_than_the_step():
+    assert left(150, 0.1).high_ps == left(150, 0.1).ps == 100 * MS
+    assert left(90, 1.0).low_ps == 0
+
+
+def test_launches_of_which_nobody_knows_how_many_may_take_as_long_as_before():
+    assert left(90, 0.5, cause="dispatch").high_ps == 100 * MS
+    assert left(90, 0.5, cause="dispatch", calls=10).high_ps < 60 * MS
