@@ -112,6 +112,11 @@ def about_the_answer(report: Report) -> Iterator[str]:
         yield "the step without its cause is not between its bounds"
     elif high > 2 * low:
         yield "a number is told whose bounds say nothing"
+    saved, least, most = (answer[key] for key in ("saved_ps", "saved_low", "saved_high"))
+    if (saved is None) != (least is None) or (saved is None) != (most is None):
+        yield "by how much a step is shorter is told without its bounds, or those without it"
+    elif saved is not None and not 0 < least <= saved <= most <= 2 * least:
+        yield "by how much a step is shorter is not between bounds that say something"
     if any(one is not None and one > answer["step_ps"] for one in (left, low, high)):
         yield "the step without its cause is longer"
 

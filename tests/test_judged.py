@@ -95,7 +95,7 @@ def test_a_step_without_its_cause_is_no_longer(drawn):
     assert sum(part.share for part in found) == pytest.approx(1)
     cause, share, _ = ranking.cause_of(found, None)
     assert 0 <= share <= 1
-    left, low, high, _ = gain.step_without(steps, cause)
+    left, low, high, *_ = gain.step_without(steps, cause)
     assert low <= left <= high
     removed = None if cause in ("none", "unknown") else cause
     each = [sum(took for label, took in sums.items() if label != removed) for _, sums in steps]
@@ -111,7 +111,7 @@ def test_of_compute_only_what_stands_out_goes():
     assert COMPUTE.thresholds.standing_out(0.5, 0.75) == 0.75
     assert COMPUTE.thresholds.standing_out(0.3, 0.6) == 0.0
     assert gain.step_without(steps, "compute", None, 0.75)[0] == 40
-    assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100, ())
+    assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100, (), None)
 
 
 def test_what_the_profiler_adds_is_taken_off():

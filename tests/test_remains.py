@@ -14,6 +14,7 @@ from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.input import InputCause
 from stepscope.instruments.causes.judgement import Explanation, Judgement, LabelShare
 from stepscope.instruments.causes.paces import Paces
+from stepscope.instruments.replay import uncovered_work
 from stepscope.report import whatif
 from stepscope.report.answer_document import document
 from stepscope.report.remains import Remains, remains, sentences, told_range
@@ -277,3 +278,16 @@ def test_hidden_work_may_need_as_long_as_it_was_seen():
 @pytest.mark.parametrize("cause", ["none", "unknown"])
 def test_where_nothing_goes_no_number_is_told(cause):
     assert remains(one(100, 100, 100, cause=cause)) == Remains()
+
+
+def test_whatif_says_what_goes_with_its_bounds_and_of_which_step():
+    assert list(whatif._of_judgement(one(2, 0.2, 5, untraced_ps=95 * MS))) == [
+        "Without python, a step would be about 93.0 ms (83.6 ms to 102 ms) shorter, and take at most 5.00 ms.",
+        "It takes 95.0 ms now, without the profiler.",
+    ]
+
+
+def test_what_a_profiler_makes_of_others_work_does_not_raise_what_steps_without_it_leave():
+    """Such steps leave at most 5 ms: only work of others that takes longer can limit them."""
+    assert uncovered_work._known(one(2, 0.2, 5, untraced_ps=95 * MS)) == 5 * MS
+    assert uncovered_work._known(one(2, 0.2, 5)) == 2 * MS
