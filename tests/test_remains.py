@@ -282,7 +282,8 @@ def test_where_nothing_goes_no_number_is_told(cause):
 
 def test_whatif_says_what_goes_with_its_bounds_and_of_which_step():
     assert list(whatif._of_judgement(one(2, 0.2, 5, untraced_ps=95 * MS))) == [
-        "Without python, a step would be about 93.0 ms (83.6 ms to 102 ms) shorter, and take at most 5.00 ms.",
+        "Without python, a step would be about 93.0 ms (83.6 ms to 102 ms) shorter, and take at most "
+        "5.00 ms.",
         "It takes 95.0 ms now, without the profiler.",
     ]
 

@@ -19,7 +19,7 @@ from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.instruments.thresholds import MEASURED, tuned
 
 TURNS = "30 recordings of 17 programs whose fixed forms were timed in turns"
-FREE_HALF = "13 of the yardstick's programs, every second by name, whose steps were looked at afterwards"
+AFTERWARDS = "14 of the yardstick's programs, timed in turns right after they were recorded"
 HALF = "24 of the yardstick's programs, every second by name, whose fixed forms were timed in turns"
 
 
@@ -63,15 +63,15 @@ class GainThresholds:
     )
     slowed: float = tuned(
         0.6,
-        "what follows a cause takes up to this part of its time for caches, threads and a clock rate that the "
-        "cause left behind, and less without it",
-        fitted_on=FREE_HALF,
+        "what follows a cause takes up to this part of its time for caches, threads and clock rates that it "
+        "left behind, and less without it",
+        fitted_on=AFTERWARDS,
         slack=(0.0, inf),
     )
     slows: float = tuned(
         0.45,
         "that is no more than this part of what the cause itself takes",
-        fitted_on=FREE_HALF,
+        fitted_on=AFTERWARDS,
         slack=(0.0, inf),
     )
     uneven: float = tuned(
