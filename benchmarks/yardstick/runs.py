@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.yardstick.tools import Made, last
 
 LEAST_MORE, MOST_MORE, MORE_MS = 40, 3000, 7000.0
-"""How many steps a program runs beyond the recorded ones: as many as take so long. Trainings go on, too."""
+"""How many steps a program runs beyond the recorded ones: as many as take so long. Trainings go on."""
 
 
 def recorded(program: Path, out: Path, steps: int, python: Path) -> tuple[Made, str]:

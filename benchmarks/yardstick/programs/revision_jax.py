@@ -26,7 +26,8 @@ def update(w):
 
 
 def revision():
-    asked = subprocess.run(["/bin/sh", "-c", "sleep 0.01; echo 1.2"], capture_output=True, check=True)  # culprit
+    command = ["/bin/sh", "-c", "sleep 0.01; echo 1.2"]
+    asked = subprocess.run(command, capture_output=True, check=True)  # culprit
     return asked.stdout.decode().strip()
 
 
