@@ -111,8 +111,8 @@ def _gains(found: Found) -> Iterator[str]:
             rows += [[TITLES[tool], name, shares[name]] for name in score.GAINS]
     yield (
         "From a recording of the slow program, a tool predicts how long a step of the fixed one takes: as a "
-        "number with bounds, or only as a bound where the recording supports no more; and by how much that is "
-        "shorter. Both programs are timed without a profiler, in turns."
+        "number with bounds, or only as a bound where the recording supports no more; and by how much it "
+        "is shorter. Both programs are timed without a profiler, in turns."
     )
     yield ""
     yield from _table(["tool", "what is right", "share"], rows)
