@@ -112,7 +112,9 @@ def _gains(found: Found) -> Iterator[str]:
     yield (
         "From a recording of the slow program, a tool predicts how long a step of the fixed one takes: as a "
         "number with bounds, or only as a bound where the recording supports no more; and by how much it "
-        "is shorter. Both programs are timed without a profiler, in turns."
+        "is shorter. Both programs are timed without a profiler, in turns. Where there were several "
+        "recordings, the one is kept whose steps agree best with those of the turns: the rules say what "
+        "that flatters."
     )
     yield ""
     yield from _table(["tool", "what is right", "share"], rows)
