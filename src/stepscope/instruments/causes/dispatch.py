@@ -64,9 +64,8 @@ class DispatchCause(LineCause):
         if launches is None:
             ((shown, counted),) = host.ask("session_calls")
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
-        return replace(
-            found, calls=launches if sessions is None else sessions, of_session=sessions is not None
-        )
+        of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
+        return replace(found, calls=launches if sessions is None else sessions, of_session=of_session)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """What else comes from its function; its ops are launched from a compiled function then."""
