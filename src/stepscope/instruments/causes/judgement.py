@@ -145,6 +145,9 @@ class Explanation:
     """Calls that make room on the device, where that is the cause."""
     of_session: bool = False
     """They are runs of a session."""
+    loop_runs: int | None = None
+    """How often ops of a loop in the graph run in a mean step, where these are what is launched; `place` made
+    the loop."""
     function: str | None = None
     """Function that was traced or compiled."""
     retrace: Retrace | None = None

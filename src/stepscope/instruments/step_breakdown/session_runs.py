@@ -4,7 +4,8 @@ TensorFlow 1 has no profiler that watches a program: a recorder samples stacks i
 traces other runs in full. Tracing takes long, and meanwhile the input works ahead, so that those runs tell
 what ops take and not how long the program waits for its batches. Of the time that a step spends inside of
 Session.run, ops get what they take in a traced run, and copying what the values take that are fed to it and
-fetched from it. The rest is waiting for input where the runs take a batch and wait for it, and otherwise launching.
+fetched from it. The rest is waiting for input where the runs take a batch and wait for it, and otherwise
+launching.
 """
 
 from __future__ import annotations
