@@ -291,6 +291,32 @@ def launches_on_one_line() -> Tables:
     return tables
 
 
+def a_loop_in_the_graph() -> Tables:
+    """A call of a compiled function, in which an op of a loop runs 24 times."""
+    tables = draw(
+        f"step train : [train{'.' * 400}]\ncpu/python thread : [TFE_Py_Execute{'.' * 391}]\n"
+        "cpu/pool thread : " + "[a:L]          " * 24
+    )
+    for row in tables.rows["slice"]:
+        if row["op_name"] == "a":
+            row["op_name"] = "map/while/body/_5/map/while/add"
+    place = {"file": "model.py", "line": 7, "function": "Net.call"}
+    tables.add("op_line", op_name="map/while", told_by="tfprof_log", **place)
+    return tables
+
+
+def a_line_of_several_labels() -> Tables:
+    """Ops run for most of a step; a line computes in Python for a fifth of it, and copies for a fifth."""
+    tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : [a:MatMul{'.' * 51}]")
+    sampled = stacks(MAIN, ("device_put", "jax/_src/api.py", 9, "jax._src.api", "library"))
+    for table in ("frame", "stack"):
+        tables.rows[table] = sampled.rows[table]
+    for number, stack in enumerate([0, 0, 1, 1]):
+        facts = {"weight_ps": 10 * UNIT_PS, "cpu_ps": 10 * UNIT_PS, "is_main": True, "stack_id": stack}
+        tables.add("stack_sample", ts_ps=(61 + 10 * number) * UNIT_PS, thread_name="MainThread", **facts)
+    return tables
+
+
 def an_op_with_its_line() -> Tables:
     tables = draw(STEPS + PYTHON + "cpu/pool thread : [a:MatMul........................]")
     place = {"file": "model.py", "line": 7, "function": "Net.call"}
@@ -536,6 +562,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         runs_of_a_session,
         one_run_of_a_session,
         waiting_for_what_is_not_recorded,
+        a_loop_in_the_graph,
+        a_line_of_several_labels,
         an_op_with_its_line,
         one_layer,
         an_input_pipeline,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stepscope import units
 from stepscope.instruments import laws
 from stepscope.instruments.causes.all_causes import COMPUTE
+from stepscope.instruments.causes.dispatch import MANY_CALLS
 from stepscope.instruments.step_breakdown.labels import ON_DEVICES
 from stepscope.report.compile_text import compiled
 from stepscope.report.names import function_of, host_of, line_of, place_of, shortened, unit_of
@@ -87,8 +88,6 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
 
 _LITTLE = 0.01
 """An op that takes less of the time of all ops is not named."""
-_MANY_CALLS = 20
-"""As in the finding per-op-dispatch."""
 _BLOCKS = ("Free",)
 """What frees memory of a device waits until the device is done with all that was launched."""
 
@@ -158,9 +157,11 @@ def _ops(judgement: Judgement) -> str:
     if _layer_alone(judgement) and judgement.layer is not None:
         name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
     text += f", {name} for {units.show(share, 'ratio')} of that time"
-    if judgement.place is not None and judgement.cause == "compute":
-        text += f", made in {place_of(judgement.place)}"
-    return text
+    return text + (_made(judgement) if judgement.cause == "compute" else "")
+
+
+def _made(judgement: Judgement) -> str:
+    return "" if judgement.place is None else f", made in {place_of(judgement.place)}"
 
 
 def _layer_alone(judgement: Judgement) -> bool:
@@ -198,14 +199,16 @@ def _stage(judgement: Judgement) -> str:
 
 
 def _launches(judgement: Judgement) -> str:
-    """How many calls launch."""
+    """How many calls launch, or which loop in the graph does."""
+    if judgement.loop_runs is not None:
+        runs = f"{judgement.loop_runs:,} times a {unit_of(judgement)}"
+        return f": ops of a loop in the graph run {runs}{_made(judgement)}"
     return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)
 
 
 def _many_calls(judgement: Judgement) -> bool:
-    """Whether calls are so many that their number explains something. A few launch many ops from within
-    compiled functions."""
-    return judgement.calls is not None and judgement.calls >= _MANY_CALLS
+    """Whether calls are so many that their number explains something."""
+    return judgement.calls is not None and judgement.calls >= MANY_CALLS
 
 
 def calls(judgement: Judgement, of_others: str = "") -> str:
@@ -222,7 +225,7 @@ def _setup(judgement: Judgement) -> str:
         return f"{_in_line(judgement)}: it is used for the first time, or code and memory are brought to it"
     number = units.count(found.calls, "call")
     text = f": {number} of {found.name}, {units.show(found.took_ps, 'ps')} in all{_in_line(judgement)}"
-    if any(word in found.name for word in _BLOCKS) and found.calls > _MANY_CALLS:
+    if any(word in found.name for word in _BLOCKS) and found.calls > MANY_CALLS:
         text += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
         text += " allocator is off or full"
     return text

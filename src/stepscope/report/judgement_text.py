@@ -55,8 +55,8 @@ def _run(judged: Sequence[Judgement], several: bool) -> list[str]:
     hosts = len(judged) > 1
     sentence = _capitalized(limiting(first, run=several, host=hosts))
     if hosts:
-        return [sentence, *_rival(first), *_hosts(judged)]
-    return [sentence, *_rival(first), *remains.sentences(first, unit_of(first)), *_others(first)]
+        return [sentence, *_beside(first), *_hosts(judged)]
+    return [sentence, *_beside(first), *remains.sentences(first, unit_of(first)), *_others(first)]
 
 
 def _runs(judged: Sequence[Judgement]) -> list[str]:
@@ -87,7 +87,7 @@ def own_sentence(judgement: Judgement) -> str:
     law = forbidding(judgement)
     if law is not None:
         return f"{law.said}."
-    return " ".join([limiting(judgement), *_rival(judgement)])
+    return " ".join([limiting(judgement), *_beside(judgement)])
 
 
 def say_nothing(judged: Sequence[Judgement]) -> bool:
@@ -112,6 +112,21 @@ def _weighed(program: Weighed) -> str:
     of = f"the {whole} recorded" if program.whole_capture else f"a step of {whole}"
     part = f"{units.show(program.share_of(label), 'ratio')} of {of}"
     return f"{TAKES[program.cause].format(part=part)}."
+
+
+def _beside(judgement: Judgement) -> list[str]:
+    """What belongs to the cause, and what takes about as much."""
+    return [*_together(judgement), *_rival(judgement)]
+
+
+def _together(judgement: Judgement) -> list[str]:
+    """What the line of the cause takes in all, where it takes little by each label."""
+    if not judgement.together:
+        return []
+    whole = units.show(sum(part.share for part in judgement.together), "ratio")
+    each = [f"{LOOKS[part.label].word} {units.show(part.share, 'ratio')}" for part in judgement.together]
+    ops = units.show(judgement.share_of("compute"), "ratio")
+    return [f"That line takes {whole} of a step in all, beside {ops} for ops: {', '.join(each)}."]
 
 
 def _rival(judgement: Judgement) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, words
+from stepscope.instruments.pipeline.stages import FROM_GENERATOR, PROGRAM, PipelineStage, words
 
 Written = Mapping[PipelineStage, Sequence[UserStage]]
 _LIMITS = {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}
@@ -29,8 +29,9 @@ def named(stage: PipelineStage, written: Written, *, brief: bool = False) -> str
     for other in others:
         at = f"line {other.line}" if other.file == first.file else f"{other.file}:{other.line}"
         name += f" with .{other.transformation} in {at}"
-    if stage.nested_in is not None:
-        name = f"{' with '.join(words(stage.user_stage)) or stage.short} inside {name}"
+    made = " with ".join(words(stage.user_stage)) or stage.short
+    if stage.nested_in is not None and made != FROM_GENERATOR:
+        name = f"{made} inside {name}"
     return name + branch
 
 

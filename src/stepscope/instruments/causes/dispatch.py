@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from stepscope.instruments.causes.cause import LineCause, Removal
+from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.contention import Contention
+from stepscope.instruments.causes.graph_loops import graph_loop
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.query_cache import QueryRows
@@ -37,6 +39,11 @@ class DispatchThresholds(CauseThresholds):
     )
 
 
+MANY_CALLS = 20
+"""Calls in a step from which on their number explains something. A few launch many ops from within compiled
+functions. As in the finding per-op-dispatch."""
+
+
 class DispatchCause(LineCause):
     """Launching."""
 
@@ -62,9 +69,18 @@ class DispatchCause(LineCause):
         if launches is None:
             ((shown, counted),) = host.ask("session_calls")
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
-        return replace(
-            found, calls=launches if sessions is None else sessions, of_session=sessions is not None
-        )
+        calls = launches if sessions is None else sessions
+        of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
+        found = replace(found, calls=calls, of_session=of_session)
+        return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
+
+    def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
+        """The loop in the graph that launches, where there is one: who calls the function calls it once."""
+        loop = None if host.top_op.on_device else graph_loop(host.ask("computing_ops"), len(host.all_steps))
+        made = None if loop is None else line_of_op(host.query, host.run_id, loop.op)
+        if loop is None or made is None:
+            return found
+        return replace(found, place=made, called_from=found.place, loop_runs=loop.runs, samples=None)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """What else comes from its function; its ops are launched from a compiled function then."""

@@ -94,6 +94,10 @@ class Weighed:
         """The part of a mean step that counts to a label."""
         return next((part.share for part in self.parts if part.label == label), 0.0)
 
+    def ps_per_step_of(self, label: str) -> int:
+        """What counts to a label in a mean step."""
+        return next((part.ps_per_step for part in self.parts if part.label == label), 0)
+
 
 class SampleCounts(NamedTuple):
     """The samples by which a line was chosen. A sample that sees two things counts in part to each."""
@@ -141,6 +145,9 @@ class Explanation:
     """Calls that make room on the device, where that is the cause."""
     of_session: bool = False
     """They are runs of a session."""
+    loop_runs: int | None = None
+    """How often ops of a loop in the graph run in a mean step, where these are what is launched; `place` made
+    the loop."""
     function: str | None = None
     """Function that was traced or compiled."""
     retrace: Retrace | None = None
@@ -151,6 +158,9 @@ class Explanation:
     awaits_copies: Literal["host", "device"] | None = None
     """Where copying is the cause and cores wait for it: whether most of it is from or to the memory of the
     host."""
+    together: tuple[LabelShare, ...] = ()
+    """What the line takes by other labels as well, where none stands out and all of them do, and what it
+    takes by the cause's own, the longest first."""
     samples: SampleCounts | None = None
     """Those that tell `place`."""
     sampled: bool = False

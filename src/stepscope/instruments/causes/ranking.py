@@ -20,6 +20,7 @@ from stepscope.instruments.causes.judgement import (
     Weighed,
     parts_of,
 )
+from stepscope.instruments.causes.mixed_lines import mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
 from stepscope.library.statements import Query
@@ -43,14 +44,21 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
     """What limits the steps of a host: the cause that ranks first, or the one of a name, as it explains
     itself."""
     weighed, top = weigh(host.steps, host.contention), host.top_op
+    mixed = None
     if name is None:
         # Where labels tell, ops do not matter: to look at their names takes longer than all else.
         layer_share = host.top_layer.share if weighed.cause == "none" else None
         name, share, ps_per_step = cause_of(weighed.parts, top.share, layer_share, host.contention)
+        mixed = mixed_line(host) if name in ("compute", "none") else None
+        if mixed is not None:
+            name = mixed.parts[0].label
+            share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
     else:
         part = next((part for part in weighed.parts if part.label == name), LabelShare("unknown", 0, 0.0))
         share, ps_per_step = part.share, part.ps_per_step
     found = CAUSES[name].explain(host, share, ps_per_step)
+    if mixed is not None:
+        found = replace(found, place=mixed.line, spent_in=None, called_from=None, together=mixed.parts)
     left = CAUSES[name].step_without(host, found)
     sums = [(step.dur_ps, step.sums) for step in host.steps]
     weak = weaknesses(sums, name, found.samples, host.contention)

@@ -82,6 +82,13 @@ class StackEvidence(NamedTuple):
         """How many samples of the driving thread lie in steps."""
         return sum(len(rows) for _, rows in self.samples(1))
 
+    def runs_graphs(self) -> bool:
+        """Whether some of them were taken while a session ran its graph."""
+        if not self.stacks:
+            return False
+        rows = self.query(statement("frames_of_stacks", sources=list(self.stacks))).rows()
+        return any(labels.runs_graph(row[3] or "", row[5] or "") for row in rows)
+
     def times(self, label: str) -> tuple[Counter[CallPath], Counter[CallPath]]:
         """The time of the steps by the calls on the stack: that of one label, and that of all labels. A stack
         alone cannot tell a thread that runs a line from one that waits in it for ops."""

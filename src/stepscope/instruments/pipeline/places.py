@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from stepscope import strict_json
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.pipeline.stages import PipelineStage, placed, words
+from stepscope.instruments.step_breakdown.labels import of_framework
 
 AUTOTUNE = "tf.data.AUTOTUNE"
 ANY_ORDER = "deterministic=False"
@@ -30,11 +31,11 @@ _FUNCTION = re.compile(r"(\S+) \((.+):(\d{1,9})\)")
 
 
 def function_in(arguments: str) -> CodeLine | None:
-    """The first function of the program's among the arguments of a transformation, a JSON object: its first
-    line, and its name without the class or function that contains it."""
+    """The first function among the arguments of a transformation, a JSON object, that is not a framework's:
+    its first line, and its name without the class or function that contains it."""
     for value in strict_json.members(arguments).values():
         found = _FUNCTION.fullmatch(value) if isinstance(value, str) else None
-        if found is not None:
+        if found is not None and not of_framework(found[2]):
             return CodeLine(found[2], int(found[3]), found[1].rpartition(".")[2])
     return None
 

@@ -15,6 +15,9 @@ _FEW_STEPS = 4
 """Fewer steps do not tell what each of them does."""
 _INDEX = re.compile(r"\[\d+\]")
 _PLACED = re.compile(r"(\w+?)Dataset(V\d+)?:(\d+)")
+FROM_GENERATOR = "from_generator"
+"""A flat_map over one element, whose function makes a stage that calls the generator: for its user, one
+transformation."""
 _WORDS = {
     "Tensor": "from_tensors",
     "TensorSlice": "from_tensor_slices",
@@ -22,6 +25,7 @@ _WORDS = {
     "TFRecord": "TFRecordDataset",
     "TextLine": "TextLineDataset",
     "FixedLengthRecord": "FixedLengthRecordDataset",
+    "Generator": FROM_GENERATOR,
 }
 """Kinds of datasets that are written otherwise than they are called."""
 _DIGITS = 18
@@ -86,6 +90,8 @@ class PipelineStage:
         """The same in another form, for a word and a number."""
         outer = self.nested_in
         written = ["list_files"] if self.lists_files else words(self.user_stage)
+        if outer is not None and written == [FROM_GENERATOR] and outer.position is not None:
+            return form.format(FROM_GENERATOR, outer.position)
         if outer is not None:
             return f"{' with '.join(written)} inside {outer.named(form)}"
         if self.position is None:
@@ -149,7 +155,8 @@ def written_as(user_stage: str, position: int | None) -> str:
     a number beyond all of the chain, which says nothing: there it is the place of that function's."""
     if position is None or position in {number for _, number in placed(user_stage)}:
         return user_stage
-    return f"{' with '.join(words(user_stage))} inside transformation {position}"
+    written = " with ".join(words(user_stage))
+    return f"{written}{', ' if written == FROM_GENERATOR else ' inside '}transformation {position}"
 
 
 def made_in_steps(made: int, steps: int) -> bool:

@@ -1,7 +1,7 @@
 -- Steps wait for input
 --
 -- question: How much of the steps do hosts spend waiting for the next batch?
--- reads: step, step_part, step_wait, device_sum, source, iterator
+-- reads: device_sum, iterator, rollup_op, source, step, step_part, step_wait
 -- severity: high from 30 % of the steps, medium from 10 %; low where a device is recorded and is idle less
 --   than that, because the wait then hides behind the device's work
 -- impact: {wait_share} of the step time on {host_id} is waiting for input: {mean_wait_ps} of each step on
@@ -83,6 +83,13 @@ judged AS (
   GROUP BY i.run_id, i.host_id
 ),
 
+queued AS (
+  SELECT r.run_id, r.host_id, COUNT(*) AS queues
+  FROM rollup_op AS r
+  WHERE r.op_type LIKE 'QueueDequeue%'
+  GROUP BY r.run_id, r.host_id
+),
+
 shares AS (
   SELECT
     columns!(w, run_id, host_id, steps, wait_ps),
@@ -123,6 +130,12 @@ SELECT
         'No stage of the pipeline limits the steps by itself: `stepscope pipeline` shows what the program waits ',
         'for instead.'
       )
+    WHEN q.queues > 0
+      THEN CONCAT(
+        'The program takes its batches from a queue of the graph. Fill it faster: more threads (num_threads of ',
+        'tf.train.batch), whole batches instead of single lines (read_up_to, decode after batching). Or read with ',
+        'tf.data, whose stages a recording shows.'
+      )
     WHEN s.by_session = 1
       THEN CONCAT(
         'Make the input pipeline faster than the step: parallelise the slow stage ',
@@ -145,5 +158,6 @@ FROM shares AS s
 LEFT JOIN slowest AS f ON f.run_id = s.run_id AND f.host_id = s.host_id AND f.place = 1
 LEFT JOIN iterator AS n ON n.id = f.iterator_id
 LEFT JOIN judged AS p ON p.run_id = s.run_id AND p.host_id = s.host_id
+LEFT JOIN queued AS q ON q.run_id = s.run_id AND q.host_id = s.host_id
 WHERE s.wait_share >= 0.1
 ORDER BY nulls_last!(s.wait_ps DESC, s.run_id, s.host_id)

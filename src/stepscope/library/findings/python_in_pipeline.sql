@@ -3,8 +3,8 @@
 -- question: How much time do ops take that call Python, such as those of tf.py_function and jax.pure_callback?
 -- reads: op_slice, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
--- impact: {op} ({op_type}) takes {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one
---   call can compute in Python at a time, however many run at once; calls that merely wait do overlap.
+-- impact: {op} calls Python for {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one call
+--   can compute in Python at a time, however many run at once; calls that merely wait do overlap.
 -- action: Write it with the framework's ops, or do it once and store the result (cache, TFRecord). If input
 --   must be made in Python, use several processes (tf.data service, or reading prepared files).
 -- action_jax: Write it with jax.numpy or jax.lax, so that it is compiled with the rest, or do it once, before the

@@ -1,0 +1,49 @@
+"""Loops in the graph: where one call of a compiled function launches the same few ops again and again."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from stepscope.instruments.causes.query_cache import QueryRows
+
+_INSIDE = re.compile(r"/(?:cond|body)/_\d{1,9}/")
+"""TensorFlow puts what a loop tests and does in its place, and names it map/while/body/_5/map/while/add."""
+_MANY = 20
+"""Ops that run so often in a step are told as a loop."""
+_MOST = 0.5
+"""So much of what runs belongs to the loop."""
+
+
+class GraphLoop(NamedTuple):
+    """A loop in the graph."""
+
+    op: str
+    """The op that it was made as."""
+    runs: int
+    """How often that op of it runs in a mean step which runs most often."""
+
+
+def loop_of(op: str) -> str | None:
+    """The loop that an op is inside of, by its name; of nested loops the innermost."""
+    found = list(_INSIDE.finditer(op))
+    if not found:
+        return None
+    return op[found[-2].end() if len(found) > 1 else 0 : found[-1].start()]
+
+
+def graph_loop(rows: QueryRows, steps: int) -> GraphLoop | None:
+    """The loop to which most of the runs of ops belong. rows: of the statement computing_ops."""
+    runs: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+    for _, _, op, name, _, _, number in rows:
+        loop = loop_of(op or name)
+        runs[loop or ""] += number
+        if loop is not None:
+            most[loop] = max(most[loop], number)
+    if not most or not steps:
+        return None
+    loop = max(most, key=lambda one: (runs[one], one))
+    enough = most[loop] >= _MANY * steps and runs[loop] >= _MOST * runs.total()
+    return GraphLoop(loop, most[loop] // steps) if enough else None

@@ -1,0 +1,107 @@
+"""Causes that are told by more than a label: loops in the graph, lines of several labels, bytes that sessions
+give back."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.graph_loops import GraphLoop, graph_loop, loop_of
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.mixed_lines import mixed_line
+from stepscope.instruments.pipeline.places import function_in
+from stepscope.instruments.pipeline.stages import words, written_as
+from stepscope.instruments.step_breakdown import session_runs
+from stepscope.instruments.step_breakdown.labels import runs_graph
+
+LINE, OTHER = CodeLine("train.py", 31, "main"), CodeLine("train.py", 40, "step")
+
+
+@pytest.mark.parametrize(
+    ("op", "loop"),
+    [
+        ("map/while/body/_5/map/while/add", "map/while"),
+        ("map/while/cond/_0/map/while/Less", "map/while"),
+        ("outer/while/body/_1/outer/while/inner/while/body/_9/add", "outer/while/inner/while"),
+        ("map/while/loop_counter", None),
+        ("encoder/body/dense/MatMul", None),
+    ],
+)
+def test_an_op_tells_its_loop(op: str, loop: str | None) -> None:
+    assert loop_of(op) == loop
+
+
+def _op(name: str, runs: int) -> tuple[Any, ...]:
+    return ("host", "Mul", name, name, "compute", 10, runs)
+
+
+def test_a_loop_in_the_graph_has_most_of_what_runs() -> None:
+    inside = [_op("map/while/cond/_0/Less", 7_700), _op("map/while/body/_5/add", 7_680)]
+    assert graph_loop([*inside, _op("MatMul", 30)], 30) == GraphLoop("map/while", 256)
+    # Most of what runs lies outside; the loop runs a few times only; no loop at all.
+    assert graph_loop([*inside, _op("MatMul", 60_000)], 30) is None
+    assert graph_loop([_op("map/while/body/_5/add", 300)], 30) is None
+    assert graph_loop([_op("MatMul", 60_000)], 30) is None
+
+
+def _host(parts: list[tuple[int, int, str, int]]) -> HostSteps:
+    """A host with ten steps of 100 ps of which samples tell parts: step, stack, label, time."""
+    stacks = {0: Namespace(paths={1: (LINE,), 2: (OTHER, LINE), 3: (OTHER,)})}
+    host = Namespace(
+        steps=[Namespace(id=number, dur_ps=100) for number in range(10)],
+        stacks=Namespace(stacks=stacks),
+        sources=[7],
+        query=lambda _: Namespace(rows=lambda: parts),
+    )
+    return cast(HostSteps, host)
+
+
+def test_a_line_of_several_labels_is_one_thing_to_mend() -> None:
+    parts = [(number, 1, "python", 15) for number in range(10)]
+    parts += [(number, 2, "copy", 12) for number in range(10)]
+    parts += [(number, 3, "python", 20) for number in range(10)]
+    parts += [(number, 1, "compute", 50) for number in range(10)]
+    found = mixed_line(_host([*parts, (99, 3, "wait", 10_000)]))
+    assert found is not None
+    assert found.line == LINE
+    told = [(part.label, part.ps_per_step, part.share) for part in found.parts]
+    assert told == [("python", 15, 0.15), ("copy", 12, 0.12)]
+
+
+def test_a_line_that_takes_little_in_all_is_no_cause() -> None:
+    parts = [(number, 1, label, 12) for number in range(10) for label in ("python", "copy")]
+    assert mixed_line(_host(parts)) is None
+    assert mixed_line(_host([(number, 1, "compute", 90) for number in range(10)])) is None
+
+
+def test_what_a_session_gives_back_is_copied_as_what_it_is_fed() -> None:
+    """Each by the time that a byte of it takes at most."""
+    answers = {"fed_to_runs": [("run", "host", 10)], "fetched_from_runs": [("run", "host", 1_000)]}
+
+    def query(asked: Any) -> Namespace:
+        text = str(asked)
+        name = "fetched_from_runs" if "_Retval" in text else "fed_to_runs"
+        return Namespace(rows=lambda: answers[name])
+
+    limits = session_runs.THRESHOLDS
+    whole = 10 * limits.copied_byte_ps + 1_000 * limits.fetched_byte_ps
+    assert session_runs._copied(cast(Callable[..., Any], query)) == {("run", "host"): whole}
+    assert runs_graph("tensorflow/python/client/session.py", "BaseSession._call_tf_sessionrun")
+
+
+def test_a_generator_is_told_as_it_is_written() -> None:
+    """TensorFlow makes a flat_map of it, whose function makes a stage that calls the generator."""
+    assert words("GeneratorDataset:3") == ["from_generator"]
+    assert written_as("GeneratorDataset:3", 1) == "from_generator, transformation 1"
+    assert written_as("TFRecordDataset:3", 1) == "TFRecordDataset inside transformation 1"
+
+
+def test_a_function_of_a_framework_is_not_the_users() -> None:
+    own = '{"generator": "batches (/home/me/train.py:12)"}'
+    keras = '{"generator": "Adapter.get (/x/site-packages/keras/src/trainers/adapter.py:280)"}'
+    assert function_in(own) == CodeLine("/home/me/train.py", 12, "batches")
+    assert function_in(keras) is None
