@@ -109,7 +109,7 @@ def seen(function: Callable[[], None], end: Callable[[], None]) -> set[str | Non
         ("acquires", "acquire"),
         ("acquires_by_keyword", "acquire"),
         ("sleeps_often", "sleep"),
-        ("enters", None),
+        ("enters", "__enter__"),
         ("computes", None),
     ],
 )

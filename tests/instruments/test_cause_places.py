@@ -198,3 +198,15 @@ def test_what_traces_or_compiles_takes_python_of_its_line_along():
     """A call that compiles runs Python around the compiler; one that is compiled already does not."""
     line = [(1, 7, "compile", 900), (1, 7, "python", 50), (1, 7, "compute", 30), (1, 8, "python", 20)]
     assert effects_of_stacks(line, [7], "compile") == {1: 50}
+
+
+def test_gradients_belong_to_what_they_are_of():
+    """Where the call that asks for all gradients is left out, the model's own lines are left."""
+    back, model = (MAIN, CodeLine("p.py", 47, "main")), (MAIN, CodeLine("p.py", 20, "forward"))
+    paths = {1: back, 2: back, 3: model}
+    stacks = {0: SampledStacks(frozenset(), paths, {}, frozenset(), {}, gradients=frozenset({1}))}
+    rows = [(5, 1, "dispatch", 900), (5, 2, "dispatch", 20), (5, 3, "dispatch", 100)]
+    asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
+    evidence = StackEvidence(asked, stacks, [0])
+    assert evidence.times("dispatch")[0] == {back: 920, model: 100}
+    assert evidence.times("dispatch", forward=True)[0] == {back: 20, model: 100}

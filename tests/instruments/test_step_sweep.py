@@ -61,6 +61,7 @@ def evidence(draw: st.DrawFn) -> SpanEvidence:
         draw(_segments),
         draw(st.booleans()),
         draw(_intervals),
+        nodes=draw(_intervals),
     )
 
 
@@ -76,6 +77,9 @@ def at_cell(known: SpanEvidence, cell: int) -> tuple[str, set[str]]:
         return runs[0], also - {runs[0]}
     by_slice = next((s.label for s in known.slices if s.from_ps <= cell < s.to_ps), None)
     by_stack = next((s.label for s in known.stacks if s.from_ps <= cell < s.to_ps), None)
+    if within(known.nodes):
+        says = by_stack if by_stack in {"python", "copy", "wait"} else "compute"
+        return says, also - {says}
     says = by_slice or by_stack
     if by_slice == "dispatch" and by_stack in {"compile", "input", "wait", "copy"}:
         says = by_stack

@@ -1,5 +1,5 @@
-"""Ops of PyTorch on a processor are launched and run in one call: short ones are launching. Those that a
-loader runs in the thread of the steps make its batch."""
+"""Ops of PyTorch on a processor are launched and run in one call: short ones are launching, and so is calling
+them one after the other. Those that a loader runs in the thread of the steps make its batch."""
 
 from __future__ import annotations
 
@@ -59,3 +59,30 @@ def test_ops_within_a_loader_are_its_work(tmp_path: Path) -> None:
     with stepscope.open(path) as trace:
         found = dict(trace.query("SELECT label, dur_ps FROM step_part").rows())
     assert found == {"input": 600_000_000, "compute": 200_000_000, "unknown": 200_000_000}
+
+
+def parts(path: Path, *ops: tuple[str, float, float]) -> dict[str, int]:
+    """Microseconds by label of a step of 1,000, with ops of a name that begin and take so many."""
+    where = {"ph": "X", "pid": 1, "tid": 1}
+    step = {**where, "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 0, "dur": 1000}
+    run = [{**where, "cat": "cpu_op", "name": name, "ts": ts, "dur": dur} for name, ts, dur in ops]
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [step, *run]}))
+    with stepscope.open(path) as trace:
+        rows = trace.query("SELECT label, dur_ps FROM step_part").rows()
+    return {label: dur_ps // 10**6 for label, dur_ps in rows if label != "unknown"}
+
+
+def test_an_op_that_calls_many_small_ones_launches(tmp_path: Path) -> None:
+    small = [("aten::select", 100 + 8 * number, 5) for number in range(50)]
+    assert parts(tmp_path / "t.json", ("aten::unbind", 100, 400), *small) == {"dispatch": 400}
+
+
+def test_an_op_computes_before_between_and_after_what_it_calls(tmp_path: Path) -> None:
+    ops = [("aten::linear", 100, 400), ("aten::t", 150, 5), ("aten::addmm", 160, 200)]
+    # 5 us of transposing, 5 between the two ops.
+    assert parts(tmp_path / "t.json", *ops) == {"compute": 390, "dispatch": 10}
+
+
+def test_calling_nodes_counts_as_computing_where_no_sample_sees_python(tmp_path: Path) -> None:
+    node = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+    assert parts(tmp_path / "t.json", (node, 100, 300)) == {"compute": 300}

@@ -19,6 +19,9 @@ _LOADS = frozenset(
 )  # fmt: skip
 _CALLS = ("CALL", "PRECALL")
 """Python 3.11 calls in the first of two instructions what it has called often."""
+_ENTERS = ("SETUP_WITH", "BEFORE_WITH")
+"""They call what a `with` statement enters. From Python 3.14 on it is loaded and called."""
+ENTER = "__enter__"
 _MOST = 1500
 """Instructions of code that is looked at: the program stands still meanwhile, for milliseconds with more."""
 
@@ -29,6 +32,8 @@ def called_by(code: CodeType, instruction: int) -> Optional[str]:
     binary = code.co_code
     if not 0 <= instruction < len(binary) <= 2 * _MOST:
         return None
+    if dis.opname[binary[instruction]] in _ENTERS:
+        return ENTER
     if not dis.opname[binary[instruction]].startswith(_CALLS):
         return None
     before = []
@@ -38,6 +43,8 @@ def called_by(code: CodeType, instruction: int) -> Optional[str]:
         before.append(one)
     if not before or before[-1].offset != instruction:
         return None
+    if before[-2:-1] and before[-2].opname == "LOAD_SPECIAL" and before[-2].argrepr.startswith(ENTER):
+        return ENTER
     found = _by_place(code, before) if sys.version_info >= (3, 11) else _by_count(before)
     if found is None or found.opname not in _LOADS:
         return None

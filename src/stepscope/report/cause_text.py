@@ -145,6 +145,13 @@ def _line(judgement: Judgement) -> str:
     return _in_line(judgement)
 
 
+def _copies(judgement: Judgement) -> str:
+    """How much is copied, and the line that does it."""
+    size = judgement.copied_bytes
+    copied = "" if size is None else f": {units.show(size, 'bytes')} a {unit_of(judgement)}"
+    return copied + _line(judgement)
+
+
 def _ops(judgement: Judgement) -> str:
     """In which function most ops run, how many and small they are, and which type or layer takes most."""
     text = "" if judgement.spent_in is None else f", most of it in {place_of(judgement.spent_in)}"
@@ -259,6 +266,7 @@ _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {
     "none": _ops,
     "input": _input,
     "compile": compiled,
+    "copy": _copies,
     "dispatch": _launches,
     "setup": _setup,
     "python": _python,

@@ -1,7 +1,8 @@
-"""Copying and converting data: the line that does it, and whether cores wait for it."""
+"""Copying and converting data: the line that does it, how much it is, and whether cores wait for it."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Literal
 
@@ -10,6 +11,8 @@ from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch
+from stepscope.instruments.roofline import torch_shapes
+from stepscope.library.statements import statement
 
 HOST_MEMORY = "S(5)"
 """How XLA writes in a shape that an array lies in the memory of the host."""
@@ -26,9 +29,19 @@ class CopyCause(LineCause):
         return LineSearch(stands_in="dispatch", of_loop=True, functions_too=True)
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """The line, and which copies the cores of devices wait for."""
+        """The line, how much is copied, and which copies the cores of devices wait for."""
         found = super().explain(host, share, ps_per_step)
-        return replace(found, awaits_copies=awaited_copies(host.ask))
+        return replace(found, awaits_copies=awaited_copies(host.ask), copied_bytes=copied_bytes(host))
+
+
+def copied_bytes(host: HostSteps) -> int | None:
+    """What a mean step copies on a processor, where PyTorch recorded the shapes."""
+    copied = 0.0
+    for (text,) in host.query(statement("copied_tensors", sources=host.sources)).rows():
+        tensors = None if text is None else torch_shapes.read(json.loads(text))
+        if tensors is not None and tensors.has(0):
+            copied += tensors.bytes(0)
+    return round(copied / len(host.all_steps)) or None
 
 
 def awaited_copies(ask: AskHost) -> Literal["host", "device"] | None:

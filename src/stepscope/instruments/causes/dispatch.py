@@ -29,7 +29,7 @@ class DispatchThresholds(CauseThresholds):
         by=("tf_data/list_files_shuffle_once.xplane.pb.gz", "xplane/tf1_session.xplane.pb.gz"),
     )
     of_function: float = tuned(
-        0.6, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
+        0.5, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
     )
     compiled_runs: int = tuned(
         3,
@@ -54,7 +54,9 @@ class DispatchCause(LineCause):
     @property
     def search(self) -> LineSearch:
         """By functions: where many small calls are the cause, no line is."""
-        return LineSearch(stands_in="copy", by_function=True, most_of=self.thresholds.of_function)
+        return LineSearch(
+            stands_in="copy", by_function=True, most_of=self.thresholds.of_function, forward=True
+        )
 
     def stands_out(self, part: LabelShare, contention: Contention | None) -> bool:
         """By what it would take had it not waited for cores: what makes it wait, such as the input's threads,

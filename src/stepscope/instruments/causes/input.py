@@ -14,7 +14,7 @@ from stepscope.instruments.causes.gain import Left
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
-from stepscope.instruments.causes.sampled_lines import line_of_loader
+from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.pipeline.places import function_in
 from stepscope.instruments.pipeline.stages import branch, made_in_steps, words, written_as
@@ -63,6 +63,11 @@ class InputCause(LineCause):
     name = "input"
     takes_along = False
     thresholds = InputThresholds()
+
+    @property
+    def search(self) -> LineSearch:
+        """By functions: what makes a batch in the thread that asks for it may be of many lines."""
+        return LineSearch(by_function=True, most_of=self.thresholds.made)
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The stage, and the Python of it where that takes the time."""

@@ -43,6 +43,9 @@ class LineSearch:
     most_of: float | None = None
     functions_too: bool = False
     """These three as in `innermost_call`."""
+    forward: bool = False
+    """Gradients belong to what they are of: the call that asks for all of them tells no line, where any other
+    does."""
 
 
 class SampledStacks(NamedTuple):
@@ -58,6 +61,8 @@ class SampledStacks(NamedTuple):
     """The functions with the loop of steps."""
     called_back: dict[int, CallPath]
     """The program's own calls on those on which an op calls Python, from that on."""
+    gradients: frozenset[int] = frozenset()
+    """Those on which a framework runs gradients, and no code of the program within."""
 
 
 Stacks = Mapping[int, SampledStacks]
@@ -89,13 +94,17 @@ class StackEvidence(NamedTuple):
         rows = self.query(statement("frames_of_stacks", sources=list(self.stacks))).rows()
         return any(labels.runs_graph(row[3] or "", row[5] or "") for row in rows)
 
-    def times(self, label: str) -> tuple[Counter[CallPath], Counter[CallPath]]:
+    def times(self, label: str, forward: bool = False) -> tuple[Counter[CallPath], Counter[CallPath]]:
         """The time of the steps by the calls on the stack: that of one label, and that of all labels. A stack
-        alone cannot tell a thread that runs a line from one that waits in it for ops."""
+        alone cannot tell a thread that runs a line from one that waits in it for ops. forward: without
+        gradients."""
         took: Counter[CallPath] = Counter()
         everything: Counter[CallPath] = Counter()
         paths = {
-            stack: path for stacks in self.stacks.values() for stack, path in stacks.paths.items() if path
+            stack: path
+            for stacks in self.stacks.values()
+            for stack, path in stacks.paths.items()
+            if path and not (forward and stack in stacks.gradients)
         }
         asked = statement("parts_by_stack", sources=self.sources)
         for _, stack_id, part, dur_ps in self.query(asked).rows():
@@ -117,10 +126,14 @@ def line_of_label(evidence: StackEvidence, label: Label, search: LineSearch) -> 
     by_label: dict[str | None, Counter[CallPath]] = defaultdict(Counter)
     number: dict[str | None, dict[CallPath, float]] = defaultdict(lambda: defaultdict(float))
     everything: Counter[CallPath] = Counter()
+    looks: Counter[CallPath] = Counter()
     for stacks, rows in evidence.samples(1):
         for stack_id, weight_ps, active_ps in rows:
             path = stacks.paths.get(stack_id, ())
             everything[path] += weight_ps
+            if search.forward and stack_id in stacks.gradients:
+                continue
+            looks[path] += 1
             ran = None if active_ps is None else active_ps / weight_ps
             meaning = stacks.meanings.get(stack_id, labels.NOTHING)
             for part, share in labels.shares(meaning.label, ran):
@@ -138,6 +151,11 @@ def line_of_label(evidence: StackEvidence, label: Label, search: LineSearch) -> 
         if (found := call_paths.loop_line(took, all_took, loops, few)) is not None:
             spent_in = call_paths.innermost_function(found[0], took)
             return _counted(*found, counted, by_line=True, spent_in=spent_in)
+    if search.forward:
+        took, all_took = evidence.times(label, forward=True)
+        if took:
+            weights = took
+            counted = {path: looks[path] * ps / all_took[path] for path, ps in took.items()}
     call = innermost_call(weights, search.by_function, search.most_of, functions_too=search.functions_too)
     return _counted(*call, counted)
 
@@ -200,6 +218,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
     meanings: dict[int, Meaning] = {}
     loops: set[FunctionKey] = set()
     called_from: dict[int, int] = {}
+    gradients: set[int] = set()
     frames = query(statement("frames_of_stacks", sources=[source_id])).rows()
     for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
         around = meanings.get(parent_id, labels.NOTHING)
@@ -210,6 +229,8 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
             if has_loop:
                 loops.add((file, function))
         paths[stack_id] = path
+        if code != "program" and (parent_id in gradients or labels.runs_gradients(file or "", function)):
+            gradients.add(stack_id)
         if labels.calls_back(file or "", code):
             called_from[stack_id] = len(path)
         elif parent_id in called_from:
@@ -217,7 +238,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
         meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
     loaders = stack_samples.loader_stacks(query, source_id, calling=True)
     called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
-    return SampledStacks(loaders, paths, meanings, frozenset(loops), called_back)
+    return SampledStacks(loaders, paths, meanings, frozenset(loops), called_back, frozenset(gradients))
 
 
 def _extended(path: CallPath, line: CodeLine) -> CallPath:

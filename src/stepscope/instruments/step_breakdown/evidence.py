@@ -75,6 +75,8 @@ class EvidenceKinds(NamedTuple):
         """The statement that finds when something executes on the host."""
         if self.captures:
             return "captured_evidence"
+        if self.inline:
+            return "inline_evidence"
         return "loading_evidence" if self.loads else "step_evidence"
 
     @property
@@ -167,6 +169,7 @@ def _span_evidence(
         found.get("setups", ()),
         _by_device(found),
         kinds.inline and not kinds.on_devices,
+        found.get("nodes", ()),
     )
 
 
@@ -357,7 +360,7 @@ def _spans_of(kinds: Mapping[int, EvidenceKinds], whole: Interval) -> Iterator[S
 
 
 def _spans_of_hosts(kinds: Mapping[int, EvidenceKinds], within: Mapping[str, Value]) -> Iterator[Statement]:
-    for name in ("step_evidence", "captured_evidence", "loading_evidence"):
+    for name in ("step_evidence", "captured_evidence", "loading_evidence", "inline_evidence"):
         if some := [number for number, of_source in kinds.items() if of_source.asked == name]:
             yield statement(name, sources=some, place="host", **within)
     if programs := [number for number, of_source in kinds.items() if of_source.programs]:

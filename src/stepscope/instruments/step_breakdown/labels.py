@@ -229,6 +229,15 @@ def calls_back(file: str, code: str) -> bool:
     return code != "program" and _CALLS_BACK.search(file) is not None
 
 
+_runs_gradients = re.compile(r"(^|/)torch/autograd/(__init__|graph)\.py:").search
+
+
+@lru_cache(maxsize=50_000)
+def runs_gradients(file: str, function: str) -> bool:
+    """Whether a function is one in which a framework runs the gradients of all that was computed before."""
+    return _runs_gradients(f"{file}:{function}") is not None
+
+
 _runs_graph = re.compile(r"(^|/)session\.py:(.*\.)?(_call_tf_sessionrun|_run_fn)$").search
 
 

@@ -76,6 +76,8 @@ class SpanEvidence(NamedTuple):
     """As `executing`, for each of several devices by itself."""
     inline: bool = False
     """Whether what executes does so on the driving thread, within its calls."""
+    nodes: Sequence[Interval] = ()
+    """When a framework goes through the nodes of its graph of gradients, besides the ops that these run."""
 
 
 class StepPiece(NamedTuple):
@@ -104,6 +106,7 @@ def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
         evidence.input_waits,
         evidence.peer_waits,
         evidence.setups,
+        evidence.nodes,
     ]
     return _core.sweep_steps(spans, layers, _Numbered(evidence.slices), _Numbered(evidence.stacks), decide)
 
@@ -170,7 +173,9 @@ class _Hidden(dict[int, tuple[Label, ...]]):
 
 
 _HIDDEN = _Hidden()
-_WORK, _INPUT, _PEERS, _SETUPS = range(len(EXECUTION), len(EXECUTION) + 4)
+_WORK, _INPUT, _PEERS, _SETUPS, _NODES = range(len(EXECUTION), len(EXECUTION) + 5)
+_CALLED_BACK: tuple[Label | None, ...] = ("python", "copy", "wait")
+"""What the program does in a function that a node calls."""
 
 
 def _decided(
@@ -191,6 +196,8 @@ def _label(open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None
     for number, label in enumerate(EXECUTION):
         if open_[number]:
             return label
+    if open_[_NODES]:
+        return by_stack if by_stack in _CALLED_BACK and by_stack is not None else "compute"
     driver = _driver(by_slice, by_stack)
     if driver in (None, "dispatch", "idle") or (by_slice == "dispatch" and driver == "copy"):
         # The driving thread is within the framework, which waits on other threads. Its stack ends where it

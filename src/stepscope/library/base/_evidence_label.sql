@@ -19,8 +19,10 @@ WITH labels AS (
     CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') THEN 'op' ELSE 'other' END AS reason,
     r.class,
     r.layer AS own_layer,
-    CASE WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class = 'compute' AND r.is_op THEN 10000000 ELSE 0 END
-      AS own_least_ps
+    CASE
+      WHEN p.producer = 'kineto' AND p.place = 'host' AND r.class IN ('compute', 'copy') AND r.is_op THEN 10000000
+      ELSE 0
+    END AS own_least_ps
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
 )

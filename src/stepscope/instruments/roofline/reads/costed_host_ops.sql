@@ -30,6 +30,6 @@ INNER JOIN track_place AS p ON p.track_id = s.track_id
 INNER JOIN step_window AS w ON w.source_id = s.source_id
 LEFT JOIN of_devices AS d ON d.source_id = s.source_id
 WHERE
-  p.place = 'host' AND d.source_id IS NULL AND r.is_op AND r.class = 'compute' AND s.category = 'cpu_op'
+  p.place = 'host' AND d.source_id IS NULL AND r.is_op AND r.class IN ('compute', 'copy') AND s.category = 'cpu_op'
   AND s.ts_ps >= w.open_ps AND s.ts_ps < w.close_ps
 ORDER BY nulls_last!(s.source_id, s.id)
