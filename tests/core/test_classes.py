@@ -72,9 +72,11 @@ OP = {"op_name": "a"}
         ("a", OP | {"op_type": "__inference_step_7"}, ("compute", None, None, True)),
         ("cudaStreamSynchronize", {}, ("wait", "device", None, False)),
         ("threading.py(323): wait", {"category": "python_function"}, ("wait", None, None, False)),
+        ("$time sleep", {}, ("wait", None, None, False)),
         ("cudaMalloc", {"category": "cuda_runtime"}, ("compute", None, "setups", False)),
         ("cuMemAlloc_v2", {"place": "launch"}, ("compute", None, "setups", False)),
         ("H2D Dispatch", {"thread": "pjrt_h2d"}, ("compute", None, "copy", False)),
+        ("H2D Dispatch", {"thread": "tf_XLAPjRtCpuClient/638893"}, ("compute", None, "copy", False)),
         ("H2D Dispatch", {"thread": "main"}, ("compute", None, None, False)),
     ],
 )
