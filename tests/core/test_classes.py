@@ -78,6 +78,16 @@ OP = {"op_name": "a"}
         ("H2D Dispatch", {"thread": "pjrt_h2d"}, ("compute", None, "copy", False)),
         ("H2D Dispatch", {"thread": "tf_XLAPjRtCpuClient/638893"}, ("compute", None, "copy", False)),
         ("H2D Dispatch", {"thread": "main"}, ("compute", None, None, False)),
+        ("aten::clone", {"category": "cpu_op"}, ("copy", None, "copy", True)),
+        ("aten::clone", {"category": "cpu_op", "place": "device"}, ("compute", None, "compute", True)),
+        ("aten::contiguous", {"category": "cpu_op"}, ("compute", None, "compute", True)),
+        (
+            "autograd::engine::evaluate_function: MulBackward0",
+            {"category": "cpu_op"},
+            ("compute", None, "nodes", True),
+        ),
+        ("SortsBackward", {"category": "cpu_op"}, ("compute", None, "nodes", True)),
+        ("MulBackward0", {"category": "cpu_op"}, ("compute", None, "compute", True)),
     ],
 )
 def test_what_slices_are(name, texts, wanted):

@@ -86,3 +86,17 @@ def test_an_op_computes_before_between_and_after_what_it_calls(tmp_path: Path) -
 def test_calling_nodes_counts_as_computing_where_no_sample_sees_python(tmp_path: Path) -> None:
     node = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
     assert parts(tmp_path / "t.json", (node, 100, 300)) == {"compute": 300}
+
+
+def test_what_the_program_copies_is_copying_and_what_an_op_lays_out_is_not(tmp_path: Path) -> None:
+    alone = [("aten::clone", 100, 120), ("aten::empty_like", 100, 8), ("aten::copy_", 110, 105)]
+    within = [
+        ("aten::conv2d", 300, 500),
+        ("aten::contiguous", 310, 110),
+        ("aten::clone", 310, 110),
+        ("aten::copy_", 311, 100),
+    ]
+    assert parts(tmp_path / "t.json", *alone) == {"copy": 105, "dispatch": 15}
+    found = parts(tmp_path / "t.json", *within)
+    assert found["compute"] >= 480
+    assert "copy" not in found
