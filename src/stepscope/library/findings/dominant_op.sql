@@ -3,7 +3,8 @@
 -- question: Which type of op takes most of the time in which steps compute?
 -- reads: _label_line, _computing_op
 -- severity: medium from 40 % of the time of all ops; only where steps compute for at least half of their time
--- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}{mostly}.
+-- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
+--   {largest_share} of it in {op}].
 -- action: Ask of {op}, and of the other ops in the rows, whether each step needs it, at that size and with that
 --   precision. Usual ways out: smaller or fewer of them, bfloat16 where the hardware has it.
 -- action_tensorflow: Ask of {op}, and of the other ops in the rows, whether each step needs it, at that size and with
@@ -27,10 +28,9 @@
 --   share | ratio | Share | part of the time of all ops
 --   op | text | Op | name of the op
 --   op_ps | ps | Of the op | its self times, added up
---   largest_share | ratio | Of the type | part of the type's time that this op takes
+--   largest_share | ratio | Of the type | part of the type's time that this op takes, where there are others
 --   runs | int | Runs | how often it ran
 --   slices | int | Of all | how often ops of the type ran
---   mostly | text | Mostly | what part of it the op takes, in words, where the type has others
 WITH computing AS (
   SELECT l.run_id AS of_run, l.host_id AS of_host
   FROM _label_line AS l
@@ -74,13 +74,9 @@ SELECT
   share!(t.type_ps, t.all_ps) AS share,
   t.op_called AS op,
   CAST(t.own_ps AS BIGINT) AS op_ps,
-  share!(t.own_ps, t.type_ps) AS largest_share,
+  CASE WHEN t.own_ps < t.type_ps THEN share!(t.own_ps, t.type_ps) END AS largest_share,
   CAST(t.number AS BIGINT) AS runs,
-  CAST(t.type_runs AS BIGINT) AS slices,
-  CASE
-    WHEN t.own_ps = t.type_ps THEN ''
-    ELSE ', ' || CAST(whole!(share!(100 * t.own_ps, t.type_ps)) AS VARCHAR) || ' % of it in ' || t.op_called
-  END AS mostly
+  CAST(t.type_runs AS BIGINT) AS slices
 FROM ops AS t
 WHERE t.on_device = t.any_device AND t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0
 ORDER BY nulls_last!(t.type_ps DESC, t.run_id, t.host_id, t.called, t.own_ps DESC, t.op_called)

@@ -65,7 +65,10 @@ edges AS (
 stretches AS (
   SELECT
     e.of_id,
-    LAG(e.since_ps) OVER (PARTITION BY e.of_id ORDER BY nulls_last!(e.until_ps, e.nth, e.since_ps)) AS from_ps,
+    LAG(e.since_ps) OVER (
+      PARTITION BY e.of_id
+      ORDER BY nulls_last!(e.until_ps, e.nth, e.since_ps)
+    ) AS from_ps,
     e.until_ps AS to_ps
   FROM edges AS e
 ),
