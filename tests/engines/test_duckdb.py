@@ -188,6 +188,18 @@ def test_queries_reach_nothing_outside(engine: DuckDB, tmp_path: Path, sql: str)
     assert file.read_text() == "a\n1\n"
 
 
+@pytest.mark.parametrize("change", ["INSERT INTO t VALUES (2)", "UPDATE t SET a = 2", "DELETE FROM t"])
+@pytest.mark.parametrize("query", ["{}", "SELECT * FROM ({})"])
+def test_a_select_changes_no_rows(engine: DuckDB, change: str, query: str) -> None:
+    """Few rows are copied into a table, which could be changed."""
+    engine.little = True
+    engine.attach(table("t", NUMBERS, [(1,)]))
+    with pytest.raises(QueryError, match="Queries only read") as caught:
+        engine.query(query.format(f"WITH c AS ({change} RETURNING a) SELECT * FROM c"))
+    assert caught.value.seen == f"a statement of kind {change.split()[0]}"
+    assert engine.query("SELECT a FROM t").rows() == [(1,)]
+
+
 def test_only_the_files_named_may_be_read(engine: DuckDB, tmp_path: Path) -> None:
     for name in ("mine", "other"):
         engine.copy("SELECT 1 AS a", str(tmp_path / f"{name}.parquet"), "parquet")

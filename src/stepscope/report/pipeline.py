@@ -17,7 +17,7 @@ from stepscope.report import document_keys, pipeline_changes
 from stepscope.report import loading as loaders
 from stepscope.report.parts import Change, Column, Diff, Edit, Report, Section, SourceLine, Tree, TreeNode
 from stepscope.report.pipeline_questions import questions, sentences
-from stepscope.report.remains import between, told_range
+from stepscope.report.remains import between
 from stepscope.report.stage_names import label, limit, runs_as
 from stepscope.report.waiting_answer import odd
 
@@ -62,8 +62,8 @@ _STAGES = (
 _GAINS = (
     Column("gain_ps", "ps", "Saves", "time by which a step becomes shorter"),
     Column("predicted_step_ps", "ps", "Step then", "predicted duration of a step"),
-    Column("low", "ps", "At least", "the least that a step may take then; empty where that says too little"),
-    Column("high", "ps", "At most", "the most that a step may take then; empty with the least"),
+    Column("low", "ps", "At least", "the least that a step may take then"),
+    Column("high", "ps", "At most", "the most that a step may take then"),
 )
 
 
@@ -221,7 +221,7 @@ def _change(change: changes.PredictedChange, diagnosis: Diagnosis) -> Change:
     edit = None
     if change.code is not None:
         edit = Edit(SourceLine(change.code.file, change.code.line), change.code.before, change.code.after)
-    values = ((diagnosis.step_ps or 0) - p.step_ps, p.step_ps, *told_range(p.low_ps, p.high_ps))
+    values = ((diagnosis.step_ps or 0) - p.step_ps, p.step_ps, p.low_ps, p.high_ps)
     limits = limit(p.limits_next, [load.stage for load in diagnosis.loads], diagnosis.places)
     return Change(
         change.name, pipeline_changes.what(change), True, values, f"then {limits} limits the step", edit

@@ -50,9 +50,10 @@ def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int
 
 
 def between(low_ps: int | None, high_ps: int | None) -> str:
-    """The bounds in brackets, after a number; empty where they tell nothing."""
-    low, high = told_range(low_ps, high_ps)
-    return "" if low is None or high is None else f" ({units.show(low, 'ps')} to {units.show(high, 'ps')})"
+    """The bounds in brackets, after a number; empty without them."""
+    if low_ps is None or high_ps is None:
+        return ""
+    return f" ({units.show(low_ps, 'ps')} to {units.show(high_ps, 'ps')})"
 
 
 def remains(judgement: Judgement) -> Remains:

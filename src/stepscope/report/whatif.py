@@ -76,7 +76,7 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
     """With other threads for the stage that limits the pipeline."""
     then = outcome.prediction
     threads = units.count(workers, "thread")
-    low, high = told_range(then.low_ps, then.high_ps)
+    low, high = then.low_ps, then.high_ps
     takes = f"{_ps(then.step_ps)}{between(low, high)} instead of {_ps(step_ps)}"
     sentence = f"With {threads} for {stage}, a step would take about {takes}."
     rows = ((stage, workers, step_ps, then.step_ps, low, high),)
@@ -158,7 +158,7 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
     if abs(steps.then_ps - steps.replayed_ps) < _SHORTER * steps.replayed_ps:
         yield f"{what}, a step would take as long as now: {_ps(steps.recorded_ps)}."
     else:
-        then = f"{_ps(steps.then_ps)}{between(steps.low_ps, steps.high_ps)}"
+        then = f"{_ps(steps.then_ps)}{between(*told_range(steps.low_ps, steps.high_ps))}"
         yield f"{what}, a step would take about {then} instead of {_ps(steps.recorded_ps)}."
     longest = list(steps.then.items())[:2]
     if longest and steps.then_ps:

@@ -75,10 +75,10 @@ class Timeline:
 def _class_of(name: str, row: dict[str, Any]) -> str:
     """The class of slices of a name: where no op says, what steps count them to."""
     stored_class = str(row["class"])
-    if stored_class not in ("other", "python"):
+    is_op = row["op_type"] is not None
+    if stored_class not in ("other", "python") or (stored_class == "python" and is_op):
         return stored_class
-    label = labels.of_slice(name, None, row["op_type"] is not None, False).label
-    return label or stored_class
+    return labels.of_slice(name, None, is_op, False).label or stored_class
 
 
 def _compiling(trace: OpenTrace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:

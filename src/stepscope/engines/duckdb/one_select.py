@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from stepscope.engines.duckdb import parser
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.errors import QueryError, StepscopeError, UsageError
 
@@ -35,6 +36,7 @@ def check_select(
         if not inner.lstrip().startswith("("):
             check_select(con, inner, refused)
             return
+    kind = parser.change(con, sql) or kind
     # PIVOT is several statements to DuckDB 2, and one to its user.
     if kind not in ("SELECT", "MULTI"):
         raise QueryError(

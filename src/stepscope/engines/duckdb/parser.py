@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from stepscope.engines import Reads
@@ -11,6 +12,7 @@ from stepscope.engines.duckdb.native import duckdb
 _OF_VALUES = frozenset({"range", "generate_series", "unnest", "json_each", "json_tree"})
 """Table functions whose rows are made of their arguments; others may read any table, by a name that they are
 given as text."""
+_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
 
 def _function(node: dict[str, Any]) -> str:
@@ -62,12 +64,8 @@ def _tree(con: duckdb.DuckDBPyConnection, sql: str) -> dict[str, Any] | None:
         return None
 
 
-def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
-    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can parse."""
-    tree = _tree(con, sql)
-    if tree is None or tree.get("error") or len(tree.get("statements", ())) != 1:
-        return None
-    names = _Names()
+def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The nodes of a tree, each before those below it."""
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
@@ -75,9 +73,28 @@ def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
             todo.extend(node)
         elif isinstance(node, dict):
             todo.extend(node.values())
-            if node.get("type") == "SHOW_REF" or (
-                node.get("type") == "TABLE_FUNCTION" and _function(node) not in _OF_VALUES
-            ):
-                return None
-            names.add(node)
+            yield node
+
+
+def change(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
+    """The kind of statement, such as INSERT, that changes rows within a SELECT: its WITH may hold one."""
+    for node in _nodes(_tree(con, sql) or {}):
+        kind, _, rest = str(node.get("type", "")).partition("_")
+        if rest == "QUERY_NODE" and kind in _CHANGES:
+            return kind
+    return None
+
+
+def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
+    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can parse."""
+    tree = _tree(con, sql)
+    if tree is None or tree.get("error") or len(tree.get("statements", ())) != 1:
+        return None
+    names = _Names()
+    for node in _nodes(tree):
+        if node.get("type") == "SHOW_REF" or (
+            node.get("type") == "TABLE_FUNCTION" and _function(node) not in _OF_VALUES
+        ):
+            return None
+        names.add(node)
     return names.reads()
