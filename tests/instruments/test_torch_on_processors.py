@@ -4,11 +4,14 @@ them one after the other. Those that a loader runs in the thread of the steps ma
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import stepscope
+from stepscope.instruments.causes.copy import copied_bytes
 
 
 def recording(path: Path, ops: list[tuple[float, float]]) -> str:
@@ -100,3 +103,13 @@ def test_what_the_program_copies_is_copying_and_what_an_op_lays_out_is_not(tmp_p
     found = parts(tmp_path / "t.json", *within)
     assert found["compute"] >= 480
     assert "copy" not in found
+
+
+def test_bytes_are_told_where_their_copies_are_most_of_the_copying() -> None:
+    shapes = json.dumps({"Input Dims": [[1000, 250], [1000, 250], []], "Input type": ["float", "float", ""]})
+    rows = [(shapes, 600), (None, 500), (shapes, 600)]
+    host: Any = Namespace(query=lambda _: Namespace(rows=lambda: rows), sources=[0], all_steps=[None, None])
+    assert copied_bytes(host, 1100) == 2 * 1_000_000 // 2
+    assert copied_bytes(host, 1300) is None, "what else copies takes longer"
+    rows[:] = [(None, 500)]
+    assert copied_bytes(host, 100) is None

@@ -126,8 +126,16 @@ def test_a_step_that_hardly_changes_has_the_reason_for_a_smaller_number():
 
 
 def test_a_step_without_its_cause_is_no_longer_than_the_step():
-    assert left(150, 0.1).high_ps == left(150, 0.1).ps == 100 * MS
+    assert left(114, 0.01).high_ps == left(114, 0.01).ps == 100 * MS
     assert left(90, 1.0).low_ps == 0
+
+
+def test_longer_steps_afterwards_are_of_other_work():
+    """As where each step works on what all before it left."""
+    assert left(114, 0.5).untraced_ps == 114 * MS
+    assert left(116, 0.5) == gain.step_without(
+        [(100 * MS, {"python": 80 * MS, "dispatch": 20 * MS})] * 30, "python"
+    )
 
 
 def test_launches_of_which_nobody_knows_how_many_may_take_as_long_as_before():

@@ -31,17 +31,20 @@ class CopyCause(LineCause):
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The line, how much is copied, and which copies the cores of devices wait for."""
         found = super().explain(host, share, ps_per_step)
-        return replace(found, awaits_copies=awaited_copies(host.ask), copied_bytes=copied_bytes(host))
+        copied = copied_bytes(host, ps_per_step)
+        return replace(found, awaits_copies=awaited_copies(host.ask), copied_bytes=copied)
 
 
-def copied_bytes(host: HostSteps) -> int | None:
-    """What a mean step copies on a processor, where PyTorch recorded the shapes."""
-    copied = 0.0
-    for (text,) in host.query(statement("copied_tensors", sources=host.sources)).rows():
+def copied_bytes(host: HostSteps, ps_per_step: int) -> int | None:
+    """What a mean step copies on a processor. None where PyTorch recorded the shapes of less than half of
+    ps_per_step, which is what copying takes: NumPy, say, copies the rest."""
+    copied, took_ps, steps = 0.0, 0, len(host.all_steps)
+    for text, dur_ps in host.query(statement("copied_tensors", sources=host.sources)).rows():
         tensors = None if text is None else torch_shapes.read(json.loads(text))
         if tensors is not None and tensors.has(0):
             copied += tensors.bytes(0)
-    return round(copied / len(host.all_steps)) or None
+            took_ps += dur_ps
+    return round(copied / steps) if 2 * took_ps >= ps_per_step * steps and copied else None
 
 
 def awaited_copies(ask: AskHost) -> Literal["host", "device"] | None:

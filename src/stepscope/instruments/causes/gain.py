@@ -74,6 +74,13 @@ class GainThresholds:
         fitted_on=AFTERWARDS,
         slack=(0.0, inf),
     )
+    afterwards: float = tuned(
+        1.15,
+        "no profiler makes steps shorter: those after a recording that take longer than this, of recorded "
+        "ones, do other work, and tell nothing of them",
+        fitted_on=MEASURED,
+        slack=(0.0, inf),
+    )
     uneven: float = tuned(
         0.25,
         "where long steps add more than this part of what goes to the mean of what is left, the mean is "
@@ -184,7 +191,7 @@ def step_without(
     usual = _usual(left, took, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
-    if untraced is not None:
+    if untraced is not None and untraced.typical_ps <= THRESHOLDS.afterwards * whole:
         return _left_untraced(untraced, whole, stays, again, _typical(left, took), cause, calls)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)

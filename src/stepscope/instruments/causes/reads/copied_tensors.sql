@@ -8,7 +8,8 @@
 --   sources | ints | sources that have the steps
 -- columns:
 --   args_json | text | shapes and types of an op's inputs, as recorded
-SELECT s.args_json
+--   dur_ps | ps | how long it took
+SELECT s.args_json, s.dur_ps
 FROM slice AS s
 INNER JOIN _evidence_label AS l ON l.rollup_id = s.rollup_id AND l.layer = 'copy' AND l.place = 'host'
 INNER JOIN step_window AS w ON w.source_id = s.source_id
