@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import NothingFound
 from stepscope.instruments.pipeline import whatif
-from stepscope.report.remains import told_range
 from stepscope.report.stage_names import limit
 from stepscope.server.replies import Refused
 
@@ -53,12 +52,11 @@ def answer(found: Sequence[SourcePipelines], given: dict[str, Any]) -> dict[str,
             todo="record while the loop runs, in the process that takes the batches",
         )
     then = outcome.prediction
-    low_ps, high_ps = told_range(then.low_ps, then.high_ps)
     return {
         "now_ps": diagnosis.step_ps,
         "step_ps": then.step_ps,
-        "low": low_ps,
-        "high": high_ps,
+        "low": then.low_ps,
+        "high": then.high_ps,
         "limits_next": then.limits_next,
         "limit": limit(then.limits_next),
         "stages": [vars(need) for need in outcome.needs],
