@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from stepscope.cli.console import Console
+from stepscope.cli.program import check_free
 from stepscope.errors import OutputError, UsageError
 
 _STEPS, _WARMUP = 100, 3
@@ -22,13 +23,7 @@ def record(options: argparse.Namespace, console: Console) -> tuple[list[str], li
     OutputError when the folder cannot be made, or is in use; UsageError when a program fails or nothing is
     recorded of it. What has been recorded until then stays."""
     folder = Path(options.into or time.strftime("stepscope-check-%Y%m%d-%H%M%S"))
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutputError(
-            f"{folder} is there already",
-            seen="a folder that is not empty" if folder.is_dir() else "a file",
-            todo="choose another --into; recordings are never mixed or replaced",
-            path=str(folder),
-        )
+    check_free(folder, "--into")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -71,16 +71,21 @@ def end_by(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-def check_folder(out: Path) -> None:
-    """OutputError where the folder is there already or cannot be written: no program is to run for hours for
-    a recording that cannot be kept."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+def check_free(folder: Path, option: str) -> None:
+    """OutputError where a folder for recordings has something in it. option: where it was named."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(
-            f"{out} is there already",
-            seen="a folder that is not empty" if out.is_dir() else "a file",
-            todo="choose another --out; recordings are never mixed or replaced",
-            path=str(out),
+            f"{folder} is there already",
+            seen="a folder that is not empty" if folder.is_dir() else "a file",
+            todo=f"choose another {option}; recordings are never mixed or replaced",
+            path=str(folder),
         )
+
+
+def check_folder(out: Path) -> None:
+    """OutputError where the folder is in use or cannot be written: no program is to run for hours for a
+    recording that cannot be kept."""
+    check_free(out, "--out")
     try:
         probe_new(out.absolute())
     except OSError as error:

@@ -106,7 +106,7 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
         sentence = f"Without {without}, hardly anything of a {unit} would be left."
         return [] if judgement.cause == "dispatch" else [sentence]
-    amount = _amount(known)
+    amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
         return [f"Without {without}, a {unit}{_untraced(judgement)} would be {shorter(known)}."]
     if amount is None:
@@ -123,7 +123,7 @@ def shorter(known: Remains, bounds: bool = False) -> str:
     assert known.saved_ps is not None
     said = f"about {units.show(known.saved_ps, 'ps')}"
     if bounds:
-        said += f" ({units.show(known.saved_low_ps, 'ps')} to {units.show(known.saved_high_ps, 'ps')})"
+        said += between(known.saved_low_ps, known.saved_high_ps)
     at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
     return f"{said} shorter{at_most}"
 
@@ -149,9 +149,10 @@ def _what_is_gone(judgement: Judgement) -> str:
     return "that"
 
 
-def _amount(known: Remains) -> str | None:
+def amount_of(known: Remains, bounds: bool = False) -> str | None:
+    """How long a step would take, as far as that is known. bounds: as for `shorter`."""
     if known.ps is not None:
-        return f"about {units.show(known.ps, 'ps')}"
+        return f"about {units.show(known.ps, 'ps')}{between(known.low_ps, known.high_ps) if bounds else ''}"
     if known.high_ps is not None:
         return f"at most {units.show(known.high_ps, 'ps')}"
     return None if known.low_ps is None else f"at least {units.show(known.low_ps, 'ps')}"

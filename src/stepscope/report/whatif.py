@@ -10,7 +10,7 @@ from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
-from stepscope.report.remains import Remains, between, is_replaced, remains, shorter, told_range
+from stepscope.report.remains import Remains, amount_of, between, is_replaced, remains, shorter, told_range
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -76,10 +76,9 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
     """With other threads for the stage that limits the pipeline."""
     then = outcome.prediction
     threads = units.count(workers, "thread")
-    low, high = then.low_ps, then.high_ps
-    takes = f"{_ps(then.step_ps)}{between(low, high)} instead of {_ps(step_ps)}"
+    takes = f"{_ps(then.step_ps)}{between(then.low_ps, then.high_ps)} instead of {_ps(step_ps)}"
     sentence = f"With {threads} for {stage}, a step would take about {takes}."
-    rows = ((stage, workers, step_ps, then.step_ps, low, high),)
+    rows = ((stage, workers, step_ps, then.step_ps, then.low_ps, then.high_ps),)
     columns = (
         Column("stage", "text", "Stage", "stage of the pipeline that limits it"),
         Column("threads", "int", "Threads", "threads that it would have"),
@@ -88,7 +87,13 @@ def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: Pip
         Column("low_ps", "ps", "Low", "lower bound of that"),
         Column("high_ps", "ps", "High", "upper bound of that"),
     )
-    document = {"recorded_ps": step_ps, "then_ps": then.step_ps, "low": low, "high": high, "by": "pipeline"}
+    document = {
+        "recorded_ps": step_ps,
+        "then_ps": then.step_ps,
+        "low": then.low_ps,
+        "high": then.high_ps,
+        "by": "pipeline",
+    }
     section = Section("workers", "Threads", "What would more threads do?", table=Table(columns, rows, 1))
     return Report(title, (sentence,), (section,), document=document)
 
@@ -115,7 +120,7 @@ def _of_judgement(judgement: Judgement) -> Iterator[str]:
         yield f"Without {what}, a step would be {shorter(known, bounds=True)}."
         if judgement.untraced_ps is not None:
             yield f"It takes {_ps(judgement.untraced_ps)} now, without the profiler."
-    elif (amount := _amount(known)) is not None:
+    elif (amount := amount_of(known, bounds=True)) is not None:
         yield f"Without {what}, a step would take {amount} {now}."
     else:
         mean = _ps(judgement.mean_ps)
@@ -131,14 +136,6 @@ def _decides(judgement: Judgement) -> str:
         had = units.show(judgement.contention.had_cores, "ratio")
         return f"Record where cores are free: here they were for {had} of the time in which one was wanted."
     return "Record more steps: these differ too much, or too few samples tell them."
-
-
-def _amount(known: Remains) -> str | None:
-    if known.ps is not None and known.low_ps is not None and known.high_ps is not None:
-        return f"about {_ps(known.ps)} ({_ps(known.low_ps)} to {_ps(known.high_ps)})"
-    if known.high_ps is not None:
-        return f"at most {_ps(known.high_ps)}"
-    return None if known.low_ps is None else f"at least {_ps(known.low_ps)}"
 
 
 def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:

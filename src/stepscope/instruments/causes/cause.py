@@ -38,7 +38,8 @@ class Removal:
     launches: int = 0
     """In a step, which stay and are made from a compiled function."""
     by_stack: Mapping[int, GoesAtStack] | None = None
-    """What goes at each sampled stack; None where its own label alone does."""
+    """What goes at each sampled stack; None where its own label alone does, or no steps after the recording
+    were looked at."""
 
 
 class Cause:
@@ -134,7 +135,10 @@ class LineCause(Cause):
             besides = sampled_effects(
                 host.stacks, found.place, self.name, self.most_of_line, one_by_one, found.spent_in
             )
-            return Removal(besides=besides, by_stack=self.goes_by_stack(host, found, found.place, one_by_one))
+            by_stack = None
+            if host.untraced is not None:
+                by_stack = self.goes_by_stack(host, found, found.place, one_by_one)
+            return Removal(besides=besides, by_stack=by_stack)
         steps = [(step.id, step.sums) for step in host.steps]
         return Removal(besides=traced_effects(host.traced, found.place, self.name, steps, self.most_of_line))
 

@@ -11,7 +11,7 @@ from stepscope.instruments.causes.query_cache import QueryRows
 _INSIDE = re.compile(r"/(?:cond|body)/_\d{1,9}/")
 """TensorFlow puts what a loop tests and does in its place, and names it map/while/body/_5/map/while/add."""
 _MANY = 20
-"""Ops that run so often in a step are told as a loop."""
+"""A loop is named from so many runs of one of its ops in a step on."""
 _MOST = 0.5
 """So much of what runs belongs to the loop."""
 
