@@ -127,10 +127,13 @@ def test_a_process_leads_to_the_folder_of_its_recording(tmp_path: Path) -> None:
     plan = RecordingPlan(str(rec), live=True)
     plan.save(tmp_path / "plan.json")
     program = subprocess.Popen(
-        [sys.executable, "-c", "input()"],
+        [sys.executable, "-c", "input('ready\\n')"],
         stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         env={**os.environ, "STEPSCOPE_RECORD": str(tmp_path / "plan.json")},
     )
+    assert program.stdout is not None
+    program.stdout.readline()  # the system tells no environment before the program has begun
     say(rec, pid=program.pid)
     paths = [str(program.pid)]
     jobs = RunningJobs(paths)
