@@ -118,6 +118,7 @@ def _rival(judgement: Judgement) -> str:
         return ""
     share = units.show(found.share, "ratio")
     much = "nearly as much" if found.share <= judgement.share else "slightly more"
+    much = "just as much" if share == units.show(judgement.share, "ratio") else much
     at = [shortened(found.what)] if found.what is not None else []
     at += [f"in {place_of(found.place)}"] if found.place is not None else []
     more = f", {' '.join(at)}" if at else ""
