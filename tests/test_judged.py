@@ -332,6 +332,12 @@ def test_what_takes_as_much_as_the_cause_is_said_with_its_place():
     assert judgement_text.sentences([more], False)[0].endswith(
         "; slightly more, 65.0 %, goes to ops, MatMul."
     )
+    # The bar shows launching longer; why it is no cause is that it waits.
+    starved = Contention(0.5, 1.5)
+    held_up = one("input", rival=Rival("dispatch", 0.75), contention=starved)
+    assert judgement_text.sentences([held_up], False)[0].endswith(
+        "; more, 75.0 %, goes to launching ops and waiting for a core to do so."
+    )
     # Of several programs, each has both in its own sentence.
     assert judgement_text.sentences([both, one("none", run_id="s")], True)[1].endswith(
         "`main`; nearly as much, 55.0 %, goes to waiting for input, in data.py:12 `load`."

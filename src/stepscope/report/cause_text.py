@@ -97,6 +97,8 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
 
 _GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
 """Words for the time of a label where LOOKS has others."""
+_MORE = 1.18
+"""What takes so many times as much takes more than slightly more."""
 _LITTLE = 0.01
 """An op that takes less of the time of all ops is not named."""
 _BLOCKS = ("Free",)
@@ -118,11 +120,15 @@ def _rival(judgement: Judgement) -> str:
         return ""
     share = units.show(found.share, "ratio")
     much = "nearly as much" if found.share <= judgement.share else "slightly more"
+    much = "more" if found.share > _MORE * judgement.share else much
     much = "just as much" if share == units.show(judgement.share, "ratio") else much
     at = [shortened(found.what)] if found.what is not None else []
     at += [f"in {place_of(found.place)}"] if found.place is not None else []
     more = f", {' '.join(at)}" if at else ""
-    return f"; {much}, {share}, goes to {_GOES_TO.get(found.label, LOOKS[found.label].word)}{more}"
+    word = _GOES_TO.get(found.label, LOOKS[found.label].word)
+    if found.label == "dispatch" and judgement.waits_for_cores:
+        word += " and waiting for a core to do so"
+    return f"; {much}, {share}, goes to {word}{more}"
 
 
 def forbidding(judgement: Judgement) -> laws.Broken | None:

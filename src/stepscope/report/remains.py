@@ -132,12 +132,12 @@ def shorter(known: Remains, bounds: bool = False) -> str:
 
 def _untraced(judgement: Judgement, saved_ps: int) -> str:
     """How long a step is without the profiler, where that is not what the step before it takes, or more goes
-    than the cause takes of that."""
+    than that has."""
     took_ps = judgement.untraced_ps
     if took_ps is None:
         return ""
     same = judgement.mean_ps * _SAME <= took_ps <= judgement.mean_ps / _SAME
-    if same and saved_ps <= judgement.ps_per_step:
+    if same and saved_ps < judgement.mean_ps:
         return ""
     return f" ({units.show(took_ps, 'ps')} without the profiler)"
 

@@ -92,12 +92,12 @@ _EQUAL, _MENTIONED = 0.85, 0.2
 
 def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, share: float) -> Rival | None:
     """What takes as much as the cause, or nearly so, with its place: to remove one of both is worth half of
-    what it seems."""
+    what it seems. Launching may take more, and be less of a cause."""
     own = "compute" if cause == "none" else cause
     for part in parts:
         if part.label in (own, "unknown") or part.share < _MENTIONED:
             continue
-        if _EQUAL * share <= part.share <= share / _EQUAL:
+        if _EQUAL * share <= part.share and (part.share <= share / _EQUAL or part.label == "dispatch"):
             found = CAUSES[part.label].explain(host, part.share, part.ps_per_step)
             what = found.written_op or found.op_type if part.label == "compute" else found.spoken
             return Rival(part.label, part.share, found.place, what)

@@ -74,17 +74,21 @@ of_processors AS (
   HAVING MAX(CASE WHEN o.place = 'device' THEN 1 ELSE 0 END) = 0
 ),
 
-called AS (
+calls AS (
   SELECT
-    columns!(s, run_id, host_id),
+    columns!(s, run_id, host_id, self_ps),
     s.name AS op_called,
-    CASE WHEN s.args_json LIKE '%"Input type":["double"%' THEN 1 ELSE 0 END AS is_double,
-    SUM(s.self_ps) AS self_sum
+    CASE WHEN s.args_json LIKE '%"Input type":["double"%' THEN 1 ELSE 0 END AS is_double
   FROM slice AS s
   INNER JOIN source AS o ON o.source_id = s.source_id AND o.framework = 'pytorch'
   INNER JOIN of_processors AS p ON p.of_run = s.run_id AND p.of_host = s.host_id
   WHERE s.category = 'cpu_op' AND s.self_ps > 0
-  GROUP BY s.run_id, s.host_id, s.name, CASE WHEN s.args_json LIKE '%"Input type":["double"%' THEN 1 ELSE 0 END
+),
+
+called AS (
+  SELECT columns!(c, run_id, host_id, op_called, is_double), SUM(c.self_ps) AS self_sum
+  FROM calls AS c
+  GROUP BY columns!(c, run_id, host_id, op_called, is_double)
 ),
 
 told AS (

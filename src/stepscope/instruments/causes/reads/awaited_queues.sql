@@ -16,5 +16,5 @@ WHERE
   AND r.op_type LIKE 'QueueDequeue%' AND r.op_name IS NOT NULL
 GROUP BY r.op_name
 HAVING SUM(r.op_self_ps) > 0
-ORDER BY wait_ps DESC, r.op_name NULLS LAST
+ORDER BY nulls_last!(SUM(r.op_self_ps) DESC, r.op_name)
 LIMIT 1

@@ -9,15 +9,17 @@
 -- columns:
 --   op_name | text | the op that is the loop
 --   executions | int | how often executors went on to a node, in the whole recording
-SELECT n.name AS op_name, MAX(e.number) AS executions
-FROM node AS n
-INNER JOIN (
-  SELECT sum!(r.slices) AS number
+WITH executors AS (
+  SELECT r.run_id AS of_run, sum!(r.slices) AS number
   FROM rollup_op AS r
   WHERE r.run_id = $run_id AND r.host_id = $host_id AND r.name = 'ExecutorState::Process'
-) AS e ON e.number IS NOT NULL
+  GROUP BY r.run_id
+)
+
+SELECT n.name AS op_name, MAX(e.number) AS executions
+FROM node AS n
+INNER JOIN executors AS e ON e.of_run = n.run_id
 WHERE
-  n.run_id = $run_id AND n.op_type IN ('While', 'StatelessWhile')
-  AND n.name NOT LIKE '%\_grad' ESCAPE '\' AND n.name NOT LIKE 'gradient%'
+  n.op_type IN ('While', 'StatelessWhile') AND n.name NOT LIKE '%_grad' AND n.name NOT LIKE 'gradient%'
 GROUP BY n.name
 ORDER BY n.name NULLS LAST
