@@ -149,7 +149,7 @@ class StackRows:
         for one in look.threads:
             entry = one if isinstance(one, list) and 2 <= len(one) <= 4 else (None, None)
             thread, stack = _whole(entry[0]), self._stack.get(_whole(entry[1], -1))
-            if thread not in self._threads or stack is None:
+            if thread is None or thread not in self._threads or stack is None:
                 good = False
                 continue
             name, main = self._threads[thread]
@@ -175,7 +175,7 @@ class StackRows:
         self.odd += not good
 
     def _times_since(
-        self, thread: int | None, spent: int | None, waited: int | None, most_ps: int
+        self, thread: int, spent: int | None, waited: int | None, most_ps: int
     ) -> tuple[int | None, int | None]:
         """Time that a thread had a core, and waited for one, since the look before, in picoseconds, at
         most most_ps. None where that is not known."""
