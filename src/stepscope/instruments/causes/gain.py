@@ -186,7 +186,7 @@ def step_without(
     if cause in ("none", "unknown"):
         return Left(round(whole), round(whole), round(whole))
     took = fmean(parts.get(cause, 0) for _, parts in steps) * of_it
-    stays = min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
+    stays = _still_launched_ps(cause, calls, took)
     left = sorted(max(dur_ps - round(of_it * parts.get(cause, 0)), 0) for dur_ps, parts in steps)
     usual = _usual(left, took, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
@@ -213,6 +213,11 @@ def step_without(
         round(min(max(high, without_it), whole)),
         _corrections(_typical(left, took), usual, ratio),
     )
+
+
+def _still_launched_ps(cause: str, calls: float, took: float) -> float:
+    """What launching the ops of a step takes where a compiled function does it."""
+    return min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
 
 
 def _left_untraced(
