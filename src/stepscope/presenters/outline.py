@@ -54,14 +54,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     ]
     head = ["", *(shorten_cells(plain(column.title), _HEADING) for column in tree.columns), ""]
     right = [False, *(column.unit not in ("text", "bool") for column in tree.columns), False]
-    widths = Grid.fitting([head, *rows], right).widths
-    kept = _shown_columns(rows, widths, room)
-    head, *rows = [[row[i] for i in kept] for row in [head, *rows]]
-    right = [right[i] for i in kept]
-    if sum(widths[i] + 2 for i in kept) - 2 > room and not right[-2]:
-        # A mark behind the text of its row takes less room than one in a column.
-        head, *rows = [[*row[:-2], "  ".join(filter(None, row[-2:]))] for row in [head, *rows]]
-        right = right[:-1]
+    (head, *rows), right = _fitted([head, *rows], right, room)
     marked = [row[-1] for node, row in zip(tree.nodes, rows, strict=True) if node.mark]
     widths = _tree_widths(Grid.fitting([head, *rows], right).widths, right, room, marked)
     head, *rows = [row[: len(widths)] for row in [head, *rows]]
@@ -88,6 +81,18 @@ def _tree_widths(widths: Sequence[int], right: Sequence[bool], room: int, marked
     kept = min(beside, max(left, marks)) if marks or left >= 2 * _SHORTEST else 0
     name = max(min(name, room - taken - (kept + 2 if kept else 0)), _NARROWEST_NAME)
     return [name, *numbers, kept] if kept else [name, *numbers]
+
+
+def _fitted(table: list[list[str]], right: list[bool], room: int) -> tuple[list[list[str]], list[bool]]:
+    """Heading and rows without the columns that find no room, and which columns are aligned right."""
+    widths = Grid.fitting(table, right).widths
+    kept = _shown_columns(table[1:], widths, room)
+    table = [[row[i] for i in kept] for row in table]
+    right = [right[i] for i in kept]
+    if sum(widths[i] + 2 for i in kept) - 2 > room and not right[-2]:
+        # A mark behind the text of its row takes less room than one in a column.
+        return [[*row[:-2], "  ".join(filter(None, row[-2:]))] for row in table], right[:-1]
+    return table, right
 
 
 def _name(node: TreeNode) -> str:

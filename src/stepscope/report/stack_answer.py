@@ -80,7 +80,12 @@ def sentences(seen: Seen, what: str, folder: str | None) -> Iterator[str]:
     for task, one in told[:_MOST]:
         name = "The main thread" if task.tid == main else f"Thread {task.tid} {task.name}"
         yield f"{name} {one.does}{one.at and f' in {one.at}'}{one.inside and f', inside {one.inside}'}."
-    rest = Counter(one.does for _, one in [*told[_MOST:], *(one for one in doing if one not in told)])
+    yield from _others([*told[_MOST:], *(one for one in doing if one not in told)])
+
+
+def _others(doing: Sequence[tuple[kernel.Task, ThreadDoing]]) -> Iterator[str]:
+    """How many of the other threads do what."""
+    rest = Counter(one.does for _, one in doing)
     if rest:
         ways = ", ".join(f"{many} {_plural(does, many)}" for does, many in rest.most_common())
         yield f"Of the other threads {ways}."

@@ -271,7 +271,7 @@ class DuckDB:
     def _check(self, asked: Statement) -> None:
         """Refuses anything but one SELECT. A statement that declares what it reads is trusted."""
         if asked.reads is None:
-            check_select(self._con, asked.sql, self.refused)
+            check_select(self._con, asked.sql, self._views.parsed, self.refused)
 
     def _prepare(self, asked: Statement) -> None:
         """Checks a statement, and attaches the tables and makes the views it reads."""

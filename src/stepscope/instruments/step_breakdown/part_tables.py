@@ -55,7 +55,8 @@ def rows(query: Query, stream: Stream) -> PartRows:
         for source, windows in bits:
             for so_far, more in zip(found, _rows_of(source, windows), strict=True):
                 so_far += more
-    session_runs.shared(query, *found)
+    if found.stack_part:
+        session_runs.shared(query, *found)
     owners = {source.source_id: source for source in sources}
     return PartRows(*(_numbered_all(owners, rows) for rows in found))
 
