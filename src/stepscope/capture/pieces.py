@@ -1,4 +1,4 @@
-"""Pieces of a recording that look at the program: now and then while it is recorded, and once at the end."""
+"""RecordingPieces of a recording that look at the program: now and then while it is recorded, and once at the end."""
 
 from typing import Any, Callable, List, Optional
 
@@ -10,7 +10,7 @@ from .output import Output
 from .profiler import now_ns
 
 
-class Pieces:
+class RecordingPieces:
     """Runs them. When one fails, that is stated as a problem, and the others go on."""
 
     sampled_ns = 0
