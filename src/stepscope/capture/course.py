@@ -32,7 +32,7 @@ IN_DOUBT = "in doubt"
 DONE = "done"
 
 SAMPLE_NS = 250_000_000
-"""RecordingPieces look at the program this often while steps are recorded."""
+"""Pieces look at the program this often while steps are recorded."""
 
 
 class Course:

@@ -1,4 +1,4 @@
-"""RecordingPieces of a recording that look at the program: now and then while it is recorded, and once at the end."""
+"""Pieces of a recording that look at the program: now and then while it is recorded, and once at the end."""
 
 from typing import Any, Callable, List, Optional
 
