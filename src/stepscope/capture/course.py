@@ -14,7 +14,7 @@ from .metadata_runs import MetadataRuns
 from .observers import Observers
 from .output import Output, write_earlier, write_step
 from .pace import StepWatcher
-from .pieces import Pieces
+from .pieces import RecordingPieces
 from .plan import STEPS
 from .profiler import Profilers, now_ns, settle_devices
 from .profiler_runs import ProfilerRuns
@@ -61,7 +61,7 @@ class Course:
         plan = self.plan = output.plan
         self.pace = StepWatcher(plan.warmup)
         self.observers = Observers(plan, output)
-        self.pieces = Pieces(output, self.observers)
+        self.pieces = RecordingPieces(output, self.observers)
         self.metadata = MetadataRuns(plan, profilers)
         self.session = SessionFacts()
         self._output = output

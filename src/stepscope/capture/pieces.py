@@ -10,7 +10,7 @@ from .output import Output
 from .profiler import now_ns
 
 
-class Pieces:
+class RecordingPieces:
     """Runs them. When one fails, that is stated as a problem, and the others go on."""
 
     sampled_ns = 0
