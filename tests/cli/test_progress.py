@@ -107,6 +107,8 @@ def test_reading_gives_way_to_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     with progress.bar(where) as bar:
         bar.update("a.json", 1 << 20, 1 << 22)
         bar.asking("op_types", 1, 2)
+        bar.asking("lines_of_ops", 0, 0)
+        assert "0/0" not in bar._line()
     assert "MiB" in written(where)
     assert "op types" in written(where)
     assert "1/2" in written(where)

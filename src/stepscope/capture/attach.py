@@ -195,8 +195,22 @@ def graph(folder: Folder, caller: Optional[Caller], source: Any) -> None:
     """Writes graphs/graph.pb: the session's graph, or that of the function called last."""
     found = _graph_of(source)
     if found is not None:
-        data = found.as_graph_def().SerializeToString(deterministic=True)
-        folder.add("graphs/graph.pb", "graph", data)
+        made = found.as_graph_def()
+        _say_shapes_of_variables(found, made)
+        folder.add("graphs/graph.pb", "graph", made.SerializeToString(deterministic=True))
+
+
+def _say_shapes_of_variables(graph: Any, made: Any) -> None:
+    """Gives the inputs of a function that are variables the shapes of these, as VarHandleOp has them: the
+    handle itself is a scalar, and each would count as one parameter."""
+    shapes = {}
+    for outer, inner in getattr(graph, "captures", ()):
+        known: Any = getattr(getattr(outer, "_handle_data", None), "shape_and_type", ())
+        if len(known) == 1:
+            shapes[inner.op.name] = known[0].shape
+    for node in made.node:
+        if node.name in shapes:
+            node.attr["shape"].shape.CopyFrom(shapes[node.name])
 
 
 def op_log(folder: Folder, caller: Optional[Caller], source: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median_low
 
 from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
@@ -73,7 +73,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
         name=side.name,
         steps=len(judged),
         mean_ps=sum(durations) // len(durations) if durations else 0,
-        median_ps=round(median(durations)) if durations else 0,
+        median_ps=median_low(durations) if durations else 0,
         parts=_mean(named, [labels[label] for label in named], len(judged)),
         ops=tuple(
             ops_.within_steps(side, known, len(judged) == len(mine)) if stepped else ops_.of_all(side, known)
