@@ -92,10 +92,9 @@ def _bar(split: Split) -> str:
         f'background:{_COLOURS.get(one.label, _OTHER)}"></span>'
         for one in split.shares
     )
-    told = ", ".join(f"{one.label} {units.show(one.share, 'ratio')}" for one in split.shares)
-    return (
-        f'<div style="line-height:0;margin-top:6px">{parts}</div><div>{_text(f"{split.long}: {told}")}</div>'
-    )
+    shares = ", ".join(f"{part.label} {units.show(part.share, 'ratio')}" for part in split.shares)
+    text = _text(f"{split.long}: {shares}")
+    return f'<div style="line-height:0;margin-top:6px">{parts}</div><div>{text}</div>'
 
 
 def _whole(call: str) -> str:
