@@ -110,7 +110,7 @@ class _ChromeFile:
     def by_id(self) -> dict[str, Any]:
         """The properties of each accelerator, by its id as text."""
         devices = [one for one in self.properties if isinstance(one, dict)]
-        return {str(one.get("id")): one for one in reversed(devices)}
+        return {str(device.get("id")): device for device in reversed(devices)}
 
     def about(self, track: Track) -> dict[str, Any]:
         """What metadata says of the track's process."""
