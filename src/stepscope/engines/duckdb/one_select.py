@@ -13,14 +13,14 @@ def check_select(
     con: duckdb.DuckDBPyConnection,
     sql: str,
     parsed: Callable[[str], ParsedSelect],
-    refused: Callable[[duckdb.Error, str], StepscopeError],
+    refused: Callable[[duckdb.Error], StepscopeError],
 ) -> None:
     """Refuses anything but one SELECT, or DESCRIBE, SHOW or EXPLAIN of one. parsed: parses a statement.
     refused: makes our error of one that DuckDB raised."""
     try:
         statements = con.extract_statements(sql)
     except duckdb.Error as error:
-        raise refused(error, sql) from error
+        raise refused(error) from error
     if len(statements) > 1 and not any(one.query for one in statements):
         return  # PIVOT to DuckDB 1.5: what it makes of a statement has no text of its own
     if len(statements) != 1:

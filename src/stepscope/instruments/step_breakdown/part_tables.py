@@ -153,7 +153,7 @@ def means_of_devices(sums: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]
 
 def _taking_part(devices: Sequence[Sequence[int]]) -> list[int]:
     """Which devices take part in a step. devices: picoseconds of each by label."""
-    executed = [sum(own[NUMBER[label]] for label in ON_DEVICES) for own in devices]
+    executed = [sum(sums_of_device[NUMBER[label]] for label in ON_DEVICES) for sums_of_device in devices]
     return [number for number, its in enumerate(executed) if its >= _TAKES_PART * max(executed)]
 
 
