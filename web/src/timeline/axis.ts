@@ -39,6 +39,8 @@ export class Lay {
   /** The same, those that overlap as one. */
   readonly stretches: Stretch[];
   readonly bands: Band[];
+  /** Whether not all of them are shown at first. */
+  readonly apart: boolean;
   private readonly placed: Band[];
   private readonly full: number;
   private readonly recordingOf: (number | null)[];
@@ -70,6 +72,7 @@ export class Lay {
         };
       })
       .sort((a, b) => a.from - b.from);
+    this.apart = this.isApart();
     this.placed = this.bands
       .map((band) => {
         const by = this.recordings[band.recording ?? -1]?.from ?? 0;
@@ -111,9 +114,12 @@ export class Lay {
     return this.together ? this.placed : this.bands;
   }
 
-  /** Whether recordings lie so far from each other that they would be slivers on one axis. */
-  get apart(): boolean {
-    return this.stretches.length > 1 && covered(this.stretches, this.full) < FULL;
+  /** Whether recordings lie so far from each other that their steps would be slivers on one axis. */
+  private isApart(): boolean {
+    const steps = groupsOf(this.bands, (band) => band.recording);
+    const seen = this.recordings.map((one, i) => ({ ...one, ...extentOf(steps.get(i) ?? [one]) }));
+    const all = extentOf(seen);
+    return this.stretches.length > 1 && covered(stretchesOf(seen), all.to - all.from) < FULL;
   }
 
   /** What is seen first: the steps, with a little room at both ends; without steps all. Recordings of
@@ -125,12 +131,17 @@ export class Lay {
       : { from: -Infinity, to: Infinity };
     const bands = this.steps().filter((band) => inside(band, within));
     if (!bands.length) return apart ? within : { from: 0, to: this.length() };
-    const from = bands.reduce((least, band) => Math.min(least, band.from), Infinity),
-      to = bands.reduce((most, band) => Math.max(most, band.to), -Infinity);
+    const { from, to } = extentOf(bands);
     const room = ROOM * (to - from);
     return { from: from - room, to: to + room };
   }
 }
+
+/** From the first begin to the last end. */
+const extentOf = (windows: Window[]): Window => ({
+  from: windows.reduce((least, one) => Math.min(least, one.from), Infinity),
+  to: windows.reduce((most, one) => Math.max(most, one.to), -Infinity),
+});
 
 const inside = (band: Band, window: Window): boolean =>
   (band.from + band.to) / 2 >= window.from && (band.from + band.to) / 2 <= window.to;

@@ -118,6 +118,7 @@ describe("where recordings lie", () => {
   it("is said where the time of day does not tell it", () => {
     expect(texts(source("time_of_day"), source("time_of_day"))).toEqual([]);
     expect(texts(source("order"))).toEqual([]);
+    expect(texts(source("time_of_day"), { ...source("order"), last_ps: 0 })).toEqual([]);
     expect(texts(source("collectives", 0), source("collectives", 3_200_000))).toEqual([
       "2 recordings aligned within 3.20 µs",
     ]);
@@ -569,6 +570,15 @@ describe("the axis", () => {
       ),
     );
     expect(lay.first()).toEqual({ from: 1e6 + 19, to: 1e6 + 71 });
+  });
+  it("begins so too where only their steps lie far apart", () => {
+    const made = (begin: number, end: number) =>
+      catalogOf(
+        { run: "a", span: [0, 400], steps: [[begin, end]] },
+        { run: "b", span: [500, 1000], steps: [[900, 910]] },
+      );
+    expect(new Lay(made(10, 20)).apart).toBe(true);
+    expect(new Lay(made(10, 390)).apart).toBe(false);
   });
   it("lets recordings begin together: tracks and steps move by what lies before theirs", () => {
     const lay = new Lay(

@@ -59,12 +59,11 @@ class EngineTables:
             others = set(self.streams)
             selects = self._selects(relation, self._parts[name], None if loaded == every else loaded)
             rows = _together(relation, selects)
-            if self._are_copied(self._parts[name]):
-                table = quote(f"copied_{name}")
-                self._create(f"CREATE OR REPLACE TABLE {table} AS {rows}", self._con.execute)
+            copied = self._are_copied(self._parts[name])
+            kind = "TABLE" if copied else "VIEW"
+            self._create(f"CREATE OR REPLACE {kind} {quote(name)} AS {rows}", self._con.execute)
+            if copied:
                 self._release(self.streams.keys() - others)
-                rows = f"SELECT * FROM {table}"
-            self._create(f"CREATE OR REPLACE VIEW {quote(name)} AS {rows}", self._con.execute)
             self._loaded[name] = loaded
 
     def _are_copied(self, parts: Iterable[Part]) -> bool:
@@ -78,7 +77,7 @@ class EngineTables:
         try:
             run(statement)
         except duckdb.Error as error:
-            raise self._engine.refused(error, statement) from error
+            raise self._engine.refused(error) from error
 
     def _release(self, aliases: Iterable[str]) -> None:
         """Lets go of streams that nothing reads any more."""
@@ -162,7 +161,7 @@ class EngineTables:
         try:
             self._con.register(name, arrow)
         except duckdb.Error as error:
-            raise self._engine.refused(error, alias) from error
+            raise self._engine.refused(error) from error
         self.streams[name] = arrow
         return name
 
