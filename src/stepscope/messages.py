@@ -770,7 +770,7 @@ NOTES: dict[str, Message] = {
     ),
     "recorded-program": Message(
         "What was recorded",
-        "`stepscope record` notes the command, the versions of Python and frameworks, and the number of cores.",
+        "`stepscope record` notes the command, the versions of Python and frameworks, and the cores.",
         "Nothing.",
     ),
     "recorder-dropped-events": Message(
