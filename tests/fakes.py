@@ -44,10 +44,12 @@ class FakeTrace:
         *given: str,
         sources: Sequence[Any] = (),
         keeps: bool = False,
+        empty: frozenset[str] = frozenset(),
     ) -> None:
-        """keeps: nobody else has the connection, in which rows of views that are to be kept become tables."""
+        """keeps: nobody else has the connection, in which rows of views that are to be kept become tables.
+        empty: tables without rows; as in an engine, what has no rows without theirs is not asked."""
         self.connection = connection
-        self._keeps = keeps
+        self._keeps, self._empty = keeps, empty
         self.given = given
         self.sources = tuple(sources)
         self.skipped: tuple[Any, ...] = ()
@@ -81,7 +83,7 @@ class FakeTrace:
         self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
         self.keep(keep)
-        return [self.ask(entry).rows() for entry in entries]
+        return [[] if entry.needs & self._empty else self.ask(entry).rows() for entry in entries]
 
     def define(self, views: Mapping[str, str | Statement]) -> None:
         for name, view in views.items():
@@ -123,4 +125,4 @@ class FakeTrace:
 
 def drawn_trace(tables: Tables, *given: str) -> FakeTrace:
     """A trace over drawn rows, with the base views of the library."""
-    return FakeTrace(tables.connect(), *given, keeps=True)
+    return FakeTrace(tables.connect(), *given, keeps=True, empty=tables.empty())

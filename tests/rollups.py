@@ -23,9 +23,30 @@ def classed(called: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 _LOADED = """
+WITH work AS MATERIALIZED (SELECT * FROM work_slice),
+laid AS (
+  SELECT w.track_id AS of_id, w.track_id, w.piece_id, w.slice_id, w.from_ps, w.to_ps FROM work AS w
+  UNION ALL
+  SELECT w.device_track_id, NULL, w.piece_id, w.slice_id, w.from_ps, w.to_ps FROM work AS w
+),
+covered AS (
+  SELECT l.*, MAX(l.to_ps) OVER (
+    PARTITION BY l.track_id IS NULL, l.of_id, l.piece_id ORDER BY l.from_ps, l.slice_id
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  ) AS covered_ps
+  FROM laid AS l
+),
+loaded AS (
+  SELECT
+    c.*,
+    CASE WHEN c.covered_ps > c.from_ps THEN GREATEST(c.to_ps - c.covered_ps, 0) ELSE c.to_ps - c.from_ps END
+      AS busy_ps,
+    CASE WHEN c.covered_ps IS NOT NULL THEN GREATEST(c.from_ps - c.covered_ps, 0) END AS gap_ps
+  FROM covered AS c
+)
 SELECT
-  ROW_NUMBER() OVER (ORDER BY l.{key}, l.piece_id) - 1 AS id,
-  p.run_id, p.host_id, p.source_id, p.device_track_id, {track} AS track_id, l.piece_id,
+  ROW_NUMBER() OVER (PARTITION BY l.track_id IS NULL ORDER BY l.of_id, l.piece_id) - 1 AS id,
+  p.run_id, p.host_id, p.source_id, p.device_track_id, l.track_id, l.piece_id,
   CAST(SUM(l.busy_ps) AS BIGINT) AS busy_ps,
   CAST(SUM(l.to_ps - l.from_ps) AS BIGINT) AS work_ps,
   COUNT(*) AS slices,
@@ -36,22 +57,9 @@ SELECT
     AS short_gaps_ps,
   MIN(l.from_ps) AS first_ps,
   MAX(l.to_ps) AS last_ps
-FROM (
-  SELECT
-    o.*,
-    CASE WHEN o.covered_ps > o.from_ps THEN GREATEST(o.to_ps - o.covered_ps, 0) ELSE o.to_ps - o.from_ps END
-      AS busy_ps,
-    CASE WHEN o.covered_ps IS NOT NULL THEN GREATEST(o.from_ps - o.covered_ps, 0) END AS gap_ps
-  FROM (
-    SELECT w.*, MAX(w.to_ps) OVER (
-      PARTITION BY w.{key}, w.piece_id ORDER BY w.from_ps, w.slice_id
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS covered_ps
-    FROM work_slice AS w
-  ) AS o
-) AS l
-INNER JOIN track_place AS p ON p.track_id = l.{key}
-GROUP BY p.run_id, p.host_id, p.source_id, p.device_track_id, l.{key}, l.piece_id
+FROM loaded AS l
+INNER JOIN track_place AS p ON p.track_id = l.of_id
+GROUP BY p.run_id, p.host_id, p.source_id, p.device_track_id, l.of_id, l.track_id, l.piece_id
 """
 
 TWINS = {
@@ -69,9 +77,7 @@ FROM slice AS s
 INNER JOIN rollup_op AS r ON r.id = s.rollup_id
 GROUP BY ALL
 """,
-    "rollup_device": _LOADED.format(key="track_id", track="l.track_id")
-    + " UNION ALL "
-    + _LOADED.format(key="device_track_id", track="NULL"),
+    "rollup_device": _LOADED,
     "rollup_step": """
 WITH cut AS (
   SELECT

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stepscope.cli import main
 from stepscope.formats import _dot, graph
 from tests.corpus import SAMPLES
+from tests.tiers import cases
 
 XLA = (SAMPLES / "graph" / "xla_fusion.dot").read_text()
 
@@ -144,7 +145,7 @@ def test_drawings_in_a_dump_folder_are_its_modules(
     assert "5 nodes and 4 edges" in capsys.readouterr().out
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(40, 200), deadline=None)
 @given(
     st.lists(st.sampled_from([*'{}[];,=:"<>-\\/#* \n', "a", "b", "->", "subgraph ", "label", "<b>"])).map(
         "".join

@@ -19,6 +19,7 @@ from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests import corpus
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
+from tests.tiers import cases
 
 CASES = sorted(path.parent.name for path in corpus.files("tfdata/*/truth.json"))
 STAGES_RIGHT = 0.95
@@ -245,7 +246,7 @@ SLICE = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(40, 300), deadline=None)
 @given(st.lists(SLICE, max_size=40), st.integers(0, 4))
 def test_any_tree_ends_in_a_diagnosis(
     slices: list[tuple[str, str, int, int, dict[str, object]]], n: int

@@ -18,6 +18,7 @@ from stepscope.instruments.ranks.path import Arrival, path
 from stepscope.instruments.ranks.table import RankRows, rows_of
 from tests.draw import Row
 from tests.instruments.jobs import MS, US, Job, job
+from tests.tiers import cases
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -181,7 +182,7 @@ def _matches_plainly(parts: list[CollectivePart]) -> set[frozenset[int]]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(40, 150), deadline=None)
 @given(_parts)
 def test_matching_as_plainly(drawn: list[tuple[Any, ...]]):
     parts, _ = _drawn(drawn)

@@ -18,6 +18,7 @@ from stepscope.instruments.causes.layers import forward_of, is_gradient, layer_o
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.top_op import TopLayer, TopOp, top_layer_of, top_op_of
 from tests.fakes import FakeResult
+from tests.tiers import cases
 
 CONNECTION = duckdb.connect()
 CONNECTION.execute(
@@ -113,14 +114,14 @@ OPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(20, 60), deadline=None)
 @given(OPS, st.dictionaries(NAMES, st.sampled_from(["p.py:1", "p.py:2"]), max_size=3))
 def test_it_is_what_looking_at_every_op_says(ops: list[Op], line_of: dict[str, str]) -> None:
     assert top(ops, line_of) == op_by_op(ops, line_of)
     assert top(ops, line_of, "b") == op_by_op(ops, line_of)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=cases(8, 20), deadline=None)
 @given(OPS)
 def test_more_layers_than_a_statement_lists(ops: list[Op]) -> None:
     with pytest.MonkeyPatch.context() as patch:

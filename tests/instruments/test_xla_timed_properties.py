@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from stepscope.instruments.xla import known_programs, timed, timed_rows
 from stepscope.report import xla_ops
+from tests.tiers import cases
 
 MODULES = st.sampled_from(["jit_f", "a_f", "unknown"])
 IDS = st.sampled_from([None, "0", "1", "18446744073709551615"])
@@ -49,7 +50,7 @@ GROUPS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(40, 200), deadline=None)
 @given(GROUPS, st.lists(known(), max_size=4))
 def test_no_slice_is_lost_without_a_word(
     groups: list[tuple[Any, ...]], programs: list[known_programs.KnownProgram]

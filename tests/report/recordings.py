@@ -3,7 +3,9 @@ made_recordings.py."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, islice
 
 from stepscope.instruments.step_breakdown import part_tables
 from tests.asked import Asked
@@ -81,10 +83,11 @@ PROBLEMS: dict[str, str] = {
 """Findings, each with what is special about the recording behind a comma."""
 
 
-def judged() -> Iterator[tuple[str, Tables]]:
-    """Recordings of which the judgement is listed, by their names, with the tables that are derived."""
-    yield from ((name, derived(draw(drawing))) for name, drawing in JUDGED.items())
-    yield from ((name, derived(tables)) for name, tables in made_recordings.judged())
+def judged(each: int = 1) -> Iterator[tuple[str, Tables]]:
+    """Recordings of which the judgement is listed, by their names, with the tables that are derived: every
+    first of so many, as deriving takes most of the time."""
+    drawn = chain(((name, draw(drawing)) for name, drawing in JUDGED.items()), made_recordings.judged())
+    yield from ((name, derived(tables)) for name, tables in islice(drawn, 0, None, each))
 
 
 def whole() -> Iterator[tuple[str, Tables]]:
@@ -93,10 +96,15 @@ def whole() -> Iterator[tuple[str, Tables]]:
     yield from ((make.__name__.replace("_", " "), derived(make())) for make in made_recordings.WHOLE)
 
 
-def problems() -> Iterator[tuple[str, Tables]]:
-    """Recordings with a problem, by the name of the finding."""
-    yield from ((name, draw(drawing)) for name, drawing in PROBLEMS.items())
-    yield from ((name, derived(make())) for name, make in made_recordings.PROBLEMS.items())
+def problems(each: int = 1) -> Iterator[tuple[str, Tables]]:
+    """Recordings with a problem, by the name of the finding: every first of so many."""
+    drawn = ((name, partial(draw, drawing)) for name, drawing in PROBLEMS.items())
+    made = ((name, partial(_derived_of, make)) for name, make in made_recordings.PROBLEMS.items())
+    yield from ((name, make()) for name, make in islice(chain(drawn, made), 0, None, each))
+
+
+def _derived_of(make: Callable[[], Tables]) -> Tables:
+    return derived(make())
 
 
 def derived(tables: Tables) -> Tables:

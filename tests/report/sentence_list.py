@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +51,9 @@ def listed() -> str:
 
 def brief() -> Iterator[str]:
     """What every sixth judgement and finding says; all of them, and whole reports, take minutes."""
-    for name, tables in islice(recordings.judged(), 0, None, 6):
+    for name, tables in recordings.judged(each=6):
         yield from _judgement(name, tables)
-    for name, tables in islice(recordings.problems(), 0, None, 6):
+    for name, tables in recordings.problems(each=6):
         yield from _finding(name, tables)
 
 
@@ -86,14 +85,15 @@ class _WithoutFindings(FakeTrace):
         self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
         self.keep(keep)
-        return [[] if entry.kind == "finding" else self.ask(entry).rows() for entry in entries]
+        answered = iter(super().answers([entry for entry in entries if entry.kind != "finding"]))
+        return [[] if entry.kind == "finding" else next(answered) for entry in entries]
 
 
 def _report(name: str, tables: Tables) -> Iterator[str]:
     """Title and headline, sentences of sections, what their own columns mean, and what to try next."""
     tables.fill(CONNECTION)
     of = FakeTrace if name in _WITH_FINDINGS else _WithoutFindings
-    report = build(of(CONNECTION, "trace.pb"))  # type: ignore[arg-type]
+    report = build(of(CONNECTION, "trace.pb", empty=tables.empty()))  # type: ignore[arg-type]
     yield f"**{report.title}**"
     yield from report.headline
     for section in report.sections:
@@ -108,7 +108,7 @@ def _finding(name: str, tables: Tables) -> Iterator[str]:
     """A finding, with what to do. name: its own, and what is special of the recording behind a comma."""
     tables.fill(CONNECTION)
     entry = library.entry(name.partition(",")[0])
-    answers = ask(FakeTrace(CONNECTION), [entry], ())  # type: ignore[arg-type]
+    answers = ask(FakeTrace(CONNECTION, empty=tables.empty()), [entry], ())  # type: ignore[arg-type]
     for one in findings_of(answers, [entry], (), False):
         yield f"{one.severity}: {one.title}. {one.impact} → {one.action}"
 

@@ -17,6 +17,7 @@ from stepscope.errors import StepscopeError, UnreadableSource
 from stepscope.formats._elf import Elf
 from stepscope.xla_tools import symbols
 from tests.each import each
+from tests.tiers import cases
 
 OURS = Path(_core.__file__)
 
@@ -127,7 +128,7 @@ def test_names_of_c_plus_plus(name: str, symbol: str) -> None:
     assert symbol.encode().startswith(symbols._beginnings(name))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(40, 300), deadline=None)
 @given(
     changes=st.lists(st.tuples(st.integers(0, 1 << 12), st.integers(0, 255)), max_size=6),
     cut=st.none() | st.integers(0, 1200),

@@ -59,12 +59,11 @@ class EngineTables:
             others = set(self.streams)
             selects = self._selects(relation, self._parts[name], None if loaded == every else loaded)
             rows = _together(relation, selects)
-            if self._are_copied(self._parts[name]):
-                table = quote(f"copied_{name}")
-                self._create(f"CREATE OR REPLACE TABLE {table} AS {rows}", self._con.execute)
+            copied = self._are_copied(self._parts[name])
+            kind = "TABLE" if copied else "VIEW"
+            self._create(f"CREATE OR REPLACE {kind} {quote(name)} AS {rows}", self._con.execute)
+            if copied:
                 self._release(self.streams.keys() - others)
-                rows = f"SELECT * FROM {table}"
-            self._create(f"CREATE OR REPLACE VIEW {quote(name)} AS {rows}", self._con.execute)
             self._loaded[name] = loaded
 
     def _are_copied(self, parts: Iterable[Part]) -> bool:

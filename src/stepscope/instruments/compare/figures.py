@@ -22,6 +22,10 @@ MOST_NODES = 100_000
 """Nodes of graphs that are read of a side."""
 
 
+WHOLE = "whole_capture"
+"""A step that stands for a recording without any; what is called a step here is one of the program."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """What one side takes. Times are of a mean step where there are steps, else of the whole recording."""
@@ -55,7 +59,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
     mine = [
         step
         for step in timed_steps(side.query)
-        if step.run_id == side.run_id and step.host_id in side.host_ids
+        if step.run_id == side.run_id and step.host_id in side.host_ids and step.recovered_from != WHOLE
     ]
     judged = judged_steps(mine)
     stepped = bool(judged) if with_steps is None else with_steps and bool(judged)
