@@ -203,7 +203,7 @@ def _show(
     breakpoint."""
     from stepscope import attach
     from stepscope.attach import py_spy
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
     from stepscope.report import stack_answer, stack_text
 
     what = "the program" if pid is None else f"process {pid}"
@@ -214,8 +214,7 @@ def _show(
             console.data.write(line + "\n")
         console.data.flush()
     else:
-        rows = ([row[name] for name in attach.COLUMNS] for row in seen.rows())
-        write_rows(attach.COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
+        write_records(attach.COLUMNS, seen.rows(), options, console)
     for note in stack_text.notes(seen):
         console.say(note)
     if not seen.has_stacks:
