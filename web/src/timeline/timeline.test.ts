@@ -596,6 +596,17 @@ describe("the axis", () => {
     ]);
     expect(lay.length()).toBe(400);
   });
+  it("lets first steps lie at one place, behind the longest that comes before them", () => {
+    const lay = new Lay(
+      catalogOf(
+        { run: "a", span: [0, 100], steps: [[60, 70]] },
+        { run: "b", span: [5000, 5030], steps: [[5010, 5020]] },
+        { run: "c", span: [9000, 9005], steps: [] },
+      ),
+    );
+    lay.together = true;
+    expect([lay.at(60, 0), lay.at(5010, 1), lay.at(9000, 2), lay.length()]).toEqual([60, 60, 0, 100]);
+  });
 });
 describe("short names", () => {
   const named = (...names: string[]) =>
