@@ -770,7 +770,8 @@ NOTES: dict[str, Message] = {
     ),
     "recorded-program": Message(
         "What was recorded",
-        "`stepscope record` notes the command, the versions of Python and frameworks, and the number of cores.",
+        "`stepscope record` notes the command, the versions of Python and frameworks, and how many cores "
+        "there are.",
         "Nothing.",
     ),
     "recorder-dropped-events": Message(
