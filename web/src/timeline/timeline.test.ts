@@ -623,6 +623,11 @@ describe("short names", () => {
     expect([...found.values()]).toEqual(["tf_Compute 1", "tf_Compute 2", "main", "worker 12"]);
     expect(shortTitles(named("12345678901")).get(0)).toBe("12345678901");
   });
+  it("are told with what a track is, unless it is a thread as most are", () => {
+    const track = { kind: "thread", device: null, group: "g", slices: 1290 } as Track;
+    expect(aboutTrack(track)).toBe("1,290 slices");
+    expect(aboutTrack({ ...track, kind: "device_stream", slices: 1 })).toBe("1 slice · device stream");
+  });
   it("keep the number at their end where there is no room", () => {
     expect(piecesOf("ThreadPool worker 12")).toEqual(["ThreadPool worker", " 12"]);
     expect(piecesOf("python")).toEqual(["python", ""]);
