@@ -41,6 +41,9 @@ export class Lay {
   readonly bands: Band[];
   /** Whether not all of them are shown at first. */
   readonly apart: boolean;
+  /** What is taken off the times of each recording where all begin together: their first steps then lie at
+   * one place, behind the longest that comes before them. */
+  readonly shifts: number[];
   private readonly placed: Band[];
   private readonly full: number;
   private readonly recordingOf: (number | null)[];
@@ -73,9 +76,15 @@ export class Lay {
       })
       .sort((a, b) => a.from - b.from);
     this.apart = this.isApart();
+    const leads = this.recordings.map((one, i) => {
+      const first = this.bands.find((band) => band.recording === i);
+      return first ? first.from - one.from : 0;
+    });
+    const longest = leads.reduce((most, one) => Math.max(most, one), 0);
+    this.shifts = this.recordings.map((one, i) => (leads[i] ? one.from + leads[i] - longest : one.from));
     this.placed = this.bands
       .map((band) => {
-        const by = this.recordings[band.recording ?? -1]?.from ?? 0;
+        const by = this.shifts[band.recording ?? -1] ?? 0;
         return { ...band, from: band.from - by, to: band.to - by };
       })
       .sort((a, b) => a.from - b.from);
@@ -94,7 +103,7 @@ export class Lay {
   /** What is taken off the times of a track. */
   shiftOf = (track: number | null): number => {
     const recording = this.together && track !== null ? this.recording(track) : null;
-    return recording === null ? 0 : this.recordings[recording]!.from;
+    return recording === null ? 0 : this.shifts[recording]!;
   };
 
   /** A moment of a track on the axis. */
@@ -103,7 +112,9 @@ export class Lay {
   }
 
   length = (): number =>
-    this.together ? this.recordings.reduce((most, one) => Math.max(most, one.to - one.from), 1) : this.full;
+    this.together
+      ? this.recordings.reduce((most, one, i) => Math.max(most, one.to - this.shifts[i]!), 1)
+      : this.full;
 
   /** The recording of a track; null where it is not known. */
   recording(track: number): number | null {

@@ -596,6 +596,17 @@ describe("the axis", () => {
     ]);
     expect(lay.length()).toBe(400);
   });
+  it("lets first steps lie at one place, behind the longest that comes before them", () => {
+    const lay = new Lay(
+      catalogOf(
+        { run: "a", span: [0, 100], steps: [[60, 70]] },
+        { run: "b", span: [5000, 5030], steps: [[5010, 5020]] },
+        { run: "c", span: [9000, 9005], steps: [] },
+      ),
+    );
+    lay.together = true;
+    expect([lay.at(60, 0), lay.at(5010, 1), lay.at(9000, 2), lay.length()]).toEqual([60, 60, 0, 100]);
+  });
 });
 describe("short names", () => {
   const named = (...names: string[]) =>
@@ -611,6 +622,11 @@ describe("short names", () => {
     );
     expect([...found.values()]).toEqual(["tf_Compute 1", "tf_Compute 2", "main", "worker 12"]);
     expect(shortTitles(named("12345678901")).get(0)).toBe("12345678901");
+  });
+  it("are told with what a track is, unless it is a thread as most are", () => {
+    const track = { kind: "thread", device: null, group: "g", slices: 1290 } as Track;
+    expect(aboutTrack(track)).toBe("1,290 slices");
+    expect(aboutTrack({ ...track, kind: "device_stream", slices: 1 })).toBe("1 slice · device stream");
   });
   it("keep the number at their end where there is no room", () => {
     expect(piecesOf("ThreadPool worker 12")).toEqual(["ThreadPool worker", " 12"]);
