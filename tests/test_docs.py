@@ -96,6 +96,15 @@ def headings(text: str) -> list[str]:
     return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found]
 
 
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_need_nothing_but_the_repository(path: Path) -> None:
+    """A block that asks for a program of the reader's, or for a shell, is not marked as `sh`."""
+    for program, *words in commands_of_page(path):
+        assert program == "stepscope"
+        assert not {"|", "||", "&&", ";"} & set(words)
+        assert not [word for word in words if word.endswith(".py")], "a program of the reader's"
+
+
 @pytest.mark.repeats("verbs have tests of their own")
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_run(
@@ -104,11 +113,9 @@ def test_commands_run(
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    blocks = re.findall(r"^```sh\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    commands = [words for block in blocks for words in commands_of(block)]
+    commands = commands_of_page(path)
     assert commands
-    for program, *words in commands:
-        assert program == "stepscope"
+    for _, *words in commands:
         code = main(words)
         captured = capsys.readouterr()
         assert code == 0, f"{shlex.join(words)}\n{captured.err}"
@@ -186,6 +193,12 @@ step = jax.jit(lambda a: jnp.tanh(a @ a))
 for _ in range(8):
     jax.block_until_ready(step(jnp.ones((64, 64))))
 """
+
+
+def commands_of_page(path: Path) -> list[list[str]]:
+    """The commands of a page that are marked as `sh`."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [words for block in blocks for words in commands_of(block)]
 
 
 def commands_of(block: str) -> list[list[str]]:

@@ -233,14 +233,22 @@ def test_whatif_says_what_would_tell():
 def test_batches_are_made_in_another_way_which_may_take_as_long():
     each = [SimpleNamespace(id=n, dur_ps=dur, sums=sums) for n, (dur, sums) in enumerate(WAITING)]
     host: Any = SimpleNamespace(
-        steps=each, had_cores=1.0, paces=None, untraced=None, ask=lambda name: [], mean_ps=100 * MS,
-        top_op=SimpleNamespace(on_device=False), stacks=SimpleNamespace(number=lambda: 0),
+        steps=each, had_cores=1.0, paces=Paces(100 * MS, 99 * MS), untraced=None, ask=lambda name: [],
+        mean_ps=100 * MS, top_op=SimpleNamespace(on_device=False), stacks=SimpleNamespace(number=lambda: 0),
     )  # fmt: skip
     left = InputCause().step_without(host, Explanation())
-    assert (left.ps, left.high_ps) == (20 * MS, 100 * MS)
-    found = one(20, 15, 100, cause="input", share=0.8)
+    assert (left.ps, left.untraced_ps) == (20 * MS, 99 * MS)
+    found = one(20, 15, 24, cause="input", share=0.8)
     assert remains(found) == Remains()
     assert list(whatif._of_judgement(found))[1] == INSTEAD
+    # How long the program waits is known all the same, where steps without a profiler were timed.
+    waits = replace(found, untraced_ps=99 * MS)
+    assert sentences(waits, "step") == ["Without that, a step would be up to about 79.0 ms shorter."]
+    assert remains(waits)[:5] == (None, None, None, 79 * MS, 0)
+    assert list(whatif._of_judgement(waits)) == [
+        "Without input, a step would be up to about 79.0 ms shorter.",
+        "It takes 99.0 ms now, without the profiler.",
+    ]
 
 
 WAITING = [(100 * MS, {"input": 80 * MS, "compute": 20 * MS})] * 30
@@ -258,8 +266,10 @@ def test_what_ops_of_a_type_compute_is_computed_in_another_way():
     layer = ComputeCause().step_without(host, Explanation(layer_share=0.8))
     assert (layer.ps, layer.high_ps) == (20 * MS, pytest.approx(20 * MS * (1 + ERRORS * AGAIN)))
     of_type = ComputeCause().step_without(host, Explanation())
-    assert of_type[:2] == layer[:2]
-    assert of_type.high_ps == 100 * MS
+    assert of_type == layer
+    found = one(30, 28, 33, cause="compute", op_type="Svd", op_share=0.8)
+    assert remains(found) == Remains(low_ps=28 * MS)
+    assert remains(replace(found, layer_share=0.8)) == Remains(30 * MS, 28 * MS, 33 * MS)
 
 
 def test_hidden_work_shared_its_cores_with_the_cause():
@@ -279,6 +289,13 @@ def test_hidden_work_may_need_as_long_as_it_was_seen():
 @pytest.mark.parametrize("cause", ["none", "unknown"])
 def test_where_nothing_goes_no_number_is_told(cause):
     assert remains(one(100, 100, 100, cause=cause)) == Remains()
+
+
+def test_a_step_is_timed_without_a_profiler_only_where_it_does_the_same():
+    slower = gain.step_without(steps(80, compute=20), "python", Paces(100 * MS, 120 * MS))
+    assert slower.untraced_ps is None
+    assert gain.step_without(steps(80, compute=20), "python", Paces(100 * MS, 90 * MS)).untraced_ps == 90 * MS
+    assert gain.step_without(steps(80, compute=20), "python").untraced_ps is None
 
 
 def test_whatif_says_what_goes_with_its_bounds_and_of_which_step():

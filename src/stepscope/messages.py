@@ -71,7 +71,7 @@ ERRORS: dict[str, Message] = {
     "handle-unknown": Message(
         "No recording of this handle is open",
         "Tools for agents take the handle that `open` gave. Four recordings are kept open; opening "
-        "another one closes that which was not asked for longest.",
+        "another one closes the one that has been idle longest.",
         "Call `open` with the same paths again.",
     ),
     "lake": Message(
@@ -119,8 +119,8 @@ ERRORS: dict[str, Message] = {
     ),
     "no-clusters": Message(
         "No clusters were recorded",
-        "TensorFlow writes its clusters only when it is asked to: into its log, and into graphs that are "
-        "called mark_for_compilation_annotated.",
+        "TensorFlow writes its clusters only on request: to its log, and to graphs named "
+        "mark_for_compilation_annotated.",
         "`stepscope xla env --dump DIR --graphs` prints what to set before the program runs.",
     ),
     "no-flag": Message(
@@ -186,8 +186,8 @@ ERRORS: dict[str, Message] = {
     ),
     "not-live": Message(
         "There is no program to watch",
-        "`stepscope top` shows what a program says of itself while it runs. It does so only when it was "
-        "started with `stepscope record --live`, because its steps are then watched to its end.",
+        "`stepscope top` shows what a program reports about itself while it runs. It only does so when "
+        "started with `stepscope record --live`, which watches its steps to the end.",
         "Start the program with `stepscope record --live train.py`. `stepscope attach PID` shows the stacks "
         "of any process.",
     ),
@@ -223,7 +223,7 @@ ERRORS: dict[str, Message] = {
     "path-outside-roots": Message(
         "A path may not be opened",
         "An agent may open only what is under the folders that `stepscope mcp DIR…` was started with, "
-        "links followed. URLs and standard input are never opened.",
+        "after links are resolved. URLs and standard input are never opened.",
         "Ask for a path under one of them, or start the server with other folders.",
     ),
     "port-taken": Message(
@@ -260,13 +260,13 @@ ERRORS: dict[str, Message] = {
     "profiler-saved-elsewhere": Message(
         "A profile is on the disk of its host",
         "Older profiler servers do not send the profile: they save it in the folder that the request "
-        "names, on their own disk. The reply was received, but the file is not to be seen here.",
+        "names, on their own disk. The reply was received, but the file is not visible from here.",
         "Copy the file that the message names, or give `--out` a folder that both machines see, or update"
         " TensorFlow or JAX.",
     ),
     "profiler-unreachable": Message(
         "A profiler server cannot be reached",
-        "No connection came about within 5 s, or it broke: nothing listens there, a firewall is in "
+        "No connection could be made within 5 s, or it broke: nothing listens there, a firewall is in "
         "between, or the program has ended.",
         "Check host and port, and that the program calls `tf.profiler.experimental.server.start(PORT)` or"
         " `jax.profiler.start_server(PORT)`.",
@@ -333,8 +333,8 @@ ERRORS: dict[str, Message] = {
     "unreadable-source": Message(
         "A file cannot be decoded at all",
         "The file was recognised, but not one event could be read: it is damaged at the very beginning, "
-        "compressed in an unsupported way, or not what its first bytes claim. Or it is called .xplane.pb and "
-        "is empty or something else, as a recording is that was cut off while it was written.",
+        "compressed in an unsupported way, or not what its first bytes claim. Or it is called .xplane.pb but "
+        "is empty or something else, as happens when a recording is cut off.",
         "Record or copy it again; compare its size and checksum with the original. The other sources of "
         "the command are still read.",
     ),
@@ -401,7 +401,7 @@ NOTES: dict[str, Message] = {
     "busy-machine": Message(
         "Other programs had the cores",
         "While steps were recorded, as many threads of the program waited for a core as ran. What needs a "
-        "core takes longer then, what waits for something does not, so shares and predictions may be others "
+        "core takes longer then, what waits for something does not, so shares and predictions may differ "
         "on a quiet machine.",
         "Record again when the machine is quiet, or on cores of its own.",
     ),
@@ -414,8 +414,8 @@ NOTES: dict[str, Message] = {
     ),
     "compilations-capped": Message(
         "Compilations that were only counted",
-        "`stepscope record` tells 10,000 compilations one by one: which function, and what was new about the "
-        "call. It counts those that come after.",
+        "`stepscope record` lists the first 10,000 compilations one by one: which function, and what was new "
+        "about the call. It counts all later ones.",
         "Nothing: what comes first shows which function is compiled again and again.",
     ),
     "control-character": Message(
@@ -592,9 +592,9 @@ NOTES: dict[str, Message] = {
     ),
     "memory-before": Message(
         "Memory that was held before the recording",
-        "A snapshot of PyTorch's memory tells what was given and taken back while it was recorded, and what "
-        "was held in the end. Blocks that were held before are shown as given at the first moment, and their "
-        "stack is known only where the snapshot has it.",
+        "A snapshot of PyTorch's memory lists allocations and frees while it was recorded, and what was held "
+        "at the end. Blocks from before the recording appear as allocated at its first moment; their stack "
+        "is known only if the snapshot contains it.",
         "Call torch.cuda.memory._record_memory_history() at the start of the program.",
     ),
     "merged-devices": Message(
@@ -770,7 +770,8 @@ NOTES: dict[str, Message] = {
     ),
     "recorded-program": Message(
         "What was recorded",
-        "`stepscope record` tells the command, the versions of Python and the frameworks, and the cores.",
+        "`stepscope record` notes the command, the versions of Python and frameworks, and how many cores "
+        "there are.",
         "Nothing.",
     ),
     "recorder-dropped-events": Message(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.capture import recorder, stacks
+from stepscope.capture import stacks, steps_after
 from stepscope.capture.clocks import time_ns
 from stepscope.capture.plan import RecordingPlan
 from stepscope.capture.recorder import Recorder
@@ -27,7 +27,7 @@ def trained(out: Path, **plan: object) -> Recorder:
     made = Recorder(RecordingPlan(str(out), warmup=1, steps=2, **plan))  # type: ignore[arg-type]
     for number in range(40):
         made.own_step(number, time_ns())
-        looking = made._observers._stacks
+        looking = made.course.observers._stacks
         seen = looking.looks if looking is not None else 0
         while sampling() and looking is not None and looking._wanted.is_set() and looking.looks < seen + 2:
             sum(range(1000))
@@ -36,8 +36,8 @@ def trained(out: Path, **plan: object) -> Recorder:
 
 @pytest.fixture(autouse=True)
 def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "MOST_AFTER", MOST)
-    monkeypatch.setattr(recorder, "STEPS_AFTER", 3)
+    monkeypatch.setattr(steps_after, "MOST_AFTER", MOST)
+    monkeypatch.setattr(steps_after, "STEPS_AFTER", 3)
 
 
 def test_they_are_looked_at_and_the_recorder_ends(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ HOW = {
     "jax_loop": "jax",
 }
 STEPS = 8
+RESOURCE = 20
+"""The type of a handle, as types.proto numbers it."""
 KINDS = {
     "xplane": ("tsl.profiler.protobuf.xplane_pb2", "XSpace"),
     "run_metadata": ("core.protobuf.config_pb2", "RunMetadata"),
@@ -197,6 +199,8 @@ def eager(out: Path, told: dict[str, Any], name: str) -> None:
     assert any(
         node.op == "MatMul" for function in graph.library.function for node in function.node_def
     ) or any(node.op == "MatMul" for node in graph.node)
+    variables = [node.attr["shape"].shape for node in graph.node if node.attr["dtype"].type == RESOURCE]
+    assert any(shape.dim for shape in variables)  # of what is in them: their handles are scalars
     chain(out, told)
 
 

@@ -20,7 +20,7 @@ from stepscope.capture.plan import RecordingPlan
 from stepscope.capture.ring import Ring, StepTimes
 from stepscope.cli import main
 from stepscope.report.live import lines
-from stepscope.report.live_parts import parts
+from stepscope.report.live_parts import LivePart, parts, sentence
 
 MS = 10**6
 
@@ -216,6 +216,8 @@ def test_parts_are_told_of_what_is_not_damaged() -> None:
     assert said[0] == "Waiting for input takes 60 % of the last 10 s, in train.py:3 main."
     assert any("▒ input 60 %" in line for line in said)
     assert parts({"stacks": "none"}) == []
+    fetched = sentence([LivePart("copy", 0.9, "train.py:34 <module>")])
+    assert fetched.startswith("Copying data, or waiting for what computes it, takes 90 % of the last 10 s")
 
 
 def test_the_launcher_tells_what_was_kept(tmp_path: Path) -> None:

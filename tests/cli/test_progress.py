@@ -101,12 +101,21 @@ def test_a_query_that_says_nothing_is_shown_in_time(monkeypatch: pytest.MonkeyPa
     assert "3/40" in written(where)
 
 
+def test_talk_is_broken_at_blanks_and_commands_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    where, command = console(True), "  ssh -N -L 45987:127.0.0.1:45987 somebody@somewhere"
+    where.say(f"255 inside fusions, which are not timed there\n{command}")
+    assert written(where) == f"255 inside fusions, which are not timed\nthere\n{command}\n"
+
+
 def test_reading_gives_way_to_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
     where = console(True)
     with progress.bar(where) as bar:
         bar.update("a.json", 1 << 20, 1 << 22)
         bar.asking("op_types", 1, 2)
+        bar.asking("lines_of_ops", 0, 0)
+        assert "0/0" not in bar._line()
     assert "MiB" in written(where)
     assert "op types" in written(where)
     assert "1/2" in written(where)

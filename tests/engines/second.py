@@ -74,7 +74,7 @@ class DataFusion(Portable):
             frame = self._context.sql(sql)
             batches = frame.collect()
         except Exception as error:
-            raise self.refused(str(error), sql) from error
+            raise self.refused(str(error)) from error
         # Batches know better than the frame which columns may be NULL.
         return pa.Table.from_batches(batches, schema=batches[0].schema if batches else frame.schema())
 

@@ -177,3 +177,5 @@ def test_ops_of_an_inlined_function_are_those_of_its_graph() -> None:
     }
     assert _of_graph(names, told) == {"dense/MatMul": 6, "Cast": 2}
     assert _of_graph({"dense/MatMul", "Cast", "loss"}, {**told, "loss": 1}) == {**told, "loss": 1}
+    loop = {"lstm/while/body/_1/lstm/while/MatMul": 3, "lstm/while": 1, "lstm/whileas": 2}
+    assert _of_graph({"lstm/while"}, loop, frozenset({"lstm/while"})) == {"lstm/while": 4, "lstm/whileas": 2}

@@ -1,10 +1,10 @@
-"""Two versions of a line on a screen that is too narrow for them."""
+"""Texts on a screen that is too narrow for them."""
 
 from __future__ import annotations
 
 import pytest
 
-from stepscope.presenters.cells import around_change, cells
+from stepscope.presenters.cells import around_change, cells, shorten_cells
 
 BEFORE = "ds = tf.data.Dataset.list_files(pattern).flat_map(tf.data.TFRecordDataset).batch(32).map(parse)"
 AFTER = BEFORE.replace("map(parse)", "map(parse, num_parallel_calls=tf.data.AUTOTUNE)")
@@ -21,3 +21,9 @@ def test_what_differs_is_shown(most):
 
 def test_lines_that_fit_are_left_alone():
     assert around_change(BEFORE, AFTER, 200) == (BEFORE, AFTER)
+
+
+def test_the_calls_around_an_op_give_way_before_its_name():
+    name = "StatefulPartitionedCall/sequential_1/dense_1/MatMul"
+    assert shorten_cells(name, 30) == "…/sequential_1/dense_1/MatMul"
+    assert shorten_cells(name, 60) == name

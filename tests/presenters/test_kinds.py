@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import dataclasses
 import functools
 import io
 import json
@@ -185,6 +186,13 @@ def test_a_narrow_tree_keeps_its_branches_and_places() -> None:
     assert max(map(len, plain)) <= 48
     narrow = outline.tree_lines(tree, 24, lambda style, text: text)[1:]
     assert [line.index("└─") for line in narrow[1:]] == [0, 3, 6]
+    # What stands beside a name gives way before the name does, but not a mark.
+    told = [dataclasses.replace(node, about="much is to be told of it " * 8) for node in nodes]
+    for marked in (told, [*told[:3], dataclasses.replace(told[3], mark="slow", about="")]):
+        lines = outline.tree_lines(Tree(tree.columns, tuple(marked)), 110, lambda style, text: text)
+        assert "flat_map (transformation 2)  input_pipeline.py:120" in lines[2]
+        assert max(map(len, lines)) <= 110
+    assert lines[-1].endswith("◀ slow")
 
 
 def test_the_note_of_a_tree_is_a_whole_sentence() -> None:

@@ -175,6 +175,10 @@ def test_columns_without_room_are_counted() -> None:
     shown = rows.to_table([f"column_{i}" for i in range(30)], [tuple(range(30))], out, width=80)
     assert shown.columns_left_out > 0
     assert max(map(len, out.getvalue().splitlines())) <= 80
+    # They give way to the first column, which names the row.
+    out = io.StringIO()
+    rows.to_table(["op", *"abcdef"], [("multiply_fusion.1", *["a text of some length"] * 6)], out, width=80)
+    assert "multiply_fusion.1 " in out.getvalue()
 
 
 def test_most_rows() -> None:

@@ -8,12 +8,12 @@ import unicodedata
 
 import pytest
 
-from stepscope.presenters import terminal
+from stepscope.presenters import grid, terminal
 from stepscope.presenters.bars import MARKS
 from stepscope.presenters.grid import STYLES
 from stepscope.presenters.gutter import sentences
 from stepscope.presenters.rows import cells
-from stepscope.report import Report, Share, Split
+from stepscope.report import Column, Report, Share, Split, Table
 from tests.presenters.example import FINDING, MS, REPORT
 from tests.presenters.test_html import hostile_report
 
@@ -230,6 +230,21 @@ def test_a_column_that_never_differs_is_not_shown() -> None:
     shown = terminal.render(report, width=120)
     assert "worker-0" not in shown
     assert "Conv2DBackpropFilter" in shown
+    # Without a chart, too, nothing that is the same everywhere stands first; a file stays beside its line.
+    places = (
+        Column("run_id", "text", "Run"),
+        Column("label", "text", "Part"),
+        Column("file", "text", "File"),
+    )
+    rows = (("run-7", "copy", "a.py", 3), ("run-7", "wait", "a.py", 4))
+    lines = grid.lay_out(
+        Table((*places, Column("line", "int", "Line")), rows, 2), None, 60, grid.painter(False)
+    )
+    assert [line.split() for line in lines] == [
+        ["Part", "File", "Line"],
+        ["copy", "a.py", "3"],
+        ["wait", "a.py", "4"],
+    ]
 
 
 def test_a_report_of_nothing() -> None:

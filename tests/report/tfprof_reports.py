@@ -26,4 +26,4 @@ def reports() -> Iterator[tuple[str, Report]]:
         yield f"tfprof: {view}", tfprof.build(view, _ROOT)
     for name, (words, text) in OPTIONS.items():
         answer = ViewOutput(text, [], [])
-        yield f"tfprof: {name}", tfprof.build("scope", _ROOT, tfprof.advice("scope", words, answer))
+        yield f"tfprof: {name}", tfprof.build("scope", _ROOT, tfprof.advice(words, answer))

@@ -30,7 +30,8 @@ def test_what_lies_beside_is_offered_by_number(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "train.py").write_text("")
     (tmp_path / "README.md").write_text("# What was recorded\n")
-    (tmp_path / "runs.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    for name in ("runs.zip", "model.keras", "model.pt"):
+        (tmp_path / name).write_bytes(b"PK\x05\x06" + bytes(18))
     (tmp_path / "c.pb.gz").write_bytes(gzip.compress(FIRST.read_bytes()))
     paths = [str(tmp_path / "a.pb")]
     beside = SiblingFiles(paths, _check)

@@ -30,7 +30,7 @@ def imported(path: str, name: str, module: Any) -> None:
         exits.hide_own_frames(is_ours)
         atexit.register(_leave, recorder)
     _attach(current[0], name, module)
-    notes.process(current[0].plan, "framework", current[0].frameworks)
+    notes.process(current[0].plan, "framework", current[0].program.frameworks)
 
 
 def begin(plan: RecordingPlan) -> Recorder:
@@ -40,7 +40,7 @@ def begin(plan: RecordingPlan) -> Recorder:
         module = sys.modules.get(name)
         if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
             _attach(recorder, name, module)
-    missing = [name for name in FRAMEWORKS if name not in recorder.frameworks]
+    missing = [name for name in FRAMEWORKS if name not in recorder.program.frameworks]
     recorder.watcher = Watcher(lambda name, module: _attach(recorder, name, module), missing)
     sys.meta_path.insert(0, recorder.watcher)
     current.append(recorder)
@@ -68,9 +68,9 @@ def check_empty(out: str) -> None:
 
 
 def _attach(recorder: Recorder, name: str, module: Any) -> None:
-    if not recorder.listening or name in recorder.frameworks:
+    if not recorder.listening or name in recorder.program.frameworks:
         return
-    recorder.frameworks.append(name)
+    recorder.program.frameworks.append(name)
     try:
         _WATCH[name](recorder, module)
     except Exception as error:  # noqa: BLE001  a framework of another make: the program must go on
@@ -85,7 +85,7 @@ def _attach(recorder: Recorder, name: str, module: Any) -> None:
 def _leave(recorder: Recorder) -> None:
     """The last words of the process to its launcher."""
     if recorder.listening:
-        notes.seen(recorder.plan, recorder.frameworks, recorder.pace, last=True)
+        notes.seen(recorder.plan, recorder.program.frameworks, recorder.pace, last=True)
     error = exits.uncaught()
     if error is not None and Path(recorder.plan.state or "?").is_dir():
         notes.process(recorder.plan, "error", error)
@@ -121,13 +121,13 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
                 f"{type(error).__name__}: {error}",
                 "sessions are recorded; mark other steps in the program with stepscope.capture.step(i)",
             )
-    recorder.live_iterators = iterators.live
+    recorder.program.live_iterators = iterators.live
     if recorder.wants("datasets"):
-        recorder.sampling.append(iterators.datasets)
+        recorder.course.pieces.sampling.append(iterators.datasets)
     if recorder.wants("model_proto"):
-        recorder.sampling.append(iterators.models)
+        recorder.course.pieces.sampling.append(iterators.models)
     if recorder.wants("graph"):
-        recorder.closing.append(graph)
+        recorder.course.pieces.closing.append(graph)
     if recorder.wants("op_log") and not _is_there("tensorflow.core.profiler.tfprof_log_pb2"):
         recorder.problem(
             "no op log",
@@ -135,7 +135,7 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
             "ops are known by their names; TensorFlow 1.4 and newer have one",
         )
     elif recorder.wants("op_log"):
-        recorder.closing.append(op_log)
+        recorder.course.pieces.closing.append(op_log)
 
 
 def _is_there(module: str) -> bool:
@@ -179,7 +179,7 @@ def _torch(recorder: Recorder, module: Any) -> None:
                 "stacks of Python and times of steps are recorded; PyTorch 1.9 and newer have it all",
             )
     if recorder.wants("datasets"):
-        recorder.sampling.append(loaders.datasets)
+        recorder.course.pieces.sampling.append(loaders.datasets)
 
 
 _WATCH: Dict[str, Callable[[Recorder, Any], None]] = {
@@ -195,8 +195,22 @@ def graph(folder: Folder, caller: Optional[Caller], source: Any) -> None:
     """Writes graphs/graph.pb: the session's graph, or that of the function called last."""
     found = _graph_of(source)
     if found is not None:
-        data = found.as_graph_def().SerializeToString(deterministic=True)
-        folder.add("graphs/graph.pb", "graph", data)
+        made = found.as_graph_def()
+        _say_shapes_of_variables(found, made)
+        folder.add("graphs/graph.pb", "graph", made.SerializeToString(deterministic=True))
+
+
+def _say_shapes_of_variables(graph: Any, made: Any) -> None:
+    """Gives the inputs of a function that are variables the shapes of these, as VarHandleOp has them: the
+    handle itself is a scalar, and each would count as one parameter."""
+    shapes = {}
+    for outer, inner in getattr(graph, "captures", ()):
+        known: Any = getattr(getattr(outer, "_handle_data", None), "shape_and_type", ())
+        if len(known) == 1:
+            shapes[inner.op.name] = known[0].shape
+    for node in made.node:
+        if node.name in shapes:
+            node.attr["shape"].shape.CopyFrom(shapes[node.name])
 
 
 def op_log(folder: Folder, caller: Optional[Caller], source: Any) -> None:

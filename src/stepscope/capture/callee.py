@@ -7,7 +7,7 @@ instruction; before, the instructions between the function and its call are coun
 
 import dis
 import sys
-from itertools import islice
+from itertools import islice, takewhile
 from types import CodeType
 from typing import Any, List, Optional
 
@@ -36,11 +36,7 @@ def called_by(code: CodeType, instruction: int) -> Optional[str]:
         return ENTER
     if not dis.opname[binary[instruction]].startswith(_CALLS):
         return None
-    before = []
-    for one in dis.get_instructions(code):
-        if one.offset > instruction:
-            break
-        before.append(one)
+    before = list(takewhile(lambda op: op.offset <= instruction, dis.get_instructions(code)))
     if not before or before[-1].offset != instruction:
         return None
     if before[-2:-1] and before[-2].opname == "LOAD_SPECIAL" and before[-2].argrepr.startswith(ENTER):

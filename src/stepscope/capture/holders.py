@@ -169,15 +169,15 @@ class Walk:
             return
         file = self._file(kind) if root is _LIBRARY else ""
         if file:
-            root, name, parts = (
-                Root(self._whose.of(file, kind.__module__)[1], file, None, 1),
-                kind.__name__,
-                1,
-            )
+            root = Root(self._whose.of(file, kind.__module__)[1], file, None, 1)
+            name, parts = kind.__name__, 1
+        self._queue_attributes(value, root, name, parts)
+
+    def _queue_attributes(self, value: Any, root: Root, name: str, parts: int) -> None:
         for attribute, one in _inside(value):
             if type(one) not in _ATOMS:
                 # What lies behind a name that is not told counts to the last one that is.
-                is_named = parts < MOST_PARTS and self._is_told(kind, attribute)
+                is_named = parts < MOST_PARTS and self._is_told(type(value), attribute)
                 path = f"{name}.{attribute}" if is_named else name
                 self._queue.append((one, root, path, parts + 1 if is_named else MOST_PARTS))
 

@@ -72,7 +72,7 @@ class Iterators:
         def __init__(self_: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
             if self._first and context.executing_eagerly():
                 # What is there now is not a thread of a pipeline: those come with their iterators.
-                self._recorder.own_threads = threads()
+                self._recorder.program.own_threads = threads()
             self._first = False
             init(self_, dataset, *args, **kwargs)
             if dataset is not None and context.executing_eagerly() and self._recorder.listening:
@@ -150,7 +150,7 @@ class Iterators:
             tracked = Tracked(self._made, iterator, self._sites.chain(dataset), role)
             weakref.finalize(iterator, self._by_id.pop, id(iterator), None).atexit = False
         except Exception as error:  # noqa: BLE001  a dataset of a kind nobody foresaw is still a dataset
-            self._recorder.failed("a chain of datasets", error)
+            self._recorder.output.failed("a chain of datasets", error)
             return
         self._made += 1
         self._tracked.append(tracked)

@@ -271,7 +271,7 @@ def _watch_compilation(recorder: Recorder) -> None:
 
     def heard(event: str, duration_secs: float, **more: Any) -> None:
         if "compile" in event and recorder.listening:
-            recorder.compiled += 1
+            recorder.program.compiled += 1
             if event.startswith("/jax/core/compile") and getattr(local, "compile_began_ns", None) is None:
                 local.compile_began_ns = clocks.time_ns() - int(duration_secs * 1e9)
 

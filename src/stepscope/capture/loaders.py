@@ -99,7 +99,7 @@ class Loaders:
             self._numbers[loader] = len(self._chains)
             self._chains.append(_chain(loader, self._places.get(loader, {})))
         # With an optimizer there, a step is what it does, and may take several batches.
-        if self._recorder.optimizes():
+        if self._recorder.program.optimizes():
             with contextlib.suppress(TypeError):  # as above
                 self._known = weakref.ref(iterator)
             return
@@ -117,7 +117,7 @@ class Loaders:
 
     def datasets(self, folder: Folder, now_ns: int) -> None:
         """Writes pipeline/datasets.json when there is another loader."""
-        if len(self._chains) > self._written and "tensorflow" not in self._recorder.frameworks:
+        if len(self._chains) > self._written and "tensorflow" not in self._recorder.program.frameworks:
             self._written = len(self._chains)
             rows = [{"iterator": number, "chain": chain} for number, chain in enumerate(self._chains)]
             folder.add_json("pipeline/datasets.json", "datasets", rows)

@@ -1,37 +1,35 @@
-"""What looks at the program beside its profiler: at the machine, at stacks, at the memory of variables."""
+"""What looks at the program beside its profiler: machine, stacks, memory, and what it does now."""
 
-from typing import Any, Callable, Dict, FrozenSet, Optional
+from functools import partial
+from typing import Any, Dict, FrozenSet, Optional
 
-from . import clocks
+from . import clocks, notes
+from .callers import Caller
 from .folder import Folder
+from .live import Live
 from .machine import Sampler, Shares
 from .memory import NAME as MEMORY
 from .memory import OF_DEVICES, MemoryWatch, of_devices
+from .output import Output
 from .plan import RecordingPlan
+from .ring import STEPS as KEPT_STEPS
+from .ring import Ring, StepTimes
 from .stacks import StackSampler
 
 _NO_ROOM = "make room on the disk"
 
 
 class Observers:
-    """Those that the plan wants. What goes wrong in one is stated as a problem, and costs no other.
+    """Those that the plan wants. What goes wrong in one is stated as a problem, and costs no other."""
 
-    cost: nanoseconds by piece, to which these add theirs. problem, failed: as those of Recorder.
-    """
-
-    def __init__(
-        self,
-        plan: RecordingPlan,
-        cost: Dict[str, int],
-        problem: Callable[[str, str, str], None],
-        failed: Callable[[str, BaseException], None],
-    ) -> None:
+    def __init__(self, plan: RecordingPlan, output: Output) -> None:
         self._plan = plan
-        self._cost, self._problem, self._failed = cost, problem, failed
+        self._output = output
         self._machine: Optional[Sampler] = None
         self._shares: Optional[Shares] = None
         self._stacks: Optional[StackSampler] = None
         self._memory: Optional[MemoryWatch] = None
+        self._live: Optional[Live] = None
 
     def start(self, folder: Folder, driver: int, loop: Optional[int]) -> None:
         """Begins to look at the machine; stacks are looked at after resume(). driver: the thread of the
@@ -73,14 +71,19 @@ class Observers:
                 self._memory = MemoryWatch(lambda values: folder.line(MEMORY, "memory", values))
             self._memory.look(steps)
         except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
-            self._failed("memory", error)
+            self._output.failed("memory", error)
         try:
             held = of_devices()
             if held is not None:
                 folder.add(OF_DEVICES, "device_memory", held)
         except Exception as error:  # noqa: BLE001  not every device of JAX can tell
-            self._failed("memory of devices", error)
-        self._cost["memory_ns"] = self._cost.get("memory_ns", 0) + clocks.perf_counter_ns() - begin
+            self._output.failed("memory of devices", error)
+        self._output.charge("memory_ns", begin)
+
+    def look_between(self, folder: Folder, steps: int) -> None:
+        """Looks at memory between two steps, until resume()."""
+        self.pause()
+        self.look_at_memory(folder, steps)
 
     def start_again(self) -> None:
         """Forgets what was seen: another loop turned out to be the steps."""
@@ -95,9 +98,9 @@ class Observers:
         """Ends but for looks at stacks, and says what they cost and what they could not write."""
         if self._machine is not None:
             self._machine.stop()
-            self._cost["machine_ns"] = self._machine.cost_ns
+            self._output.cost["machine_ns"] = self._machine.cost_ns
             if self._machine.failed:
-                self._problem("machine.ndjson ends early", self._machine.failed, _NO_ROOM)
+                self._output.problem("machine.ndjson ends early", self._machine.failed, _NO_ROOM)
             self._machine = None
         if self._stacks is not None:
             self._stacks.pause()
@@ -112,7 +115,39 @@ class Observers:
 
     def _tell_of_stacks(self, folder: Folder) -> None:
         if self._stacks is not None:
-            self._cost["stacks_ns"] = self._stacks.cost_ns
+            self._output.cost["stacks_ns"] = self._stacks.cost_ns
             folder.facts["stacks"] = self._stacks.told()
             if self._stacks.failed:
-                self._problem("stacks.ndjson ends early", self._stacks.failed, _NO_ROOM)
+                self._output.problem("stacks.ndjson ends early", self._stacks.failed, _NO_ROOM)
+
+    # --- while the program runs on -------------------------------------------------------------
+
+    @property
+    def is_live(self) -> bool:
+        """Whether steps are watched to the end of the program."""
+        return self._live is not None
+
+    def watch_live(self, folder: Folder, caller: Caller, driver: int) -> None:
+        """Watches steps to the end of the program, where the plan wants it."""
+        if not self._plan.live or self._live is not None:
+            return
+        ring = Ring(self._plan.ring or KEPT_STEPS, driver, caller.loop())
+        live = Live(folder, ring, caller.how, caller.name, driver, tell=partial(notes.kept, self._plan))
+        try:
+            live.start()
+        except Exception as error:  # noqa: BLE001  the program must go on
+            self._output.failed("what the program does now", error)
+            return
+        self._live = live
+
+    def step_ended(self, step: StepTimes) -> None:
+        """Tells of a step whoever looks while the program runs."""
+        if self._live is not None:
+            self._live.stepped(step)
+
+    def stop_live(self) -> None:
+        """Ends that, and says what could not be written."""
+        if self._live is not None:
+            self._live.stop()
+            if self._live.failed:
+                self._output.problem("live.json ends early", self._live.failed, _NO_ROOM)

@@ -229,8 +229,11 @@ class _Watched:
         return getattr(self.stepscope_original, name)
 
 
-def settle_devices() -> None:
-    """Waits until the devices have done what was asked of them, so that a recording holds whole steps."""
+def settle_devices(settle: Optional[Callable[[], Any]] = None) -> None:
+    """Waits until the devices have done what was asked of them, so that a recording holds whole steps.
+    settle: waits for what was called."""
+    if settle is not None:
+        settle()
     synchronize()
     tensorflow = sys.modules.get("tensorflow")
     eager = getattr(tensorflow, "executing_eagerly", None)

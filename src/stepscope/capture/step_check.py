@@ -1,5 +1,4 @@
 """Whether what was recorded turns out not to be the program's steps.
-from typing import Optional, Tuple
 
 A loop that sets up looks like training from within: 240 arrays, each made by two ops of JAX. It is over
 when a loop begins that calls what the program has compiled, or trains with Keras. So after a recording of a

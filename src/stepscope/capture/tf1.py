@@ -63,7 +63,7 @@ def watch(recorder: Recorder) -> None:
                 taken = tracer.taken()
                 if taken is not None and recorder.folder is not None:
                     tracer.save(recorder.folder, step, taken)
-                    recorder.metadata_saved = True
+                    recorder.course.metadata.saved = True
                 name = f"run({signature(fetches)[:80]})"
                 recorder.step(
                     WatchedCall("session_run", key, name, begin_ns, end_ns, source=self.graph, site=site)

@@ -49,7 +49,7 @@ def watch(recorder: Recorder) -> None:
         traced = _traces(self) != before
         compiled = getattr(self, "_jit_compile", False) and xla.is_new(self, args, kwds)
         if traced or compiled:
-            recorder.compiled += 1
+            recorder.program.compiled += 1
             by_value = None if traced else ()
             recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns, by_value)
         local.function = weakref.ref(self)

@@ -52,7 +52,7 @@ class _Optimizers:
             return __init__
 
         recorder.patches.wrap(optimizer, "__init__", make)
-        recorder.optimizes = lambda: bool(self._alive)
+        recorder.program.optimizes = lambda: bool(self._alive)
         classes = [optimizer]
         while classes:
             one = classes.pop()
@@ -96,7 +96,7 @@ class _Optimizers:
             return
         graphs = _compiled_graphs()
         if graphs != self._graphs:
-            self._recorder.compiled += self._graphs is not None
+            self._recorder.program.compiled += self._graphs is not None
             self._graphs = graphs
         self._recorder.step(
             WatchedCall(

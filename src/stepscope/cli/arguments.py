@@ -201,7 +201,7 @@ def add_price(parser: Parser) -> None:
         "--price",
         metavar="P",
         type=_price,
-        help="what time costs, such as 2.10/hx8: lost time in money a day",
+        help="price of time, such as 2.10/hx8; prints lost time as money per day",
     )
 
 

@@ -77,9 +77,22 @@ class Console(NamedTuple):
         return f"\x1b[{code}m{text}\x1b[0m" if self.err_color else text
 
     def say(self, text: str) -> None:
-        """A line of talk, on stderr. Where stderr takes nothing, nobody listens, and the work goes on."""
+        """A line of talk, on stderr, broken at blanks where a terminal ends; what is indented, as commands
+        are, stays whole. Where stderr takes nothing, nobody listens, and the work goes on."""
+        width = self.err_width
+        if width is not None and len(text) > width:
+            text = "\n".join(part for line in text.split("\n") for part in _broken(line, width))
         with contextlib.suppress(OSError, ValueError):
             self.err.write(escaped_lines(text, styles=self.err_color) + "\n")
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """A line of talk in lines of a terminal."""
+    from stepscope.presenters.cells import wrap
+
+    if len(line) <= width or line.startswith(" ") or "\x1b" in line:
+        return [line]
+    return wrap(line, width, cut=False)
 
 
 class _Stdout(io.FileIO):

@@ -22,12 +22,12 @@ from stepscope.cli.failure import tell_nothing
 from stepscope.errors import UsageError
 
 ABOUT = "the memory peak, what holds it, and what would lower it"
-EPILOG = """Reads which variables of the program held arrays (`stepscope record`), what allocators recorded
-(RunMetadata, XPlane, PyTorch's profile_memory), PyTorch's memory timelines, pprof's profiles of memory (JAX's
-device_memory_profile) and, where none of these was recorded, the buffers of the programs that XPlanes and
-dump folders of XLA keep. Derives from partition graphs how long each tensor had to live. Lines of the program
-come from its text, from an op log (in the folder of `stepscope record`, or a tfprof_log beside the
-recording), from PyTorch's stacks and from XLA's programs. Every block is a row of the table buffer:
+EPILOG = """Reads the variables that held arrays (`stepscope record`), what allocators recorded (RunMetadata,
+XPlane, PyTorch's profile_memory), PyTorch's memory timelines and pprof memory profiles (JAX's
+device_memory_profile). Without any of these, it reads the buffers of compiled programs from XPlanes and XLA
+dump folders. Tensor lifetimes are derived from partition graphs. Source lines come from the program itself,
+from an op log (in the folder of `stepscope record`, or a tfprof_log beside the recording), from PyTorch's
+stacks and from XLA's programs. Every block is a row of the table buffer:
 
   stepscope query PATH "SELECT op_name, bytes FROM buffer WHERE at_peak ORDER BY bytes DESC"
 

@@ -104,10 +104,11 @@ class Bar:
         share = min((self._console.width - _FIGURES) / (_WIDTH + _BAR), 1.0)
         name_room, bar_room = max(int(_WIDTH * share), 4), max(int(_BAR * share), 4)
         name = shorten_cells(plain(what), name_room)
-        seconds = time.monotonic() - self._since
-        parts = [_clock(seconds)]
+        now = time.monotonic()
+        seconds = now - self._since
+        parts = [_clock(now - self._begin)]
         if unit == "things":
-            parts = [f"{done}/{total}", *parts]
+            parts = [f"{done}/{total}", *parts] if total else parts
         elif unit == "bytes":
             per_second = done / seconds if seconds > 0 else 0.0
             parts = [f"{units.show(done, 'bytes')}/{units.show(total, 'bytes')}"] if total else []

@@ -160,7 +160,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         answer, text = (advice := model.advise()), advice.text
     else:
         answer = model.show(options.view, chosen)
-        remarks += report.advice(options.view, options.words, answer)
+        remarks += report.advice(options.words, answer)
         text = tfprof.report(chosen, answer)
     warnings = [*model.notes, *answer.warnings, *remarks]
     for warning in warnings:
@@ -305,16 +305,9 @@ def _model(
 ) -> TfprofModel:
     from stepscope.instruments.tfprof import TfprofModel
 
-    def only(name: str) -> ModelPlace | None:
-        return files[name][0] if name in files else None
-
     evidence = _evidence(options.paths, console, alone=len(files) == 1) if "traces" in files else None
-    return TfprofModel(
-        only("graph_path"),
-        files.get("run_meta_path", ()),
-        only("op_log_path"),
-        checkpoint=only("checkpoint_path"),
-        profile=only("profile_path"),
+    return TfprofModel.of_files(
+        files,
         evidence=evidence,
         log_first=log_first,
         own_flops=options.values.get("flops") == "own",

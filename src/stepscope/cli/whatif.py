@@ -17,15 +17,15 @@ from stepscope.cli.arguments import (
 from stepscope.cli.console import Console
 
 ABOUT = "how long a step would take without a cause, with a faster op, with more workers"
-_EPILOG = """The steps are replayed along who waits for whom: threads, streams, what launches and hands over
-work. What was hidden behind the part that goes comes out. Where a replay with nothing changed misses the
-recorded steps by more than 10 %, no prediction is made.
+_EPILOG = """Steps are replayed along their dependencies: threads, streams, launches and hand-overs of work.
+Work that the removed part had hidden becomes visible. If a replay without any change misses the recorded
+step times by more than 10 %, no prediction is made.
 
   stepscope whatif PATH --without python          no Python of the program's own between ops
   stepscope whatif PATH --op MatMul=0.5           ops of that type or name twice as fast
   stepscope whatif PATH --workers 8               8 threads for the stage that limits the input pipeline
 
---op can be given several times, and beside --without."""
+--op can be repeated, and combined with --without."""
 
 
 def parser() -> Parser:
@@ -43,7 +43,7 @@ def parser() -> Parser:
         metavar="NAME=PART",
         action="append",
         default=[],
-        help="part that is left of the time of an op",
+        help="fraction of an op's time that remains",
     )
     parser.add_argument(
         "--workers", metavar="N", type=count, help="threads of the stage that limits the input"

@@ -157,7 +157,7 @@ class BigQuery(Portable):
             rows = self._running.result(timeout=self._job_s, retry=limits()["retry"], job_retry=None)
             return rows.to_arrow(create_bqstorage_client=False)
 
-        return self._guarded(work, sql)
+        return self._guarded(work)
 
     def interrupt(self) -> None:
         """Cancels the job that runs."""
@@ -175,7 +175,7 @@ class BigQuery(Portable):
 
     def _has_others(self) -> bool:
         if self._others is None:
-            exported_runs = self._guarded(lambda: exported(self._client, self._dataset), EXPORTED)
+            exported_runs = self._guarded(lambda: exported(self._client, self._dataset))
             lacking = sorted(run for run, digest in self._runs.items() if exported_runs.get(run) != digest)
             if lacking:
                 old = lacking[0] in exported_runs
@@ -190,7 +190,7 @@ class BigQuery(Portable):
             self._others = bool(exported_runs.keys() - self._runs.keys())
         return self._others
 
-    def _guarded(self, work: Callable[[], T], sql: str) -> T:
+    def _guarded(self, work: Callable[[], T]) -> T:
         try:
             return work()
         except KeyboardInterrupt:

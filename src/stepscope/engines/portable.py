@@ -269,7 +269,7 @@ class Portable(ABC):
                 self.make(self.relations[name])
             self._made.add(name)
 
-    def refused(self, message: str, sql: str) -> StepscopeError:
+    def refused(self, message: str) -> StepscopeError:
         """The error for what the engine itself refused."""
         return self._doubt(self._refused(message, "mend the statement; `stepscope docs tables` lists tables"))
 

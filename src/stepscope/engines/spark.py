@@ -95,16 +95,16 @@ class Spark(Portable):
             least = [name for name in names if name not in relation.key]
             functions: Any = importlib.import_module("pyspark.sql.functions")
             frame = frame.groupBy(*relation.key).agg(*(functions.min(one).alias(one) for one in least))
-        self._guarded(lambda: frame.select(*names).createOrReplaceTempView(relation.name), relation.name)
+        self._guarded(lambda: frame.select(*names).createOrReplaceTempView(relation.name))
         self._cache(relation.name)
 
     def register_view(self, name: str, sql: str) -> None:
         """Makes a temporary view."""
         if self._small and self._alone:
-            self._guarded(lambda: self._computed_once(sql).createOrReplaceTempView(name), sql)
+            self._guarded(lambda: self._computed_once(sql).createOrReplaceTempView(name))
             self._cached.append(name)
             return
-        self._guarded(lambda: self.session.sql(sql).createOrReplaceTempView(name), sql)
+        self._guarded(lambda: self.session.sql(sql).createOrReplaceTempView(name))
         if self._small:
             self._cache(name)
 
@@ -120,7 +120,7 @@ class Spark(Portable):
 
     def run(self, sql: str) -> Any:
         """The rows of a SELECT."""
-        return self._guarded(lambda: self.session.sql(sql).toArrow(), sql)
+        return self._guarded(lambda: self.session.sql(sql).toArrow())
 
     def seal(self, paths: Sequence[str] = ()) -> None:
         """Statements name tables and views only; the size of the lake says how Spark is set up."""
@@ -159,7 +159,7 @@ class Spark(Portable):
             self.session.sql(f"CACHE LAZY TABLE `{name}`")
             self._cached.append(name)
 
-    def _guarded(self, work: Callable[[], T], sql: str) -> T:
+    def _guarded(self, work: Callable[[], T]) -> T:
         """Does what asks the cluster. Ctrl-C stops it there, too."""
         try:
             return work()
@@ -170,7 +170,7 @@ class Spark(Portable):
         except StepscopeError:
             raise
         except Exception as error:
-            raise self.refused(_message(error), sql) from error
+            raise self.refused(_message(error)) from error
 
 
 def _size(paths: Sequence[str]) -> int:

@@ -81,7 +81,7 @@ def write(
         known = 0
         for run_id, manifests in derived_tables.by_run(found.manifests).items():
             digest = derived_tables.digest(manifests)
-            run_markers = [one for one in markers if one[1] == run_id]
+            run_markers = [marker for marker in markers if marker[1] == run_id]
             begun = _marker_of(run_markers, digest)
             if begun is not None and begun[3]:
                 known += 1
@@ -89,7 +89,7 @@ def write(
             if progress is not None:
                 progress(run_id)
             number = _next(markers) if begun is None else begun[0]
-            before = any(one[0] < number for one in run_markers)
+            before = any(run_marker[0] < number for run_marker in run_markers)
             if begun is None:
                 markers.append(_tell(place, number, run_id, digest, whole=False))
             if before:
@@ -152,7 +152,7 @@ def _told(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
 
 
 def _next(markers: Sequence[tuple[int, str, str, bool]]) -> int:
-    return max((one[0] for one in markers), default=0) + 1
+    return max((marker[0] for marker in markers), default=0) + 1
 
 
 def _tell(place: _Place, number: int, run_id: str, digest: str, *, whole: bool) -> tuple[int, str, str, bool]:

@@ -98,8 +98,8 @@ class _ChromeFile:
     @cached_property
     def accelerators(self) -> list[str]:
         """Those that processes are named after."""
-        told = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
-        found = (_ACCELERATOR.fullmatch(_NUMBERED.sub(r"\1", name, count=1).strip()) for name in told)
+        names = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
+        found = (_ACCELERATOR.fullmatch(_NUMBERED.sub(r"\1", name, count=1).strip()) for name in names)
         return sorted({f"{one[1].upper()} {one[2]}" for one in found if one})
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
@@ -110,7 +110,7 @@ class _ChromeFile:
     def by_id(self) -> dict[str, Any]:
         """The properties of each accelerator, by its id as text."""
         devices = [one for one in self.properties if isinstance(one, dict)]
-        return {str(one.get("id")): one for one in reversed(devices)}
+        return {str(device.get("id")): device for device in reversed(devices)}
 
     def about(self, track: Track) -> dict[str, Any]:
         """What metadata says of the track's process."""

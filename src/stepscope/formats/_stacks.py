@@ -149,18 +149,12 @@ class StackRows:
         for one in look.threads:
             entry = one if isinstance(one, list) and 2 <= len(one) <= 4 else (None, None)
             thread, stack = _whole(entry[0]), self._stack.get(_whole(entry[1], -1))
-            if thread not in self._threads or stack is None:
+            if thread is None or thread not in self._threads or stack is None:
                 good = False
                 continue
             name, main = self._threads[thread]
             spent, waited = [*map(_whole, entry[2:]), None, None][:2]
-            looks, ran_before, waited_before = self._spent.get(thread, (-1, None, None))
-            self._spent[thread] = (self._looks, spent, waited)
-            cpu = queued = None
-            # They were spent between two moments, which are not quite where the time begins and ends.
-            if looks == self._looks - 1:
-                cpu = _between(ran_before, spent, end_ps - ts_ps)
-                queued = None if cpu is None else _between(waited_before, waited, end_ps - ts_ps - cpu)
+            cpu, queued = self._times_since(thread, spent, waited, end_ps - ts_ps)
             if self._is_untraced:
                 if main:
                     self._add_untraced(stack, end_ps - ts_ps, cpu, queued)
@@ -179,6 +173,19 @@ class StackRows:
                 }
             )
         self.odd += not good
+
+    def _times_since(
+        self, thread: int, spent: int | None, waited: int | None, most_ps: int
+    ) -> tuple[int | None, int | None]:
+        """Time that a thread had a core, and waited for one, since the look before, in picoseconds, at
+        most most_ps. None where that is not known."""
+        looks, ran_before, waited_before = self._spent.get(thread, (-1, None, None))
+        self._spent[thread] = (self._looks, spent, waited)
+        if looks != self._looks - 1:
+            return None, None
+        # They were spent between two moments, which are not quite where the time begins and ends.
+        cpu = _between(ran_before, spent, most_ps)
+        return cpu, None if cpu is None else _between(waited_before, waited, most_ps - cpu)
 
     def _add_untraced(self, stack: int, weight_ps: int, cpu_ps: int | None, queued_ps: int | None) -> None:
         row = self.untraced.setdefault(

@@ -58,7 +58,7 @@ class _ProfiledProcess(NamedTuple):
             return (name, *place, {**args, **placed, "stream": queue})
         if group == "memory_copy":
             ends = (_handle(member(row, "dst_agent_id")), _handle(member(row, "src_agent_id")))
-            gpu = next((self.gpus[one] for one in ends if one in self.gpus), 0)
+            gpu = next((self.gpus[end] for end in ends if end in self.gpus), 0)
             *place, placed = on_copies(events, gpu)
             return (f"Memcpy {name}".strip(), *place, {**args, **placed, "bytes": member(row, "bytes")})
         thread = member(row, "thread_id")
@@ -93,13 +93,13 @@ def _spans(process: Any, events: Events) -> Iterator[Span]:
 def _kernel_names(symbols: Sequence[Any]) -> dict[Any, str]:
     """Names of kernels as people write them, by their ids."""
     return {
-        member(one, "kernel_id"): str(
-            member(one, "formatted_kernel_name")
-            or member(one, "demangled_kernel_name")
-            or member(one, "kernel_name")
+        member(symbol, "kernel_id"): str(
+            member(symbol, "formatted_kernel_name")
+            or member(symbol, "demangled_kernel_name")
+            or member(symbol, "kernel_name")
         )
-        for one in symbols
-        if isinstance(member(one, "kernel_id"), int)
+        for symbol in symbols
+        if isinstance(member(symbol, "kernel_id"), int)
     }
 
 

@@ -251,7 +251,7 @@ class Result:
         remarks = [self._more(len(head))]
         if shown.columns_left_out:
             remarks.append(f"{units.count(shown.columns_left_out, 'column')} found no room")
-        remarks = [one for one in remarks if one]
+        remarks = [remark for remark in remarks if remark]
         return out.getvalue() + (f"({'; '.join(remarks)})\n" if remarks else "")
 
     def _more(self, shown: int) -> str:

@@ -40,29 +40,19 @@ def tfprof(
     found = under(named) if named else ModelFiles()
     evidence = _evidence(traces)
 
-    def one(given: Path | None, name: str) -> ModelPlace | None:
-        return found.one(name) if given is None else place_of(name, fspath(given))
-
-    steps = [ModelPlace.of_file(fspath(path)) for path in run_metadata] or found.files.get(
-        "run_meta_path", []
-    )
-    files = (
-        one(graph, "graph_path"),
-        one(op_log, "op_log_path"),
-        one(checkpoint, "checkpoint_path"),
-        one(profile, "profile_path"),
-    )
-    if not steps and files == (None,) * 4 and evidence is None:
+    files = {name: places for name, places in found.files.items() if name != TRACES and places}
+    given = {
+        "graph_path": graph,
+        "op_log_path": op_log,
+        "checkpoint_path": checkpoint,
+        "profile_path": profile,
+    }
+    files |= {name: [place_of(name, fspath(path))] for name, path in given.items() if path is not None}
+    if run_metadata:
+        files["run_meta_path"] = [ModelPlace.of_file(fspath(path)) for path in run_metadata]
+    if not files and evidence is None:
         raise _nothing_to_read(found.one(TRACES), len(paths))
-    model = TfprofModel(
-        files[0],
-        steps,
-        files[1],
-        checkpoint=files[2],
-        profile=files[3],
-        evidence=evidence,
-        own_flops=own_flops,
-    )
+    model = TfprofModel.of_files(files, evidence=evidence, own_flops=own_flops)
     model.notes[:0] = [*found.odd, *found.chosen.values(), *found.passed]
     return TfprofProfile(model)
 

@@ -30,17 +30,17 @@ def of_report(report: Report, whole: str = "") -> str:
     """The sentences, a mean step in colour and the first findings; or else the first rows that there are.
     whole: what to call for the page."""
     every = [part for section in report.sections for part in section.walk()]
-    splits = [one for part in every for one in part.splits]
+    splits = [split for part in every for split in part.splits]
     tables = [part for part in every if part.table is not None and part.table.rows]
     return _block(
         f"<b>{_text(report.title)}</b>",
         *(f"<div>{_text(line)}</div>" for line in report.headline),
-        *(_bar(one) for one in splits[:1]),
+        *(_bar(split) for split in splits[:1]),
         *_findings(report.findings),
         *(
             ()
             if splits or report.findings
-            else (_table(one.title, one.table) for one in tables[:1] if one.table)
+            else (_table(table.title, table.table) for table in tables[:1] if table.table)
         ),
         _whole(whole),
     )
@@ -75,11 +75,12 @@ def _table(title: str, table: Table) -> str:
 
 
 def _findings(findings: Sequence[ReportFinding], most: int = _MOST_FINDINGS) -> Iterator[str]:
-    for one in findings[:most]:
-        tone = SEVERITIES.get(one.severity, "inherit")
+    for finding in findings[:most]:
+        tone = SEVERITIES.get(finding.severity, "inherit")
         yield (
-            f'<div style="margin-top:4px"><b style="color:{tone}">{_text(one.severity)}</b> '
-            f"<b>{_text(one.title.rstrip('.'))}.</b> {_text(one.impact)}<br>→ {_text(one.action)}</div>"
+            f'<div style="margin-top:4px"><b style="color:{tone}">{_text(finding.severity)}</b> '
+            f"<b>{_text(finding.title.rstrip('.'))}.</b> {_text(finding.impact)}<br>"
+            f"→ {_text(finding.action)}</div>"
         )
     if len(findings) > most:
         yield f"<div>{units.count(len(findings) - most, 'more finding')}</div>"
@@ -88,14 +89,13 @@ def _findings(findings: Sequence[ReportFinding], most: int = _MOST_FINDINGS) -> 
 def _bar(split: Split) -> str:
     """A mean step by what its time goes to, in the colours of the page."""
     parts = "".join(
-        f'<span style="display:inline-block;height:12px;width:{100 * one.share:.1f}%;'
-        f'background:{_COLOURS.get(one.label, _OTHER)}"></span>'
-        for one in split.shares
+        f'<span style="display:inline-block;height:12px;width:{100 * share.share:.1f}%;'
+        f'background:{_COLOURS.get(share.label, _OTHER)}"></span>'
+        for share in split.shares
     )
-    told = ", ".join(f"{one.label} {units.show(one.share, 'ratio')}" for one in split.shares)
-    return (
-        f'<div style="line-height:0;margin-top:6px">{parts}</div><div>{_text(f"{split.long}: {told}")}</div>'
-    )
+    shares = ", ".join(f"{part.label} {units.show(part.share, 'ratio')}" for part in split.shares)
+    text = _text(f"{split.long}: {shares}")
+    return f'<div style="line-height:0;margin-top:6px">{parts}</div><div>{text}</div>'
 
 
 def _whole(call: str) -> str:

@@ -25,10 +25,16 @@ def cells(text: str) -> int:
     return width if width >= 0 else sum(max(wcwidth(one), 0) for one in text)
 
 
+_CALLS = ("StatefulPartitionedCall/", "PartitionedCall/")
+"""What TensorFlow puts before the names of all ops of a function, and so tells none from another."""
+
+
 def shorten_cells(text: str, most: int) -> str:
-    """`text` cut in the middle to `most` columns."""
+    """`text` cut in the middle to `most` columns. The calls around an op give way before its name does."""
     if cells(text) <= most:
         return text
+    if text.startswith(_CALLS):
+        return shorten_cells("…/" + text.partition("/")[2], most)
     length = most
     while length > 0 and cells(cut := shorten(text, length)) > most:
         length -= 1

@@ -111,9 +111,24 @@ class _Columns:
 
 
 def _label(table: Table, chart: Chart | None) -> int:
-    """The column that names what a chart shows."""
+    """The column that names what a chart shows, else the first text that tells rows apart, where no number
+    comes before it."""
     names = [column.name for column in table.columns]
-    return names.index(chart.x) if chart is not None and chart.x in names else 0
+    if chart is not None and chart.x in names:
+        return names.index(chart.x)
+    first = next((i for i in range(len(names)) if _tells(table, i)), 0)
+    return first if table.columns[first].unit == "text" else 0
+
+
+def _tells(table: Table, i: int) -> bool:
+    """Whether a column tells rows apart: a text that is the same in every row does not, but a line is
+    nothing without its file."""
+    column = table.columns[i]
+    return (
+        column.unit not in ("text", "bool")
+        or column.name == "file"
+        or len({row[i] for row in table.rows}) > 1
+    )
 
 
 def _widen(widths: list[int], natural: Sequence[int], kept: Sequence[int], spare: int) -> int:
@@ -140,13 +155,7 @@ def _shown_columns(
         return 1 if drawn else 2 if column.unit == "ratio" else 3
 
     columns = range(len(table.columns))
-    tells = [
-        i
-        for i in columns
-        if i == label
-        or table.columns[i].unit not in ("text", "bool")
-        or len({row[i] for row in table.rows}) > 1
-    ]
+    tells = [i for i in columns if i == label or _tells(table, i)]
     kept: list[int] = []
     for i in sorted(tells, key=rank):
         longer = max(name - widths[label], 0) if chart is not None and rank(i) == 3 else 0

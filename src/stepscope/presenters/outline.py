@@ -14,6 +14,8 @@ _NARROWEST = 20
 """Cells that the text of a change keeps; columns of numbers give way to it."""
 _SHORTEST = 4
 """Cells of a name that stay, however deep it lies."""
+_NARROWEST_NAME = 16
+"""Cells of a name with what is drawn before it, whatever else there is."""
 _HEADING = 14
 """Cells of a heading."""
 
@@ -52,24 +54,45 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     ]
     head = ["", *(shorten_cells(plain(column.title), _HEADING) for column in tree.columns), ""]
     right = [False, *(column.unit not in ("text", "bool") for column in tree.columns), False]
-    widths = Grid.fitting([head, *rows], right).widths
-    kept = _shown_columns(rows, widths, room)
-    head, *rows = [[row[i] for i in kept] for row in [head, *rows]]
-    right = [right[i] for i in kept]
-    if sum(widths[i] + 2 for i in kept) - 2 > room and not right[-2]:
-        # A mark behind the text of its row takes less room than one in a column.
-        head, *rows = [[*row[:-2], "  ".join(filter(None, row[-2:]))] for row in [head, *rows]]
-        right = right[:-1]
-    widths = Grid.fitting([head, *rows], right).widths
-    widths[0] = max(min(widths[0], room - sum(w + 2 for w in widths[1:])), 16)
+    (head, *rows), right = _fitted([head, *rows], right, room)
+    marked = [row[-1] for node, row in zip(tree.nodes, rows, strict=True) if node.mark]
+    widths = _tree_widths(Grid.fitting([head, *rows], right).widths, right, room, marked)
+    head, *rows = [row[: len(widths)] for row in [head, *rows]]
+    right = right[: len(widths)]
     grid = Grid(widths, right)
     for row, before, node in zip(rows, branches(tree.nodes), tree.nodes, strict=True):
         row[0] = before + _name_in(node, max(widths[0] - cells(before), _SHORTEST))
+        if not right[-1]:
+            row[-1] = shorten_cells(row[-1], widths[-1])
     lines = [paint("dim", shorten_cells(grid.row(head), room))]
     for node, row in zip(tree.nodes, rows, strict=True):
         line = shorten_cells(grid.row(row), room)
         lines.append(paint("high", line) if node.mark else line)
     return lines
+
+
+def _tree_widths(widths: Sequence[int], right: Sequence[bool], room: int, marked: Sequence[str]) -> list[int]:
+    """The widths of the columns in a room. What stands beside a row gives way, unless a mark does, before
+    names have less than half of the room, and is left out where too little of it would stay."""
+    name, *numbers, beside = widths if not right[-1] else [*widths, 0]
+    taken = sum(width + 2 for width in numbers)
+    marks = max(map(cells, marked), default=0)
+    left = room - taken - max(min(name, room // 2), _NARROWEST_NAME) - 2
+    kept = min(beside, max(left, marks)) if marks or left >= 2 * _SHORTEST else 0
+    name = max(min(name, room - taken - (kept + 2 if kept else 0)), _NARROWEST_NAME)
+    return [name, *numbers, kept] if kept else [name, *numbers]
+
+
+def _fitted(table: list[list[str]], right: list[bool], room: int) -> tuple[list[list[str]], list[bool]]:
+    """Heading and rows without the columns that find no room, and which columns are aligned right."""
+    widths = Grid.fitting(table, right).widths
+    kept = _shown_columns(table[1:], widths, room)
+    table = [[row[i] for i in kept] for row in table]
+    right = [right[i] for i in kept]
+    if sum(widths[i] + 2 for i in kept) - 2 > room and not right[-2]:
+        # A mark behind the text of its row takes less room than one in a column.
+        return [[*row[:-2], "  ".join(filter(None, row[-2:]))] for row in table], right[:-1]
+    return table, right
 
 
 def _name(node: TreeNode) -> str:

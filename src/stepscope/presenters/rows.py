@@ -197,7 +197,10 @@ def _widths(
     widths = [max([cells(title), *(cells(row[i]) for row in rows)]) for i, title in enumerate(titles)]
     if room is None:
         return widths
-    return fit(widths, room, [width if right[i] else _NARROWEST for i, width in enumerate(widths)])
+    # The first says what a row is about: the last columns give way to it.
+    first = max(room // 4, _NARROWEST)
+    least = [width if right[i] else _NARROWEST if i else first for i, width in enumerate(widths)]
+    return fit(widths, room, least)
 
 
 def to_markdown(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:

@@ -55,11 +55,12 @@ def sentence(found: Sequence[LivePart]) -> str:
     if most is None or most.label == "unknown":
         return ""
     part = f"{100 * most.share:.0f} % of the last 10 s"
-    text = (
-        f"calls of the framework take {part}"
-        if most.label in _FRAMEWORK
-        else LOOKS[most.label].takes.format(part=part)
-    )
+    if most.label in _FRAMEWORK:
+        text = f"calls of the framework take {part}"
+    elif most.label == "copy":  # the call that fetches a result waits for it first
+        text = f"copying data, or waiting for what computes it, takes {part}"
+    else:
+        text = LOOKS[most.label].takes.format(part=part)
     where = f", in {most.place}" if most.place else ""
     return f"{text[:1].upper()}{text[1:]}{where}."
 

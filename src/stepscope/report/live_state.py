@@ -55,8 +55,8 @@ def state(record: Mapping[str, Any] | None, running: bool, now_unix_ns: int, fol
     """What live.json says; record: None before there is one. running: whether the program runs on. folder: of
     the recording."""
     if record is None:
-        there = running or not folder or Path(folder).is_dir()
-        return LiveState(NOT_YET if there else f"There is no folder {folder} yet. {NOT_YET}")
+        is_there = running or not folder or Path(folder).is_dir()
+        return LiveState(NOT_YET if is_there else f"There is no folder {folder} yet. {NOT_YET}")
     recent = tuple(_sizes(record, "recent_ns"))
     parts = live_parts.parts(record)
     return LiveState(

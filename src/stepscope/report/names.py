@@ -37,17 +37,17 @@ def told_apart(names: Sequence[str]) -> list[str]:
 
 def endings(paths: Iterable[str]) -> dict[str, str]:
     """The end of each path, as long as it takes to tell it from the others."""
-    told: dict[str, str] = {}
+    short_names: dict[str, str] = {}
     left = {path: PurePath(path).parts or (path,) for path in paths}
     length = 1
     while left:
         ends = {path: str(PurePath(*parts[-length:])) for path, parts in left.items()}
         shared = Counter(ends.values())
         done = {path for path, end in ends.items() if shared[end] == 1 or length >= len(left[path])}
-        told |= {path: ends[path] for path in done}
+        short_names |= {path: ends[path] for path in done}
         left = {path: parts for path, parts in left.items() if path not in done}
         length += 1
-    return told
+    return short_names
 
 
 def unit_of(judgement: Judgement) -> str:

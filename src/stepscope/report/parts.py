@@ -212,12 +212,12 @@ class ReportFinding:
     def cases(self) -> Table:
         """The evidence without the severity of its rows, where that is the finding's."""
         columns, rows = self.evidence.columns, self.evidence.rows
-        told = {
+        severities = {
             at
             for at, column in enumerate(columns)
             if column.name == "severity" and all(row[at] == self.severity for row in rows)
         }
-        kept = [at for at in range(len(columns)) if at not in told]
+        kept = [at for at in range(len(columns)) if at not in severities]
         short = tuple(tuple(row[at] for at in kept) for row in rows)
         return Table(tuple(columns[at] for at in kept), short, self.evidence.total)
 

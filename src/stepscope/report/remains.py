@@ -63,11 +63,13 @@ def remains(judgement: Judgement) -> Remains:
     if nothing_goes or any("left" in laws.weakens(law.law) for law in judgement.broken):
         return Remains()
     saved = _saved(judgement)
-    low, high = told_range(judgement.low_ps, judgement.high_ps)
+    # What has to be done in another way may take as long.
+    high_ps = max(judgement.mean_ps, judgement.left_ps) if is_replaced(judgement) else judgement.high_ps
+    low, high = told_range(judgement.low_ps, high_ps)
     if low is not None:
         return Remains(judgement.left_ps, low, high, *saved)
-    if judgement.high_ps <= (1 - _SAYS) * judgement.mean_ps:
-        return Remains(None, None, judgement.high_ps, *saved)
+    if high_ps <= (1 - _SAYS) * judgement.mean_ps:
+        return Remains(None, None, high_ps, *saved)
     least_ps = judgement.low_ps if judgement.low_ps >= _SAYS * judgement.mean_ps else None
     return Remains(None, least_ps, None, *saved)
 
@@ -81,7 +83,10 @@ def _saved(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
         judgement.untraced_ps, judgement.left_ps, judgement.low_ps, judgement.high_ps
     )
     low, high = told_range(*bounds)
-    return (None, None, None) if low is None or saved_ps <= 0 else (saved_ps, low, high)
+    if low is None or saved_ps <= 0:
+        return None, None, None
+    # What replaces it may take as long.
+    return saved_ps, 0 if is_replaced(judgement) else low, high
 
 
 def is_replaced(judgement: Judgement) -> bool:
@@ -121,8 +126,8 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
 def shorter(known: Remains, bounds: bool = False) -> str:
     """By how much a step is shorter. known: with that. bounds: say between which bounds."""
     assert known.saved_ps is not None
-    said = f"about {units.show(known.saved_ps, 'ps')}"
-    if bounds:
+    said = f"{'' if known.saved_low_ps else 'up to '}about {units.show(known.saved_ps, 'ps')}"
+    if bounds and known.saved_low_ps:
         said += between(known.saved_low_ps, known.saved_high_ps)
     at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
     return f"{said} shorter{at_most}"

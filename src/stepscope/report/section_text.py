@@ -13,7 +13,7 @@ from stepscope.report.parts import Rows
 def answer(name: str, rows_of: Mapping[str, Rows]) -> list[str]:
     """What stands before the table of an analysis; empty where its rows speak for themselves."""
     sentences = _SENTENCES.get(name)
-    return list(sentences(rows_of)) if sentences else []
+    return list(sentences(rows_of)) if sentences and rows_of[name] else []
 
 
 def _recorded(rows_of: Mapping[str, Rows]) -> Iterable[str]:

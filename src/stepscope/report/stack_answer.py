@@ -75,12 +75,17 @@ def sentences(seen: Seen, what: str, folder: str | None) -> Iterator[str]:
     every = units.count(len(doing), "thread")
     yield f"{what[:1].upper()}{what[1:]}: {running} of {every} {units.agree(running, 'runs', 'run')}."
     main = min(task.tid for task, _ in doing)
-    told = [one for one in doing if one[1].at or one[0].tid == main]
-    told.sort(key=lambda one: (one[0].tid != main, one[1].does != "runs", one[0].tid))
-    for task, one in told[:_MOST]:
+    known = [one for one in doing if one[1].at or one[0].tid == main]
+    known.sort(key=lambda one: (one[0].tid != main, one[1].does != "runs", one[0].tid))
+    for task, one in known[:_MOST]:
         name = "The main thread" if task.tid == main else f"Thread {task.tid} {task.name}"
         yield f"{name} {one.does}{one.at and f' in {one.at}'}{one.inside and f', inside {one.inside}'}."
-    rest = Counter(one.does for _, one in [*told[_MOST:], *(one for one in doing if one not in told)])
+    yield from _others([*known[_MOST:], *(one for one in doing if one not in known)])
+
+
+def _others(doing: Sequence[tuple[kernel.Task, ThreadDoing]]) -> Iterator[str]:
+    """How many of the other threads do what."""
+    rest = Counter(one.does for _, one in doing)
     if rest:
         ways = ", ".join(f"{many} {_plural(does, many)}" for does, many in rest.most_common())
         yield f"Of the other threads {ways}."
@@ -94,13 +99,15 @@ def _plural(does: str, many: int) -> str:
 
 def doing_of(task: kernel.Task, frames: Sequence[StackFrame], folder: str | None) -> ThreadDoing:
     """What a thread does that has these frames, the innermost first."""
-    own = next((k for k, frame in enumerate(frames) if _is_program(frame, folder)), None)
+    innermost = next((k for k, frame in enumerate(frames) if _is_program(frame, folder)), None)
     at = ""
-    if own is not None:
-        frame = frames[own]
+    if innermost is not None:
+        frame = frames[innermost]
         shown = place(frame.file or "", folder)[1]
         at = f"{shown}{'' if frame.line is None else f':{frame.line}'} `{frame.function}`"
-    return ThreadDoing(_does(task, frames), at, _inside(frames[:own] if own is not None else frames[:0]))
+    return ThreadDoing(
+        _does(task, frames), at, _inside(frames[:innermost] if innermost is not None else frames[:0])
+    )
 
 
 def _is_program(frame: StackFrame, folder: str | None) -> bool:
@@ -170,8 +177,8 @@ def _program_lines(found: Sampled) -> list[tuple[str | None, Counter[str], int]]
             frames[line["frame"]] = at if line["code"] == "program" and line["line"] else ""
         elif "stack" in line:
             stacks[line["stack"]] = line["in"], line["frame"]
-            own = frames[line["frame"]]
-            places[line["stack"]] = own or ("" if line["in"] is None else places[line["in"]])
+            frame_of_line = frames[line["frame"]]
+            places[line["stack"]] = frame_of_line or ("" if line["in"] is None else places[line["in"]])
         elif "name" in line:
             names[line["thread"]] = line["name"]
         for thread, stack in line.get("on", ()):

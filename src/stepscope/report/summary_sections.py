@@ -125,8 +125,8 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
     chart = None
     if entry.chart is not None:
         kind = cast("Literal['bar', 'stacked_bar', 'line', 'strip']", entry.chart.kind)
-        there = {column.name for column in table.columns}
-        chart = Chart(kind, entry.chart.x, tuple(y for y in entry.chart.y if y in there), entry.title)
+        names = {column.name for column in table.columns}
+        chart = Chart(kind, entry.chart.x, tuple(y for y in entry.chart.y if y in names), entry.title)
     rows = _best(table, most) if entry.name in ("op_types", "ops") else table.rows[:most]
     if chart is not None and chart.kind in ("line", "strip") and len(rows) < 2:
         chart = None  # a curve of one dot shows nothing that the table does not

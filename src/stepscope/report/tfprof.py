@@ -64,7 +64,7 @@ def _value(word: str, figure: float) -> int:
     return round(figure * _PS_PER_MICRO) if _unit(word) == "ps" else round(figure)
 
 
-def advice(view: str, words: dict[str, str], answer: ViewOutput) -> list[str]:
+def advice(words: dict[str, str], answer: ViewOutput) -> list[str]:
     """What to know about options that TensorFlow takes without a word and that do not do what they seem to.
 
     words: the options as they were typed.

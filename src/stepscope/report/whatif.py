@@ -108,7 +108,7 @@ def _limits(change: DurationChange, judged: Sequence[Judgement]) -> Judgement | 
 
 def _of_judgement(judgement: Judgement) -> Iterator[str]:
     what = (
-        f"the ops that stand out, {shortened(judgement.op_type)},"
+        f"the ops that stand out, {shortened(judgement.op_type)}"
         if judgement.op_type and judgement.cause == "compute"
         else judgement.cause
     )

@@ -18,7 +18,6 @@ from stepscope.server.catalog import FORMAT
 from stepscope.server.replies import Refused
 
 if TYPE_CHECKING:
-    from stepscope.instruments.tfprof import ModelFile
     from stepscope.session.trace import OpenTrace
 
 KEYS = ("view", "options")
@@ -44,18 +43,7 @@ def read(trace: OpenTrace) -> tfprof.TfprofModel:
             seen="no graph, RunMetadata, checkpoint or profile, and no slice that is an op",
             todo="serve a folder that holds the graph or a recording of its steps",
         )
-
-    def only(name: str) -> ModelFile | None:
-        return named[name][0] if name in named else None
-
-    return tfprof.TfprofModel(
-        only("graph_path"),
-        named.get("run_meta_path", ()),
-        only("op_log_path"),
-        checkpoint=only("checkpoint_path"),
-        profile=only("profile_path"),
-        evidence=found_evidence,
-    )
+    return tfprof.TfprofModel.of_files(named, evidence=found_evidence)
 
 
 def about(model: tfprof.TfprofModel) -> dict[str, Any]:
@@ -94,7 +82,7 @@ def answer(model: tfprof.TfprofModel, given: dict[str, Any]) -> dict[str, Any]:
     rows, _ = model.outline(view, chosen)
     go_on()
     root = tree(rows[:MOST_LINES], tuple(chosen.select), 10**6 if model.of_trace else 1)
-    built = report.build(view, root, [*output.warnings, *report.advice(view, words, output)])
+    built = report.build(view, root, [*output.warnings, *report.advice(words, output)])
     go_on()
     text = output.text
     return {

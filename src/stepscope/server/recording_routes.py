@@ -44,8 +44,8 @@ async def news(page: OpenPage, request: Request) -> Response:
 
 async def live(page: OpenPage, request: Request) -> Response:
     """The programs that run, as they are now; whether that is all there is to see."""
-    told = {"waits": False, "jobs": []} if page.jobs is None else await asyncio.to_thread(page.jobs.told)
-    return Json({"format": 1, **told})
+    work = {"waits": False, "jobs": []} if page.jobs is None else await asyncio.to_thread(page.jobs.told)
+    return Json({"format": 1, **work})
 
 
 async def reload(page: OpenPage, request: Request) -> Response:

@@ -65,5 +65,5 @@ def _may_be_recording(entry: Path) -> bool:
             seen = head.peek(stream)
     except OSError:
         return False
-    is_archive = head.is_zip(seen.head) or head.is_tar(seen.head)
+    is_archive = (head.is_zip(seen.head) or head.is_tar(seen.head)) and not head.is_known_archive(entry.name)
     return is_archive or formats.recognise(seen.head, packless(entry.name)) is not None

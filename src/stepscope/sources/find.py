@@ -74,14 +74,14 @@ def find(
         (file, _look(file, formats, spool, memory or NoMemory(), remembered or NoMemory()))
         for file in _reported(once(_reported(files, looking)), looking)
     ]
-    homes = capture_folder.outer(
-        sorted(
-            str(home_of(file, item))
-            for file, found in looked
-            for item in found.items
-            if item.decoder and formats.traits(item.decoder).kind == capture_folder.KIND
-        )
+    homes = sorted(
+        str(home_of(file, item))
+        for file, found in looked
+        for item in found.items
+        if item.decoder and formats.traits(item.decoder).kind == capture_folder.KIND
     )
+    if len(homes) > 1:
+        homes = capture_folder.outer(homes)
     gathered = _Gathered(formats, run, host)
     for file, found in looked:
         gathered.add(file, found, homes, seen)
@@ -155,10 +155,15 @@ class _Gathered:
         """The sources to read: of each recording that a folder has in several forms, one."""
         by_folder: dict[str, list[Source]] = defaultdict(list)
         sources = capture_folder.joined(self.sources, self.pieces, homes) if homes else self.sources
-        for source, folder in dump_folder.joined(sources, frozenset(self.explicit)):
+        if any(source.traits.kind == dump_folder.KIND for source, _ in sources):
+            sources = dump_folder.joined(sources, frozenset(self.explicit))
+        for source, folder in sources:
             by_folder[folder].append(source)
         result: list[Source] = []
         for _, members in sorted(by_folder.items()):
+            if len(members) == 1:
+                result += members
+                continue
             ordered = sorted(members, key=lambda one: one.path)
             kept, left_out = choose(ordered, frozenset(self.explicit), self.formats.twins())
             result.extend(kept)

@@ -155,6 +155,7 @@ _SUFFIXES = (
     (_PAGES, _PAGE),
     ((".h5", ".keras"), _KERAS),
     ((".npz", ".npy"), "array file"),
+    ((".pt", ".pth"), "PyTorch checkpoint"),
 )
 INSTEAD = {
     _HLO: "give the whole dump folder, the one that --xla_dump_to named: this file holds no program that can "
@@ -198,6 +199,11 @@ def _undecoded_format(head: bytes) -> str | None:
 def is_code(name: str) -> bool:
     """Whether a file is the text of a program, by its name."""
     return name.lower().endswith(_CODE)
+
+
+def is_known_archive(name: str) -> bool:
+    """Whether the name of an archive says that it holds something else than recordings, as a model."""
+    return any(name.lower().endswith(endings) for endings, _ in _SUFFIXES)
 
 
 def kind(head: bytes, name: str) -> str:

@@ -39,6 +39,11 @@ export class Lay {
   /** The same, those that overlap as one. */
   readonly stretches: Stretch[];
   readonly bands: Band[];
+  /** Whether not all of them are shown at first. */
+  readonly apart: boolean;
+  /** What is taken off the times of each recording where all begin together: their first steps then lie at
+   * one place, behind the longest that comes before them. */
+  readonly shifts: number[];
   private readonly placed: Band[];
   private readonly full: number;
   private readonly recordingOf: (number | null)[];
@@ -70,9 +75,16 @@ export class Lay {
         };
       })
       .sort((a, b) => a.from - b.from);
+    this.apart = this.isApart();
+    const leads = this.recordings.map((one, i) => {
+      const first = this.bands.find((band) => band.recording === i);
+      return first ? first.from - one.from : 0;
+    });
+    const longest = leads.reduce((most, one) => Math.max(most, one), 0);
+    this.shifts = this.recordings.map((one, i) => (leads[i] ? one.from + leads[i] - longest : one.from));
     this.placed = this.bands
       .map((band) => {
-        const by = this.recordings[band.recording ?? -1]?.from ?? 0;
+        const by = this.shifts[band.recording ?? -1] ?? 0;
         return { ...band, from: band.from - by, to: band.to - by };
       })
       .sort((a, b) => a.from - b.from);
@@ -91,7 +103,7 @@ export class Lay {
   /** What is taken off the times of a track. */
   shiftOf = (track: number | null): number => {
     const recording = this.together && track !== null ? this.recording(track) : null;
-    return recording === null ? 0 : this.recordings[recording]!.from;
+    return recording === null ? 0 : this.shifts[recording]!;
   };
 
   /** A moment of a track on the axis. */
@@ -100,7 +112,9 @@ export class Lay {
   }
 
   length = (): number =>
-    this.together ? this.recordings.reduce((most, one) => Math.max(most, one.to - one.from), 1) : this.full;
+    this.together
+      ? this.recordings.reduce((most, one, i) => Math.max(most, one.to - this.shifts[i]!), 1)
+      : this.full;
 
   /** The recording of a track; null where it is not known. */
   recording(track: number): number | null {
@@ -111,9 +125,12 @@ export class Lay {
     return this.together ? this.placed : this.bands;
   }
 
-  /** Whether recordings lie so far from each other that they would be slivers on one axis. */
-  get apart(): boolean {
-    return this.stretches.length > 1 && covered(this.stretches, this.full) < FULL;
+  /** Whether recordings lie so far from each other that their steps would be slivers on one axis. */
+  private isApart(): boolean {
+    const steps = groupsOf(this.bands, (band) => band.recording);
+    const seen = this.recordings.map((one, i) => ({ ...one, ...extentOf(steps.get(i) ?? [one]) }));
+    const all = extentOf(seen);
+    return this.stretches.length > 1 && covered(stretchesOf(seen), all.to - all.from) < FULL;
   }
 
   /** What is seen first: the steps, with a little room at both ends; without steps all. Recordings of
@@ -125,12 +142,17 @@ export class Lay {
       : { from: -Infinity, to: Infinity };
     const bands = this.steps().filter((band) => inside(band, within));
     if (!bands.length) return apart ? within : { from: 0, to: this.length() };
-    const from = bands.reduce((least, band) => Math.min(least, band.from), Infinity),
-      to = bands.reduce((most, band) => Math.max(most, band.to), -Infinity);
+    const { from, to } = extentOf(bands);
     const room = ROOM * (to - from);
     return { from: from - room, to: to + room };
   }
 }
+
+/** From the first begin to the last end. */
+const extentOf = (windows: Window[]): Window => ({
+  from: windows.reduce((least, one) => Math.min(least, one.from), Infinity),
+  to: windows.reduce((most, one) => Math.max(most, one.to), -Infinity),
+});
 
 const inside = (band: Band, window: Window): boolean =>
   (band.from + band.to) / 2 >= window.from && (band.from + band.to) / 2 <= window.to;

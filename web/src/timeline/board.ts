@@ -129,7 +129,7 @@ export class Board {
     return this.lay.length();
   }
 
-  /** Lets all recordings begin at the begin of the axis, or puts them where they were recorded. */
+  /** Lets the first steps of all recordings lie at one place, or puts these where they were recorded. */
   align(together: boolean): void {
     this.clear();
     batch(() => {
@@ -572,7 +572,7 @@ export class Board {
     this.counted = this.window.value;
     const window = this.counted;
     const px = Math.min(MOST_COUNTERS_PX, Math.max(1, Math.round(this.size.value.width)));
-    const shifts = this.together.value ? new Set(this.lay.recordings.map((one) => one.from)) : new Set([0]);
+    const shifts = this.together.value ? new Set(this.lay.shifts) : new Set([0]);
     const answers = await Promise.all(
       [...shifts].map(async (shift) => {
         const at = (ps: number) => (this.lay.origin + BigInt(Math.trunc(ps + shift))).toString();

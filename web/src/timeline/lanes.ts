@@ -37,10 +37,10 @@ const GAP = 4;
 
 export const groupOf = (track: Track): string => [track.run_id, track.host_id, track.group].join("\u001f");
 
-/** What a track is, in words. */
+/** What a track is, in words; most are threads, and nobody has to be told. */
 export function aboutTrack(track: Track): string {
   const what = [
-    track.kind === "stacks" ? null : track.kind.replaceAll("_", " "),
+    track.kind === "stacks" || track.kind === "thread" ? null : track.kind.replaceAll("_", " "),
     track.device && !track.group.includes(track.device) ? track.device : null,
   ]
     .filter(Boolean)

@@ -5,7 +5,9 @@ import type { Source } from "../types";
 const APART = "Compare times within each, not between them.";
 
 export function placement(sources: Source[]): { text: string; about: string }[] {
-  const those = (by: string) => sources.filter((one) => one.first_ps !== null && one.placed_by === by);
+  // What holds one moment, as a picture of memory does, has no time to compare.
+  const lasting = sources.filter((one) => one.first_ps !== null && one.first_ps !== one.last_ps);
+  const those = (by: string) => lasting.filter((one) => one.placed_by === by);
   const aligned = those("collectives"),
     beside = those("begin"),
     after = those("order");
@@ -28,7 +30,7 @@ export function placement(sources: Source[]): { text: string; about: string }[] 
         `begins where the others do. ${APART}`,
     });
   }
-  if (after.length && sources.filter((one) => one.first_ps !== null).length > 1) {
+  if (after.length && lasting.length > 1) {
     told.push({
       text: `${counted(after.length, "recording")} not aligned`,
       about: `They do not know the time of day, so they follow one another. ${APART}`,

@@ -118,6 +118,7 @@ describe("where recordings lie", () => {
   it("is said where the time of day does not tell it", () => {
     expect(texts(source("time_of_day"), source("time_of_day"))).toEqual([]);
     expect(texts(source("order"))).toEqual([]);
+    expect(texts(source("time_of_day"), { ...source("order"), last_ps: 0 })).toEqual([]);
     expect(texts(source("collectives", 0), source("collectives", 3_200_000))).toEqual([
       "2 recordings aligned within 3.20 µs",
     ]);
@@ -570,6 +571,15 @@ describe("the axis", () => {
     );
     expect(lay.first()).toEqual({ from: 1e6 + 19, to: 1e6 + 71 });
   });
+  it("begins so too where only their steps lie far apart", () => {
+    const made = (begin: number, end: number) =>
+      catalogOf(
+        { run: "a", span: [0, 400], steps: [[begin, end]] },
+        { run: "b", span: [500, 1000], steps: [[900, 910]] },
+      );
+    expect(new Lay(made(10, 20)).apart).toBe(true);
+    expect(new Lay(made(10, 390)).apart).toBe(false);
+  });
   it("lets recordings begin together: tracks and steps move by what lies before theirs", () => {
     const lay = new Lay(
       catalogOf(
@@ -586,6 +596,17 @@ describe("the axis", () => {
     ]);
     expect(lay.length()).toBe(400);
   });
+  it("lets first steps lie at one place, behind the longest that comes before them", () => {
+    const lay = new Lay(
+      catalogOf(
+        { run: "a", span: [0, 100], steps: [[60, 70]] },
+        { run: "b", span: [5000, 5030], steps: [[5010, 5020]] },
+        { run: "c", span: [9000, 9005], steps: [] },
+      ),
+    );
+    lay.together = true;
+    expect([lay.at(60, 0), lay.at(5010, 1), lay.at(9000, 2), lay.length()]).toEqual([60, 60, 0, 100]);
+  });
 });
 describe("short names", () => {
   const named = (...names: string[]) =>
@@ -601,6 +622,11 @@ describe("short names", () => {
     );
     expect([...found.values()]).toEqual(["tf_Compute 1", "tf_Compute 2", "main", "worker 12"]);
     expect(shortTitles(named("12345678901")).get(0)).toBe("12345678901");
+  });
+  it("are told with what a track is, unless it is a thread as most are", () => {
+    const track = { kind: "thread", device: null, group: "g", slices: 1290 } as Track;
+    expect(aboutTrack(track)).toBe("1,290 slices");
+    expect(aboutTrack({ ...track, kind: "device_stream", slices: 1 })).toBe("1 slice · device stream");
   });
   it("keep the number at their end where there is no room", () => {
     expect(piecesOf("ThreadPool worker 12")).toEqual(["ThreadPool worker", " 12"]);

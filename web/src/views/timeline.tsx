@@ -217,7 +217,7 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
         </select>
       </label>
       {board.lay.recordings.length > 1 && (
-        <label title="Each recording begins at the begin of the axis, so that they can be compared">
+        <label title="The first steps of all recordings lie at one place, so that they can be compared">
           <input
             type="checkbox"
             name="together"

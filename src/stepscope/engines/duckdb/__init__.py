@@ -238,7 +238,7 @@ class DuckDB:
                     for sql in self._views.keeping(name):
                         self.patiently(functools.partial(self._con.execute, sql))
                 except duckdb.Error as error:
-                    raise self.refused(error, name) from error
+                    raise self.refused(error) from error
 
     def reads(self, *statements: Statement) -> Reads | None:
         """What SELECTs read, views followed to their tables; None when the parser cannot tell."""
@@ -271,7 +271,7 @@ class DuckDB:
     def _check(self, asked: Statement) -> None:
         """Refuses anything but one SELECT. A statement that declares what it reads is trusted."""
         if asked.reads is None:
-            check_select(self._con, asked.sql, self.refused)
+            check_select(self._con, asked.sql, self._views.parsed, self.refused)
 
     def _prepare(self, asked: Statement) -> None:
         """Checks a statement, and attaches the tables and makes the views it reads."""
@@ -304,7 +304,7 @@ class DuckDB:
                     try:
                         self._con.execute(sql)
                     except duckdb.Error as error:
-                        raise self.refused(error, sql) from error
+                        raise self.refused(error) from error
 
     def _free(self) -> None:
         """Fetches what is left of the previous query: until then its connection is busy."""
@@ -317,14 +317,14 @@ class DuckDB:
         try:
             self.patiently(lambda: self._con.execute(sql, params or None))
         except duckdb.Error as error:
-            raise self.refused(error, sql) from error
-        self._open = LazyRows(self, self._con, sql)
+            raise self.refused(error) from error
+        self._open = LazyRows(self, self._con)
         return self._open
 
-    def refused(self, error: duckdb.Error, sql: str) -> StepscopeError:
+    def refused(self, error: duckdb.Error) -> StepscopeError:
         """The error to raise for one of DuckDB's. Raises KeyboardInterrupt where Ctrl-C is behind it."""
         raised_again(error)
-        problem = refusal(error, sql, self._columns_by_table())
+        problem = refusal(error, self._columns_by_table())
         return self._doubt(problem) if isinstance(error, _WHILE_READING) else problem
 
     def _columns_by_table(self) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.engines import Reads
 from stepscope.engines.duckdb.native import duckdb
@@ -13,6 +13,15 @@ _OF_VALUES = frozenset({"range", "generate_series", "unnest", "json_each", "json
 """Table functions whose rows are made of their arguments; others may read any table, by a name that they are
 given as text."""
 _CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
+
+
+class ParsedSelect(NamedTuple):
+    """A statement, as DuckDB parses it."""
+
+    reads: Reads | None
+    """What it reads; None for anything but one SELECT that DuckDB can parse."""
+    change: str | None
+    """The kind of statement, such as INSERT, that changes rows within a SELECT: its WITH may hold one."""
 
 
 def _function(node: dict[str, Any]) -> str:
@@ -76,25 +85,21 @@ def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield node
 
 
-def change(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
-    """The kind of statement, such as INSERT, that changes rows within a SELECT: its WITH may hold one."""
-    for node in _nodes(_tree(con, sql) or {}):
+def parse(con: duckdb.DuckDBPyConnection, sql: str) -> ParsedSelect:
+    """What the text of a statement names, and whether it changes rows."""
+    tree = _tree(con, sql) or {}
+    names: _Names | None = _Names()
+    if tree.get("error") or len(tree.get("statements", ())) != 1:
+        names = None
+    change = None
+    for node in _nodes(tree):
         kind, _, rest = str(node.get("type", "")).partition("_")
         if rest == "QUERY_NODE" and kind in _CHANGES:
-            return kind
-    return None
-
-
-def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
-    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can parse."""
-    tree = _tree(con, sql)
-    if tree is None or tree.get("error") or len(tree.get("statements", ())) != 1:
-        return None
-    names = _Names()
-    for node in _nodes(tree):
+            change = kind
         if node.get("type") == "SHOW_REF" or (
             node.get("type") == "TABLE_FUNCTION" and _function(node) not in _OF_VALUES
         ):
-            return None
-        names.add(node)
-    return names.reads()
+            names = None
+        if names is not None:
+            names.add(node)
+    return ParsedSelect(None if names is None else names.reads(), change)

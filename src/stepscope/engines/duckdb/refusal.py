@@ -18,7 +18,7 @@ _FUNCTION = re.compile(r"Function with name (\S+) does not exist")
 _SUGGESTED = re.compile(r'"([^"]+)"')
 
 
-def refusal(error: duckdb.Error, sql: str, known: Mapping[str, tuple[str, ...]]) -> StepscopeError:
+def refusal(error: duckdb.Error, known: Mapping[str, tuple[str, ...]]) -> StepscopeError:
     """The error to raise. known: tables and views with their columns."""
     text = str(error)
     first, _, rest = text.partition("\n")

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 class LazyRows:
     """The rows of a query, fetched on demand. Running another query keeps what is left."""
 
-    def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection, sql: str) -> None:
+    def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection) -> None:
         self._engine: DuckDB | None = engine
         self._con = con
-        self._sql = sql
         described = con.description or []
         self.columns: tuple[str, ...] = tuple(column[0] for column in described)
         self.types: tuple[str, ...] = tuple(str(column[1]) for column in described)
@@ -65,7 +64,7 @@ class LazyRows:
                 rows = engine.patiently(lambda: self._con.fetchmany(size))
         except duckdb.Error as error:
             self._engine = None  # nothing is left that the next query would have to fetch
-            raise engine.refused(error, self._sql) from error
+            raise engine.refused(error) from error
         return rows
 
 
@@ -82,5 +81,5 @@ class ArrowRows:
         try:
             capsule: object = self._con.sql(self._sql).__arrow_c_stream__()
         except duckdb.Error as error:
-            raise self._engine.refused(error, self._sql) from error
+            raise self._engine.refused(error) from error
         return capsule

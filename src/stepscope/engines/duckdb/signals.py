@@ -42,7 +42,7 @@ def interruptible(method: Callable[P, T]) -> Callable[P, T]:
         try:
             return method(*args, **kwargs)
         except duckdb.InterruptException as error:
-            raise refusal(error, "", {}) from error
+            raise refusal(error, {}) from error
         except RuntimeError as error:
             if str(error) == _INTERRUPTED:
                 raise KeyboardInterrupt from error

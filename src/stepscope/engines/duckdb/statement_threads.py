@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from stepscope.engines.duckdb.native import duckdb
 
 Rows = list[tuple[Any, ...]]
-Refused = Callable[[duckdb.Error, str], Exception]
+Refused = Callable[[duckdb.Error], Exception]
 """Translates an error of DuckDB's that a statement raised."""
 
 _FIRST = -1
@@ -84,7 +84,8 @@ class StatementThreads:
         self._done: SimpleQueue[int] = SimpleQueue()
         self._rows: dict[int, Rows] = {}
         self._failed: dict[int, BaseException] = {}
-        self._statements: list[str] = []
+        self._put = 0
+        """How many statements were put."""
         self._stop = False
         # Not Thread.join(): interrupted, it takes a running thread for a finished one (Python 3.11).
         self._over: list[threading.Event] = []
@@ -110,30 +111,25 @@ class StatementThreads:
         """Waits for the statements of begin(); raises what they raised."""
         self._ready.wait()
         if (error := self._failed.get(_FIRST)) is not None:
-            self._raise(_FIRST, error, refused)
+            _raise(error, refused)
 
     def put(self, sql: str) -> None:
         """Queues a statement. All it reads exists, or is created by the statements of begin()."""
         self._start()
-        self._todo.put((len(self._statements), (sql,)))
-        self._statements.append(sql)
+        self._todo.put((self._put, (sql,)))
+        self._put += 1
 
     def rows(self, refused: Refused, answered: Callable[[int, int], None]) -> list[Rows]:
         """The rows of each statement, in the order of put(). Raises the first failure.
 
         answered: called in this thread with the number of each statement that is done, and how many are."""
         self._end()
-        for done in range(1, len(self._statements) + 1):
+        for done in range(1, self._put + 1):
             answered(self._done.get(), done)
         self._wait(None)
-        for number, error in sorted(self._failed.items()):
-            self._raise(number, error, refused)
-        return [self._rows[number] for number in range(len(self._statements))]
-
-    def _raise(self, number: int, error: BaseException, refused: Refused) -> NoReturn:
-        if isinstance(error, duckdb.Error):
-            raise refused(error, "" if number == _FIRST else self._statements[number]) from error
-        raise error
+        for _, error in sorted(self._failed.items()):
+            _raise(error, refused)
+        return [self._rows[number] for number in range(self._put)]
 
     def __enter__(self) -> StatementThreads:
         return self
@@ -183,3 +179,9 @@ class StatementThreads:
                     self._done.put(number)
         finally:
             over.set()
+
+
+def _raise(error: BaseException, refused: Refused) -> NoReturn:
+    if isinstance(error, duckdb.Error):
+        raise refused(error) from error
+    raise error

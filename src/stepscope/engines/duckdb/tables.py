@@ -78,7 +78,7 @@ class EngineTables:
         try:
             run(statement)
         except duckdb.Error as error:
-            raise self._engine.refused(error, statement) from error
+            raise self._engine.refused(error) from error
 
     def _release(self, aliases: Iterable[str]) -> None:
         """Lets go of streams that nothing reads any more."""
@@ -162,7 +162,7 @@ class EngineTables:
         try:
             self._con.register(name, arrow)
         except duckdb.Error as error:
-            raise self._engine.refused(error, alias) from error
+            raise self._engine.refused(error) from error
         self.streams[name] = arrow
         return name
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stepscope.engines import Reads, Statement, statement
 from stepscope.engines.duckdb.native import duckdb
-from stepscope.engines.duckdb.parser import parse
+from stepscope.engines.duckdb.parser import ParsedSelect, parse
 from stepscope.engines.duckdb.tables import quote
 
 _MOST_READS = 500
@@ -22,7 +22,7 @@ class EngineViews:
         self.statements: dict[str, Statement] = {}
         self.made: set[str] = set()
         """Those that exist."""
-        self._parsed: dict[str, Reads | None] = {}
+        self._parsed: dict[str, ParsedSelect] = {}
         self._reads: dict[tuple[Statement, ...], Reads] = {}
 
     def define(self, views: Mapping[str, Statement | str]) -> None:
@@ -50,15 +50,17 @@ class EngineViews:
             self._reads[statements] = found
         return found
 
-    def _named(self, asked: Statement) -> Reads | None:
-        """What a statement names itself."""
-        if asked.reads is not None:
-            return asked.reads
-        if asked.sql not in self._parsed:
+    def parsed(self, sql: str) -> ParsedSelect:
+        """The text of a statement, parsed once."""
+        if sql not in self._parsed:
             if len(self._parsed) >= _MOST_READS:
                 self._parsed.clear()
-            self._parsed[asked.sql] = parse(self._con, asked.sql)
-        return self._parsed[asked.sql]
+            self._parsed[sql] = parse(self._con, sql)
+        return self._parsed[sql]
+
+    def _named(self, asked: Statement) -> Reads | None:
+        """What a statement names itself."""
+        return self.parsed(asked.sql).reads if asked.reads is None else asked.reads
 
     def needed(self, asked: Statement) -> list[str]:
         """Views that a statement names and that do not exist yet."""

@@ -70,7 +70,7 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
         partial(_bytes, spool),
     )
     put(store, "hlo_case", [{"id": at, **case} for at, case in enumerate(found.rows)])
-    facts = _facts(source, rows, gone, logged)
+    facts = _facts(rows, gone, logged)
     facts["notes"] += _not_seen(modules, beside, logged.unread, found.left_out)
     store.update_facts(facts)
 
@@ -230,9 +230,7 @@ def put(store: Store, table: str, rows: Sequence[Row]) -> None:
         store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
 
 
-def _facts(
-    source: Source, rows: Sequence[Row], gone: Sequence[tuple[str, str]], logs: program_log.Logs
-) -> dict[str, Any]:
+def _facts(rows: Sequence[Row], gone: Sequence[tuple[str, str]], logs: program_log.Logs) -> dict[str, Any]:
     """The facts of a source: an event is a file that holds a stage or pass."""
     unread = [(row["file"], row["problem"]) for row in rows if row["instructions"] is None]
     doubtful = [

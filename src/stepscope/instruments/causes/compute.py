@@ -9,7 +9,6 @@ from typing import ClassVar
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.cause import Cause, Removal
-from stepscope.instruments.causes.gain import Left
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
 from stepscope.instruments.causes.layers import forward_of, layer_of
@@ -73,12 +72,6 @@ class ComputeCause(Cause):
         """The function that calls ops of the type, where calls of Python were traced."""
         op_type = host.top_op.op_type
         return None if op_type is None else traced_calls.line_of_op(host.query, op_type, host.sources)
-
-    def step_without(self, host: HostSteps, found: Explanation) -> Left:
-        """A layer can be left out; what ops of a type compute has to be computed in another way, for which up
-        to a step may be needed."""
-        left = super().step_without(host, found)
-        return left if found.layer_share is not None else left.or_up_to(host.mean_ps)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """The op or the layer that stands out. A device that stands still meanwhile waits for what is

@@ -117,11 +117,7 @@ class Left(NamedTuple):
     corrected: tuple[Correction, ...] = ()
     """Why it is less than what the parts of the steps leave, where that makes a difference."""
     untraced_ps: int | None = None
-    """The step that it is left of, where no profiler recorded that."""
-
-    def or_up_to(self, step_ps: int) -> Left:
-        """The same where what the part does has to be done in another way, which may take as long."""
-        return self._replace(high_ps=max(step_ps, self.ps))
+    """The step that it is left of, where that was timed without a profiler."""
 
 
 class LeftUntraced(NamedTuple):
@@ -186,12 +182,12 @@ def step_without(
     if cause in ("none", "unknown"):
         return Left(round(whole), round(whole), round(whole))
     took = fmean(parts.get(cause, 0) for _, parts in steps) * of_it
-    stays = min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
+    stays = _still_launched_ps(cause, calls, took)
     left = sorted(max(dur_ps - round(of_it * parts.get(cause, 0)), 0) for dur_ps, parts in steps)
     usual = _usual(left, took, had_cores)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, usual)
     again = THRESHOLDS.again * max(THRESHOLDS.quiet / max(had_cores, THRESHOLDS.again), 1.0)
-    if untraced is not None and untraced.typical_ps <= THRESHOLDS.afterwards * whole:
+    if untraced is not None and _is_same_work(untraced.typical_ps, whole):
         return _left_untraced(untraced, whole, stays, again, _typical(left, took), cause, calls)
     executes = fmean(_executes(parts, cause, of_it) for _, parts in steps) if device else 0.0
     without_it = min(max(usual * ratio + stays, executes), whole)
@@ -212,7 +208,24 @@ def step_without(
         round(min(lowest, without_it)),
         round(min(max(high, without_it), whole)),
         _corrections(_typical(left, took), usual, ratio),
+        untraced_step(paces, whole),
     )
+
+
+def _still_launched_ps(cause: str, calls: float, took: float) -> float:
+    """What launching the ops of a step takes where a compiled function does it."""
+    return min(calls * THRESHOLDS.compiled_op_ps, took / 2) if cause == "dispatch" else 0.0
+
+
+def untraced_step(paces: Paces | None, recorded_ps: float) -> int | None:
+    """How long a typical step is without a profiler; None where none was timed, or those do other work."""
+    if paces is None or not _is_same_work(paces.untraced_ps, recorded_ps):
+        return None
+    return round(paces.untraced_ps)
+
+
+def _is_same_work(untraced_ps: float, recorded_ps: float) -> bool:
+    return untraced_ps <= THRESHOLDS.afterwards * recorded_ps
 
 
 def _left_untraced(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
-from stepscope.instruments.causes.gain import Left
+from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
@@ -103,14 +103,12 @@ class InputCause(LineCause):
         return Explanation(place=place, in_python=place is not None)
 
     def step_without(self, host: HostSteps, found: Explanation) -> Left:
-        """Without the stage that limits, the next one may: the pipeline's own model tells what is left.
-        Batches are made all the same, in a way that nobody has recorded: up to a step may be left."""
+        """Without the stage that limits, the next one may: the pipeline's own model tells what is left."""
         left = limiting_stage(host.ask).without
         if left is None:
-            left = super().step_without(host, found)
-        else:
-            left = left._replace(low_ps=round(left.low_ps * host.had_cores))
-        return left.or_up_to(host.mean_ps)
+            return super().step_without(host, found)
+        untraced_ps = untraced_step(host.paces, host.mean_ps)
+        return left._replace(low_ps=round(left.low_ps * host.had_cores), untraced_ps=untraced_ps)
 
 
 def limiting_stage(ask: AskHost) -> LimitingStage:

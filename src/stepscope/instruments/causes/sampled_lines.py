@@ -121,33 +121,42 @@ def stacks_of_host(query: Query, run_id: str, host_id: str) -> Stacks:
     return {source_id: _stacks(query, source_id) for (source_id,) in rows}
 
 
+class _LabelledPaths:
+    """The samples of the driving thread by the calls on them. forward: without gradients."""
+
+    def __init__(self, evidence: StackEvidence, forward: bool) -> None:
+        self.weights: dict[str | None, Counter[CallPath]] = defaultdict(Counter)
+        """Picoseconds by label."""
+        self.number: dict[str | None, dict[CallPath, float]] = defaultdict(lambda: defaultdict(float))
+        """How many samples by label; the shares of those that several labels share."""
+        self.everything: Counter[CallPath] = Counter()
+        """Picoseconds, gradients included."""
+        self.looks: Counter[CallPath] = Counter()
+        for stacks, rows in evidence.samples(1):
+            for stack_id, weight_ps, active_ps in rows:
+                path = stacks.paths.get(stack_id, ())
+                self.everything[path] += weight_ps
+                if forward and stack_id in stacks.gradients:
+                    continue
+                self.looks[path] += 1
+                ran = None if active_ps is None else active_ps / weight_ps
+                meaning = stacks.meanings.get(stack_id, labels.NOTHING)
+                for part, share in labels.shares(meaning.label, ran) if path else ():
+                    self.weights[part][path] += round(share * weight_ps)
+                    self.number[part][path] += share
+
+
 def line_of_label(evidence: StackEvidence, label: Label, search: LineSearch) -> Explanation:
     """Where the program spends what counts to a label, and from where that was called."""
-    by_label: dict[str | None, Counter[CallPath]] = defaultdict(Counter)
-    number: dict[str | None, dict[CallPath, float]] = defaultdict(lambda: defaultdict(float))
-    everything: Counter[CallPath] = Counter()
-    looks: Counter[CallPath] = Counter()
-    for stacks, rows in evidence.samples(1):
-        for stack_id, weight_ps, active_ps in rows:
-            path = stacks.paths.get(stack_id, ())
-            everything[path] += weight_ps
-            if search.forward and stack_id in stacks.gradients:
-                continue
-            looks[path] += 1
-            ran = None if active_ps is None else active_ps / weight_ps
-            meaning = stacks.meanings.get(stack_id, labels.NOTHING)
-            for part, share in labels.shares(meaning.label, ran):
-                if path:
-                    by_label[part][path] += round(share * weight_ps)
-                    number[part][path] += share
-    known = label if by_label[label] else search.stands_in
-    weights, counted = by_label[known], number[known]
+    seen = _LabelledPaths(evidence, search.forward)
+    known = label if seen.weights[label] else search.stands_in
+    weights, counted = seen.weights[known], seen.number[known]
     if search.of_loop:
-        loops = frozenset[FunctionKey]().union(*(stacks.loops for stacks in evidence.stacks.values()))
+        loops = frozenset(key for stacks in evidence.stacks.values() for key in stacks.loops)
         few = evidence.number() - sum(counted.values()) < THRESHOLDS.few
         took, all_took = evidence.times(label)
         if not took:
-            took, all_took = weights, everything
+            took, all_took = weights, seen.everything
         if (found := call_paths.loop_line(took, all_took, loops, few)) is not None:
             spent_in = call_paths.innermost_function(found[0], took)
             return _counted(*found, counted, by_line=True, spent_in=spent_in)
@@ -155,7 +164,7 @@ def line_of_label(evidence: StackEvidence, label: Label, search: LineSearch) -> 
         took, all_took = evidence.times(label, forward=True)
         if took:
             weights = took
-            counted = {path: looks[path] * ps / all_took[path] for path, ps in took.items()}
+            counted = {path: seen.looks[path] * ps / all_took[path] for path, ps in took.items()}
     call = innermost_call(weights, search.by_function, search.most_of, functions_too=search.functions_too)
     return _counted(*call, counted)
 
@@ -223,8 +232,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
     for _, stack_id, parent_id, file, line, function, code, has_loop in frames:
         around = meanings.get(parent_id, labels.NOTHING)
         path = paths.get(parent_id, ())
-        # What compiles or stores is named by its call; a loader's call is not what takes its time.
-        if code == "program" and file is not None and (not around.whole or around.label == "input"):
+        if code == "program" and file is not None and _goes_on(around):
             path = _extended(path, CodeLine(file, line, function))
             if has_loop:
                 loops.add((file, function))
@@ -239,6 +247,12 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
     loaders = stack_samples.loader_stacks(query, source_id, calling=True)
     called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
     return SampledStacks(loaders, paths, meanings, frozenset(loops), called_back, frozenset(gradients))
+
+
+def _goes_on(around: Meaning) -> bool:
+    """Whether calls inside count: what compiles or stores is named by its call; a loader's call is not what
+    takes its time."""
+    return not around.whole or around.label == "input"
 
 
 def _extended(path: CallPath, line: CodeLine) -> CallPath:

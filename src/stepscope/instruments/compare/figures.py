@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median_low
 
 from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
@@ -20,6 +20,10 @@ from stepscope.library.statements import statement
 
 MOST_NODES = 100_000
 """Nodes of graphs that are read of a side."""
+
+
+WHOLE = "whole_capture"
+"""A step that stands for a recording without any; what is called a step here is one of the program."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
     mine = [
         step
         for step in timed_steps(side.query)
-        if step.run_id == side.run_id and step.host_id in side.host_ids
+        if step.run_id == side.run_id and step.host_id in side.host_ids and step.recovered_from != WHOLE
     ]
     judged = judged_steps(mine)
     stepped = bool(judged) if with_steps is None else with_steps and bool(judged)
@@ -73,7 +77,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
         name=side.name,
         steps=len(judged),
         mean_ps=sum(durations) // len(durations) if durations else 0,
-        median_ps=round(median(durations)) if durations else 0,
+        median_ps=median_low(durations) if durations else 0,
         parts=_mean(named, [labels[label] for label in named], len(judged)),
         ops=tuple(
             ops_.within_steps(side, known, len(judged) == len(mine)) if stepped else ops_.of_all(side, known)

@@ -20,9 +20,16 @@ _INLINED = ("StatefulPartitionedCall/", "PartitionedCall/")
 """What stands before the names of ops of a function that TensorFlow put in the place of its call."""
 
 
-def _of_graph(names: set[str], values: dict[str, int]) -> dict[str, int]:
+_CALLING = frozenset({"Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"})
+"""Types of nodes that run functions of their own: the ops in these are named behind the node."""
+
+
+def _of_graph(
+    names: set[str], values: dict[str, int], calling: frozenset[str] = frozenset()
+) -> dict[str, int]:
     """What is told of ops, by the names that they have in a graph: as they are, or, where more fit so, within
-    a call. Never both: an op of that name outside of a call is of another function, as of the input."""
+    a call. Never both: an op of that name outside of a call is of another function, as of the input.
+    calling: those of the names that run functions, as loops do; what is told of ops in these is theirs."""
     within: dict[str, int] = {}
     for name, value in values.items():
         inner = name
@@ -30,7 +37,19 @@ def _of_graph(names: set[str], values: dict[str, int]) -> dict[str, int]:
             inner = inner.partition("/")[2]
         if inner != name:
             within[inner] = within.get(inner, 0) + value
-    return within if len(names & within.keys()) > len(names & values.keys()) else values
+    told = within if len(names & within.keys()) > len(names & values.keys()) else values
+    by_node: dict[str, int] = {}
+    for name, value in told.items():
+        at = name if name in names else _around(name, calling) or name
+        by_node[at] = by_node.get(at, 0) + value
+    return by_node
+
+
+def _around(name: str, calling: frozenset[str]) -> str:
+    """The innermost of some nodes that the name of an op lies behind; empty where there is none."""
+    while name and name not in calling:
+        name = name.rpartition("/")[0]
+    return name
 
 
 @dataclass
@@ -117,7 +136,8 @@ class Hierarchy:
         nodes = query(statement("nodes_of_graph", source_id=source_id, graph=graph)).rows()
         edges = query(statement("edges_of_graph", source_id=source_id, graph=graph)).rows()
         names = {row[0] for row in nodes}
-        times = _of_graph(names, dict(query(statement("time_of_ops", run_id=run_id)).rows()))
+        calling = frozenset(row[0] for row in nodes if row[1] in _CALLING)
+        times = _of_graph(names, dict(query(statement("time_of_ops", run_id=run_id)).rows()), calling)
         sizes = _of_graph(names, dict(query(statement("outputs_of_ops", run_id=run_id)).rows()))
         clusters = {row[0]: _cluster(row[3]) for row in nodes if row[3] is not None}
         return cls(

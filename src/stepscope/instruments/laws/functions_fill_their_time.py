@@ -24,10 +24,10 @@ def broken(query: Query) -> list[Broken]:
     ).rows():
         if own_ps >= (1 - SLACK) * counted_ps:
             continue
-        own, counted = units.show(own_ps, "ps"), units.show(counted_ps, "ps")
+        own_time, counted = units.show(own_ps, "ps"), units.show(counted_ps, "ps")
         sentence = (
-            f"of the {counted} in which functions were recorded, these ran for {own} themselves, and waited "
-            "in what they called for the rest"
+            f"of the {counted} in which functions were recorded, these ran for {own_time} themselves, and "
+            "waited in what they called for the rest"
         )
         found.append(
             Broken(run_id, host_id, source_id, "functions_fill_their_time", own_ps, counted_ps, sentence)

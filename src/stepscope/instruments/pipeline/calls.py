@@ -177,7 +177,8 @@ def _attribute_functions(calls: Sequence[StageCall]) -> dict[str, str]:
 
 def _only_id(text: str | None) -> dict[str, Any]:
     found = _ID.match(text) if text else None
-    return _args(text) if found is None else {"id": int(found[1])}
+    # Args of other producers may be anything; without them the call has no id.
+    return strict_json.members(text) if found is None else {"id": int(found[1])}
 
 
 class _CallReader:
@@ -192,15 +193,10 @@ class _CallReader:
         """The args that a text holds."""
         found = self._known.get(text)
         if found is None:
-            found = _args(text)
+            found = strict_json.members(text)
             if len(self._known) < self._MOST and len(text or "") <= self._MOST_CHARACTERS:
                 self._known[text] = found
         return found
-
-
-def _args(text: str | None) -> dict[str, Any]:
-    # Args of other producers may be anything; without them the call has no id.
-    return strict_json.members(text)
 
 
 def _id(value: Any) -> str | None:

@@ -106,24 +106,20 @@ def _proposed(
     even: float,
 ) -> PredictedChange:
     """What a trial gains, and the line to change for it. even: see propose()."""
-    name, facts, worst, measured_ps = trial.name, trial.facts, case.worst, case.measured_ps
+    name, facts = trial.name, trial.facts
     prediction = _predicted(trial, case, machine)
     if name == "prefetch" and even < 1 - HELPS and trial.then == case.now:
         facts = {**facts, "way": "uneven"}
-        likely = round(even * measured_ps)
-        prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
+        prediction = _evened(prediction, even, case.measured_ps)
     cache = None
     if name == "cache_here":
-        cached = case.outside
-        cache = footprint.cache(cached, written_on, machine, case.fed_by(cached))
+        cache = footprint.cache(case.outside, written_on, machine, case.fed_by(case.outside))
     impossible = (cache is not None and cache.fits is False) or (case.remade and name in _KEPT)
-    helps = prediction.step_ps <= (1 - HELPS) * measured_ps and not impossible
-    inside = worst.stage.nested_in is not None and name not in _OF_OUTSIDE
-    no_line = inside or impossible or name in _NO_LINE
-    written = None if no_line else _meant(name, written_on)
+    helps = prediction.step_ps <= (1 - HELPS) * case.measured_ps and not impossible
+    written = _meant(name, written_on) if _has_a_line(name, case) and not impossible else None
     return PredictedChange(
         name,
-        worst.stage.branch_name,
+        case.worst.stage.branch_name,
         facts,
         prediction,
         helps and not trial.unknown,
@@ -133,6 +129,18 @@ def _proposed(
         cache,
         footprint.batch(case.loads) if name == "prefetch" else None,
     )
+
+
+def _evened(prediction: Prediction, even: float, measured_ps: int) -> Prediction:
+    """What a buffer saves that evens steps out."""
+    likely = round(even * measured_ps)
+    return replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
+
+
+def _has_a_line(name: str, case: Case) -> bool:
+    """Whether a change is one of a line of the user's chain."""
+    inside = case.worst.stage.nested_in is not None and name not in _OF_OUTSIDE
+    return not inside and name not in _NO_LINE
 
 
 def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:

@@ -45,7 +45,10 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
             del found[key]
     return [
         Together(
-            tuple(one[0] for one in sources), sources[0][1], sources[0][2], _path([one[3] for one in sources])
+            tuple(source[0] for source in sources),
+            sources[0][1],
+            sources[0][2],
+            _path([source[3] for source in sources]),
         )
         for sources in found.values()
     ]

@@ -67,13 +67,12 @@ def ask(
     loads = {load.stage.number: load for load in diagnosis.loads}
     wanted = {setting.number: setting for setting in settings if setting.number in loads}
     needs = tuple(_need(load, wanted.get(number)) for number, load in loads.items())
-    if cores in (None, now.cores) and not prefetch and _takes_the_limit(diagnosis, wanted.values()):
+    cores = now.cores if cores is None else cores
+    if cores == now.cores and not prefetch and _takes_the_limit(diagnosis, wanted.values()):
         limit = diagnosis.without_limit
         if limit is not None:
             return PredictedStep(limit, needs)
-    then = now if cores is None or cores == now.cores else _with_cores(now, cores)
-    if prefetch:
-        then = replace(then, parts=tuple(from_program(part) for part in then.parts))
+    then = _on_machine(now, cores, prefetch)
     for setting in wanted.values():
         then = _changed_model(then, diagnosis.loads, loads[setting.number], setting, measured_ps)
     prediction = predict(now, then, measured_ps)
@@ -115,8 +114,12 @@ def _changed_model(
     )
 
 
-def _with_cores(now: PipelineModel, cores: int) -> PipelineModel:
-    return replace(now, cores=cores, free_cores=max(now.free_cores + cores - now.cores, 1.0))
+def _on_machine(now: PipelineModel, cores: int, prefetch: bool) -> PipelineModel:
+    """The model with these cores, and with an end that runs ahead of the program."""
+    then = now
+    if cores != now.cores:
+        then = replace(now, cores=cores, free_cores=max(now.free_cores + cores - now.cores, 1.0))
+    return replace(then, parts=tuple(from_program(part) for part in then.parts)) if prefetch else then
 
 
 def _need(load: Load, setting: Setting | None) -> Need:

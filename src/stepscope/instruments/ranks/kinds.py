@@ -41,7 +41,7 @@ def kind_of(name: str) -> str:
 def facts_of(names: tuple[str | None, ...], group: str | None, args_json: str | None) -> CollectiveFacts:
     """What the names of a slice, the group that they imply and its named values tell. names: the best
     first."""
-    args = _object(args_json)
+    args = strict_json.members(args_json)
     kind = next((kind for name in names if name and (kind := kind_of(name)) != "unknown"), "unknown")
     group = None if group is None else group[:_MOST_TEXT]
     if not args:
@@ -86,10 +86,6 @@ def _elements(shapes: object) -> int | None:
         return None
     found = sum(prod(_number(size) or 0 for size in shape) for shape in shapes)
     return found if found <= _MOST else None
-
-
-def _object(text: str | None) -> Mapping[str, Any]:
-    return strict_json.members(text)
 
 
 def _text(value: object) -> str | None:

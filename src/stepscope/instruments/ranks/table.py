@@ -28,7 +28,7 @@ class RankRows(NamedTuple):
 def rows(query: Query) -> RankRows:
     """Rows of both tables, by source and time."""
     found, ranks = of_trace.read(query)
-    return rows_of(found, ranks)
+    return rows_of(found, ranks) if found else RankRows([], [])
 
 
 def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankRows:

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import _core
-from stepscope.instruments.step_breakdown import driver, evidence, labels, part_tables, stack_samples
+from stepscope.instruments.step_breakdown import driver, evidence, labels, stack_samples
 from stepscope.instruments.step_breakdown.evidence import NOTHING, EvidenceKinds, SteppedSource, StepSpan
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
 from stepscope.instruments.step_breakdown.sweep import merged
@@ -119,11 +119,6 @@ def read(query: Query, stream: Stream, source: SteppedSource, wanted: Sequence[i
         },
     )
     return RecordedSteps(source.source_id, chosen, kinds, core)
-
-
-def sources(query: Query) -> list[SteppedSource]:
-    """All sources with steps."""
-    return part_tables.sources_with_steps(query)
 
 
 def _doing(query: Query, stream: Stream, source: SteppedSource) -> list[tuple[int, int, int]]:

@@ -16,6 +16,7 @@ from stepscope.instruments.causes.judgement import CauseName, Judgement
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.replay import recorded_steps
 from stepscope.instruments.replay.whatif import CAUSES, DurationChange, ask
+from stepscope.instruments.step_breakdown import part_tables
 from stepscope.instruments.step_breakdown.labels import LABELS
 from stepscope.library.statements import Query, Stream, statement
 
@@ -93,7 +94,7 @@ def _needs(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[T
     wanted = {step.id for step in judged_steps(steps)}
     change = _gone(query, judgement)
     durations: list[int] = []
-    for source in recorded_steps.sources(query):
+    for source in part_tables.sources_with_steps(query):
         if any(step.id in wanted for step in source.steps):
             read = recorded_steps.read(query, stream, source, list(wanted))
             if read is None or read.is_missed:

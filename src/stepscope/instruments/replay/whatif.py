@@ -10,6 +10,7 @@ from typing import get_args
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host
 from stepscope.instruments.replay import recorded_steps
 from stepscope.instruments.replay.recorded_steps import MISSES, WAITS, RecordedSteps, SliceKind
+from stepscope.instruments.step_breakdown import part_tables
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, Label
 from stepscope.library.statements import Query, Stream
 
@@ -84,7 +85,7 @@ def ask(
             if step.recovered_from != "whole_capture":
                 wanted.setdefault(step.source_id, []).append(step.id)
     found = []
-    for source in recorded_steps.sources(query):
+    for source in part_tables.sources_with_steps(query):
         if source.source_id in wanted:
             read = recorded_steps.read(query, stream, source, wanted[source.source_id])
             if read is not None:

@@ -23,18 +23,18 @@ def called(query: Query) -> Mapping[tuple[int, int], list[CalledKernels]]:
     """What ops launched within the program's functions: the innermost around each execution counts, with the
     line where the function begins. By number of the row of the statement costed_kernels and of its device.
     Ops of a backward pass are not in it: their thread calls no Python."""
-    own = {
+    own_calls = {
         rollup_id: line
         for rollup_id, name in query(statement("calls_of_python")).rows()
         if traced_python.is_own(name)
         and (line := traced_python.called(name, traced_python.CATEGORY)) is not None
     }
-    if not own:
+    if not own_calls:
         return {}
     found: dict[tuple[int, int], list[CalledKernels]] = defaultdict(list)
-    batches = query(statement("kernels_in_calls", rollups=sorted(own))).batches()
+    batches = query(statement("kernels_in_calls", rollups=sorted(own_calls))).batches()
     for (call_id, alike_id, device), (executions, took_ps) in _sums(batches).items():
-        found[alike_id, device].append(CalledKernels(own[call_id], executions, took_ps))
+        found[alike_id, device].append(CalledKernels(own_calls[call_id], executions, took_ps))
     return found
 
 

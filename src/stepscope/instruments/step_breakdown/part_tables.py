@@ -55,7 +55,8 @@ def rows(query: Query, stream: Stream) -> PartRows:
         for source, windows in bits:
             for so_far, more in zip(found, _rows_of(source, windows), strict=True):
                 so_far += more
-    session_runs.shared(query, *found)
+    if found.stack_part:
+        session_runs.shared(query, *found)
     owners = {source.source_id: source for source in sources}
     return PartRows(*(_numbered_all(owners, rows) for rows in found))
 
@@ -152,7 +153,7 @@ def means_of_devices(sums: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]
 
 def _taking_part(devices: Sequence[Sequence[int]]) -> list[int]:
     """Which devices take part in a step. devices: picoseconds of each by label."""
-    executed = [sum(own[NUMBER[label]] for label in ON_DEVICES) for own in devices]
+    executed = [sum(sums_of_device[NUMBER[label]] for label in ON_DEVICES) for sums_of_device in devices]
     return [number for number, its in enumerate(executed) if its >= _TAKES_PART * max(executed)]
 
 

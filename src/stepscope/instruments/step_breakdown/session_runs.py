@@ -68,11 +68,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
     if not hosts:
         return
     by_step, of_stacks = _by_step(parts), _by_step(stacks)
-    copied = _copied(query)
-    calls: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for run_id, host_id, of_call, series, value in query(statement("traced_durations")).rows():
-        if of_call and series == "traced_ns":
-            calls[run_id, host_id].append(1000 * value)
+    copied, calls = _copied(query), _traced_calls(query)
     for key, host in hosts.items():
         seen = [row[0] for row in query(statement("sampled_sources", run_id=key[0], host_id=key[1])).rows()]
         # What a profiler watched at the same time executes in the steps already.
@@ -89,6 +85,15 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
                 if dur_ps:
                     _move(by_step[step_id], parts, label, dur_ps)
                     stacks += _of_stacks(step_stacks, label, dur_ps)
+
+
+def _traced_calls(query: Query) -> defaultdict[tuple[str, str], list[float]]:
+    """How long each traced call of a host took, in picoseconds."""
+    calls: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for run_id, host_id, of_call, series, value in query(statement("traced_durations")).rows():
+        if of_call and series == "traced_ns":
+            calls[run_id, host_id].append(1000 * value)
+    return calls
 
 
 def _by_step(rows: Iterable[dict[str, Any]]) -> defaultdict[int, list[dict[str, Any]]]:

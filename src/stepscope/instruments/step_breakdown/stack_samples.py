@@ -122,21 +122,27 @@ def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozen
     for _, stack_id, parent_id, file, _, function, code, _ in query(
         statement("frames_of_stacks", sources=[source_id])
     ).rows():
-        meaning = labels.of_frame(file or "", function, code)
-        if meaning.label == "input":
-            # For the thread that waits, all of it is input; on the loader's own, what is inside decides.
-            meaning = labels.Meaning("dispatch")
+        meaning = _meaning_to_loader(file or "", function, code)
         meanings[stack_id] = labels.within(meanings.get(parent_id, labels.NOTHING), meaning)
         if parent_id in loaders or labels.loads(file or "", code):
             loaders.add(stack_id)
             if parent_id in called or code == "program":
                 called.add(stack_id)
         queued = queued or labels.takes(file or "", function)
-    found = frozenset(one for one in (meanings if queued else loaders) if meanings[one].label == "python")
-    if not calling:
-        return found
+    found = _labelled(meanings if queued else loaders, meanings, "python")
     # A loader that waits for work does so outside of the program's functions.
-    return found | {loader for loader in called if meanings[loader].label in ("dispatch", "copy", "wait")}
+    return found | _labelled(called, meanings, "dispatch", "copy", "wait") if calling else found
+
+
+def _labelled(stacks: Iterable[int], meanings: Mapping[int, Meaning], *names: str) -> frozenset[int]:
+    return frozenset(stack for stack in stacks if meanings[stack].label in names)
+
+
+def _meaning_to_loader(file: str, function: str, code: str) -> Meaning:
+    """What a frame means on a loader's thread: there, what is input to the thread that waits depends on what
+    is inside."""
+    meaning = labels.of_frame(file, function, code)
+    return labels.Meaning("dispatch") if meaning.label == "input" else meaning
 
 
 def merged(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:

@@ -6,7 +6,7 @@ model is read from its files and asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -131,6 +131,16 @@ class TfprofModel:
         if own_flops:
             self._lacks.pop("float_ops", None)
             self.notes.append(_note_on_formulas(*self._core.fill_flops()))
+
+    @classmethod
+    def of_files(cls, files: Mapping[str, Sequence[ModelFile]], **more: Any) -> TfprofModel:
+        """A model from files by the option that names them, such as graph_path; more: as for the model."""
+        graph, op_log, checkpoint, profile = (
+            next(iter(files.get(f"{name}_path", ())), None)
+            for name in ("graph", "op_log", "checkpoint", "profile")
+        )
+        steps = files.get("run_meta_path", ())
+        return cls(graph, steps, op_log, checkpoint=checkpoint, profile=profile, **more)
 
     def _add_log(self, op_log: ModelFile | None, checkpoint: ModelFile | None) -> None:
         if op_log is not None:

@@ -73,19 +73,12 @@ def _tabulated(model: TfprofModel, view: str, options: TfprofOptions, store: obj
 
 
 def _model(query: Query, files: Mapping[str, Sequence[ModelFile]]) -> TfprofModel | None:
-    def one(option: str) -> ModelFile | None:
-        return files[option][0] if option in files else None
-
-    steps, graph = files.get("run_meta_path", ()), one("graph_path")
+    steps = files.get("run_meta_path", ())
     evidence = None if steps else read(query)
-    if not steps and graph is None and not (evidence and evidence.nodes):
+    if not steps and not files.get("graph_path") and not (evidence and evidence.nodes):
         return None
-    return TfprofModel(
-        graph,
-        steps,
-        one("op_log_path"),
-        checkpoint=one("checkpoint_path"),
-        evidence=evidence if evidence and evidence.nodes else None,
+    return TfprofModel.of_files(
+        {**files, "profile_path": ()}, evidence=evidence if evidence and evidence.nodes else None
     )
 
 

@@ -4,7 +4,7 @@
 -- reads: hlo_case, _dumped_program
 -- severity: medium
 -- impact: {instruction} in {program} communicates {sent_bytes} while nothing else runs[, {file}:{line}].
--- action: Turn the latency-hiding scheduler on, or split the work so that there is some to do meanwhile.
+-- action: Turn the latency-hiding scheduler on, or split the work so that some of it can run meanwhile.
 -- reasoning: Between the start of such a collective and its end the schedule has no instruction with work, so the
 --   device waits for the network.
 -- formula: scheduled programs: starts and ends without work in between; on GPUs and TPUs also collectives that are

@@ -12,9 +12,8 @@
 -- reasoning: An accelerator costs money by the hour and is idle when nobody gives it work: the input is
 --   late, the host blocks on a result, or launches come one by one. Its idle time is the gap left by the
 --   union of everything it runs, on all its streams; adding streams up would hide gaps under work that
---   overlaps elsewhere. A device that takes no part in the work is another matter: `device_unused`. Where
---   devices show one step each, the time between the steps of two devices is not time that either lacked
---   work: nothing is said of it.
+--   overlaps elsewhere. A device that takes no part in the work is another matter: `device_unused`. If
+--   the devices show one step each, the time between the steps of two devices is left out: neither lacked work.
 -- formula: idle = window - union of the device's work within the window (the view `step_window`);
 --   idle_share = idle / window; reported from 0.2, high from 0.5, of devices that execute for at least a hundredth as
 --   long as the busiest one of their host; not where there are no more steps than such devices, found by what

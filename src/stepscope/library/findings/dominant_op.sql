@@ -16,8 +16,8 @@
 -- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of
 --   functions, whose ops are there by themselves.
 -- weakened_by: lost, capped, truncated, missing, no-steps
--- reasoning: A step that does nothing but compute gets faster only by computing less, or faster. What takes most of
---   the time is where that pays.
+-- reasoning: A step that only computes gets faster by computing less, or by computing faster. That pays most for the op
+--   that takes most of the time.
 -- formula: share = self times of the ops of the type / those of all ops that compute, at the same place. Reported from
 --   0.4 where time labelled compute is at least half of the steps that averages include.
 -- columns:

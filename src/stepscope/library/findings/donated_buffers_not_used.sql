@@ -5,8 +5,8 @@
 -- severity: medium
 -- impact: Argument {argument}[ of {program}] gives {given_bytes} that no result takes ({what})[, {file}:{line}].
 -- action: Return a value of the same shape, type and sharding, or do not donate the argument.
--- reasoning: A donated argument gives its memory to a result. Where no result takes it, the program holds both, and
---   the array is lost to the caller all the same.
+-- reasoning: A donated argument gives its memory to a result. If no result takes it, the program holds both, and the
+--   caller has lost the array for nothing.
 -- formula: arguments that JAX refuses, as its warning in a log beside the dump says, and parameters that are still
 --   donors of a program after optimization, these from 64 KiB or a hundredth of its memory on.
 -- columns:

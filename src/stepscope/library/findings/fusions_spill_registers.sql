@@ -6,7 +6,7 @@
 -- impact: {instruction}[ in {program}] spills {spilled_bytes} in each thread[, {file}:{line}].
 -- action: Split the fusion (jax.lax.optimization_barrier), or compute less at once.
 -- reasoning: A kernel that needs more registers than there are keeps values in memory, which is far slower. Only the
---   program's log tells, and while XLA tunes a fusion, also of candidates that it drops.
+--   program's log reports this; while XLA tunes a fusion, it also reports candidates that are then dropped.
 -- formula: kernels that ptxas or AMD's backend warn of in a log beside the dump; the last line of each counts.
 -- columns:
 --   severity | text | Severity | medium

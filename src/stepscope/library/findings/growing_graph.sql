@@ -12,9 +12,9 @@
 -- action_pytorch: Keep numbers, as loss.item(), or loss.detach(); validate under torch.no_grad(): a tensor with a
 --   gradient keeps all operations that made it, and what they need to go back.
 -- weakened_by: held-arrays-cut
--- reasoning: What a step adds to a graph is never freed, and what leads to a tensor of PyTorch's is kept as long as the
---   tensor is. Memory is used up in the end; before that each step takes longer where a graph must be prepared again,
---   or a function compiled.
+-- reasoning: What a step adds to a graph is never freed, and the operations behind a PyTorch tensor are kept as
+--   long as the tensor. Memory runs out eventually; until then each step takes longer if the graph has to be
+--   prepared, or a function compiled, again.
 -- formula: The recorder counts the ops of TensorFlow 1's graphs, the compiled functions that the program's variables
 --   hold, and the operations of autograd's graphs behind tensors that they hold, as the recording begins, after ten
 --   steps, and as it ends. Reported where there are more at every look than at the one before, by at least one for

@@ -10,8 +10,8 @@
 -- action_pytorch: Keep numbers instead of tensors: loss.item(); or loss.detach().cpu(), because a tensor with a
 --   gradient also keeps what autograd needs for it; or keep the last few only, as collections.deque(maxlen=…) does.
 -- weakened_by: held-arrays-cut
--- reasoning: What a variable holds cannot be freed. Where each step adds to it, the program runs out of memory in the
---   end, of the host's or of the device's, and gets slower long before where memory must be moved.
+-- reasoning: What a variable holds cannot be freed. If each step adds to it, the program eventually runs out of host
+--   or device memory, and slows down long before that if memory has to be moved.
 -- formula: The recorder lists the arrays that the program's variables hold as the recording begins, after ten
 --   steps, and as it ends. Reported where a variable held more at every look than at the one before, over five steps
 --   or more, by at least one array for each step or at three moments or more, and by at least 1 KiB a step; impact = 0,

@@ -11,8 +11,8 @@
 --   host has one when it is among its devices, or when calls of CUDA or HIP were recorded.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: A call that blocks until the device is done (fetching a value, synchronising a stream) keeps
---   the host from launching what comes next, so the device runs dry after it. To wait for a device that is busy
---   costs nothing by itself.
+--   the host from launching what comes next, so the device runs dry after it. Waiting for a busy device costs
+--   nothing by itself.
 -- formula: sync_share = length of the union of blocking calls (waits of the kind `device`) within the averaged steps /
 --   sum of these steps' durations; idle_share = time of these steps in which nothing computes, communicates or is
 --   copied, by step_part, likewise; impact = the lesser of both times; reported from 0.1 of the steps, medium from

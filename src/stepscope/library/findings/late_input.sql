@@ -9,8 +9,8 @@
 --   its host, its number of readers. Spread files by bytes, not by number. `stepscope pipeline` shows the stage that
 --   limits.
 -- weakened_by: lost, capped, truncated, no-steps
--- reasoning: Input that is slow on all ranks needs a faster pipeline. Input that is slow on one costs all the same
---   time, because they meet in each step, and is mended on that host.
+-- reasoning: Input that is slow on all ranks needs a faster pipeline. Input that is slow on one rank delays all of
+--   them equally, because they meet in each step; the fix is on that host.
 -- formula: difference = mean of the label input in its steps - mean of the other ranks' means; reported when it is 5 %
 --   of its mean step and its input at least 1.5 times that of the others, from three steps; impact = difference x steps.
 -- columns:

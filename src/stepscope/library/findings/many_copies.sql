@@ -5,7 +5,7 @@
 -- severity: low
 -- impact: {program}: {copies} of {instructions} instructions copy or transpose.
 -- action: Keep one layout through the model, or transpose weights once.
--- reasoning: Each of them is one more thing to start, however little it moves.
+-- reasoning: Each copy is one more instruction to start, however little it moves.
 -- formula: copies and transposes >= 10, and more than a tenth of the instructions.
 -- columns:
 --   severity | text | Severity | low

@@ -7,8 +7,8 @@
 --   `{function}`, seen in {in_steps} {in_steps:step|steps}.
 -- action: Do it every hundredth or thousandth step, or let a thread write while the next steps run.
 -- weakened_by: lost, capped, truncated, no-steps, stacks-capped
--- reasoning: The thread that runs the steps launches nothing while it writes. What is written once in a while costs
---   little; what is written in every step stays in every step.
+-- reasoning: The thread that runs the steps launches nothing while it writes. An occasional
+--   write costs little; a write in every step is part of every step.
 -- formula: impact = time of the samples of the thread that runs the steps, within the steps that averages include,
 --   whose stack goes through the code of TensorFlow, Keras, JAX, PyTorch or NumPy that stores, or through logging;
 --   share = impact / durations of these steps. Reported from 0.05, medium from 0.25.

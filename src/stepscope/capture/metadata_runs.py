@@ -1,0 +1,52 @@
+"""Runs of TF1's sessions traced for RunMetadata: after the XPlane or, where there is none, before."""
+
+from typing import Any, Dict, Optional, Tuple
+
+from .folder import Folder
+from .plan import METADATA_STEPS, STEPS, RecordingPlan
+from .profiler import Profilers, now_ns
+
+
+class MetadataRuns:
+    """Which runs of sessions give RunMetadata, and how many have."""
+
+    key: Optional[Tuple[Any, ...]] = None
+    """What the runs are known by that give it."""
+    saved = False
+    """Whether the run that ended was traced."""
+    taken_before = False
+    """Whether the RunMetadata of this recording was taken before it."""
+
+    def __init__(self, plan: RecordingPlan, profilers: Profilers) -> None:
+        self._plan = plan
+        self._profilers = profilers
+        self._taken = 0.0
+
+    def lacks(self, how: str) -> bool:
+        """Whether a recording whose steps are calls of this kind still wants some."""
+        return how == "session_run" and "run_metadata" in self._plan.pieces and not self.taken_before
+
+    def come_first(self, how: str) -> bool:
+        """Whether they are all that shows the ops: then they come first, because the program may be short."""
+        self._taken = 0.0
+        return self.lacks(how) and not self._profilers.of_tensorflow
+
+    def step_ended(self) -> Tuple[bool, bool]:
+        """A step ran that was to give some: whether it did, and whether that was the last one."""
+        saved, self.saved = self.saved, False
+        # Runs that the program traces itself give none; it is not waited for forever.
+        self._taken += 1 if saved else 0.1
+        # Without an XPlane they are all that shows the ops.
+        few = METADATA_STEPS if self._profilers.of_tensorflow else STEPS
+        return saved, self._taken >= min(self._plan.steps or few, few)
+
+    def keep(self, folder: Folder, session: Dict[str, Any], cut: str) -> None:
+        """The program ended while its steps were traced. Where that comes before the rest of a recording,
+        they are the recording."""
+        steps = int(self._taken)
+        if self._profilers.of_tensorflow or not steps:
+            return
+        session.update(end_unix_ns=now_ns(), steps=steps, cut=cut)
+        folder.facts["sessions"].append(session)
+        folder.facts["recorded"]["steps"] += steps
+        folder.facts["recorded"]["sessions"] += 1

@@ -1,0 +1,19 @@
+"""The recorded program, as the frameworks that it imports describe it."""
+
+from typing import Any, Callable, FrozenSet, List, Optional
+
+
+class Program:
+    """What is known of the program. The modules of the frameworks set it."""
+
+    compiled = 0
+    """Goes up whenever something is traced or compiled."""
+    own_threads: Optional[FrozenSet[str]] = None
+    """Threads that were there before the first iterator: the framework's and the program's."""
+
+    def __init__(self) -> None:
+        self.frameworks: List[str] = []
+        """Those that were imported."""
+        self.live_iterators: Callable[[], List[Any]] = list
+        self.optimizes: Callable[[], bool] = lambda: False
+        """Whether the program has an optimizer of PyTorch, whose steps are still to come."""

@@ -1,0 +1,38 @@
+"""Steps after the recording: they show what a step takes without a profiler and, by their stacks, where."""
+
+from .callers import Caller, WatchedCall
+from .observers import Observers
+from .step_check import WEAK
+
+STEPS_BEFORE, STEPS_AFTER = 10, 30
+"""How many steps before the recording, or after it, show what a step takes without a profiler."""
+FEW_AFTER, AFTER_NS = 3, 5_000_000_000
+"""Of long steps so few are enough, once they have taken so long."""
+MOST_AFTER = 3000
+"""Of short ones no more are written, where they are sampled for so long."""
+
+
+class StepsAfter:
+    """Counts them."""
+
+    def __init__(self, observers: Observers) -> None:
+        self._observers = observers
+        self._count = 0
+
+    def are_wanted(self, caller: Caller, first_step: int) -> bool:
+        """Whether the steps before the recording, which began with first_step, do not show it already."""
+        return first_step < STEPS_BEFORE or self._are_sampled(caller)
+
+    def _are_sampled(self, caller: Caller) -> bool:
+        """Whether stacks show where they spend their time. After a weak mark, surer ones are not to be missed
+        for that."""
+        return self._observers.looks_at_stacks and caller.how not in WEAK
+
+    def ended(self, caller: Caller, call: WatchedCall, since_ns: int) -> bool:
+        """One of them ended: whether it was the last one wanted. since_ns: when the recording was over."""
+        self._count += 1
+        sampled = self._are_sampled(caller)
+        if sampled and self._count == 1:  # what the profiler left behind is over
+            self._observers.resume(untraced=True)
+        long = call.end_ns - since_ns >= AFTER_NS and self._count >= FEW_AFTER
+        return long or self._count >= (MOST_AFTER if sampled else STEPS_AFTER)
