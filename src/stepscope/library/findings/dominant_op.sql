@@ -5,14 +5,12 @@
 -- severity: medium from 40 % of the time of all ops; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}[,
 --   {largest_share} of it in {op}].
--- action: Ask of {op}, and of the other ops in the rows, whether each step needs it, at that size and with that
---   precision. Usual ways out: smaller or fewer of them, bfloat16 where the hardware has it.
--- action_tensorflow: Ask of {op}, and of the other ops in the rows, whether each step needs it, at that size and with
---   that precision. Usual ways out: smaller or fewer of them, bfloat16 where the hardware has it, jit_compile=True for
---   chains of small ones.
--- action_pytorch: Ask of {op}, and of the other ops in the rows, whether each step needs it, at that size and with
---   that precision. Usual ways out: smaller or fewer of them, torch.autocast where the hardware has bfloat16,
---   torch.compile for chains of small ones.
+-- action: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out: fewer or
+--   smaller ones, bfloat16 where the hardware has it.
+-- action_tensorflow: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
+--   fewer or smaller ones, bfloat16 where the hardware has it, jit_compile=True for chains of small ones.
+-- action_pytorch: See whether each step needs all of its {op_type} ops, at their size and precision. Usual ways out:
+--   fewer or smaller ones, torch.autocast where the hardware has bfloat16, torch.compile for chains of small ones.
 -- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of
 --   functions, whose ops are there by themselves.
 -- weakened_by: lost, capped, truncated, missing, no-steps
