@@ -250,9 +250,9 @@ def stack_slices(
     each after a comma. What successive samples share, up to most_depth frames, is one slice.
 
     begun: how a slice of a name is written up to its times. take: gets what is written, a piece at a time.
-    origin_ps: when ts = 0 is; by default the start of the first slice. most: slices after which it ends, one
-    later. Returns how many there were, how many of them end before they begin and how many lie more than 53
-    days from the origin, which are not written; and the origin."""
+    origin_ps: when ts = 0 is; by default the start of the first slice. most: no more are written, and it ends
+    once there are more. Returns how many there were, how many of them end before they begin and how many lie
+    more than 53 days from the origin, which are not written; and the origin."""
 
 def hash_bytes(data: bytes) -> str:
     """The content hash of bytes in memory."""
