@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from types import CodeType, FrameType, SimpleNamespace
+from types import CodeType, FrameType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,16 +19,23 @@ from tests.scripts import load
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SIZES = (250, 1000)
+MOST_LINES = {"cpuprofile": 25, "torch_memory": 130}
+"""Lines of Python that decoding and summing up may run for an event, by the format of a profile."""
 MANY = 1500
 """Lines of a function from which on its growth counts: below, one more block of rows is a jump."""
 
 
 @pytest.fixture(scope="module")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
-    """Folders with a recording of PyTorch and one of TensorFlow, by their events."""
+def generate() -> ModuleType:
+    """What makes the recordings."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCHMARKS))
-        generate = load(BENCHMARKS / "generate_growth.py")
+        return load(BENCHMARKS / "generate_growth.py")
+
+
+@pytest.fixture(scope="module")
+def recordings(generate: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    """Folders with a recording of PyTorch and one of TensorFlow, by their events."""
     folder = tmp_path_factory.mktemp("growth")
     for events in SIZES:
         for form in ("kineto", "xplane"):
@@ -72,6 +79,19 @@ def test_no_function_grows_faster_than_its_work(
         if count > MANY and count > 1.25 * SIZES[1] / SIZES[0] * max(few[code], MANY / 10)
     }
     assert grown == {}
+
+
+@pytest.mark.parametrize("form", MOST_LINES)
+def test_an_event_of_a_profile_runs_few_lines(
+    form: str, generate: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = []
+    for events in (SIZES[0], *SIZES):  # the first time modules are imported
+        path = generate.write(tmp_path, form, "deep", events)
+        counts.append(lines_of(["summary", str(path), "--no-cache"]).total())
+    capsys.readouterr()
+    _, few, many = counts
+    assert 0 < (many - few) / (SIZES[1] - SIZES[0]) < MOST_LINES[form]
 
 
 def test_every_verb_and_route_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,10 @@ def test_each_file_is_in_one_shard_of_the_night() -> None:
     assert shards == [f"{number}/{len(shards)}" for number in range(1, len(shards) + 1)]
     for path in [*REPEATS, *TESTS.rglob("test_*.py")]:
         assert sum(tiers.in_shard(path, shard) for shard in shards) == 1, path
+    dearest = [path for path in REPEATS if path.name in tiers.DEAREST]
+    assert len(dearest) == len(tiers.DEAREST)
+    for shard in shards:
+        assert sum(tiers.in_shard(path, shard) for path in dearest) == 1, shard
 
 
 def test_what_repeats_is_found_by_the_pattern_of_make() -> None:

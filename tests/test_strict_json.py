@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -130,9 +131,17 @@ def survives(act: Callable[[], object], what: str) -> None:
         pytest.fail(f"{what}: {type(error).__name__}: {error}")
 
 
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording and the lake that it was ingested into."""
+    folder = tmp_path_factory.mktemp("ready")
+    stepscope.ingest([chrome(folder / "in" / "a.json")], folder / "lake")
+    return folder
+
+
 @pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    stepscope.ingest([chrome(tmp_path / "in" / "a.json")], tmp_path / "lake")
+def lake(ready: Path, tmp_path: Path) -> Path:
+    shutil.copytree(ready, tmp_path, dirs_exist_ok=True)
     return tmp_path / "lake"
 
 

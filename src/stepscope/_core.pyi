@@ -238,6 +238,22 @@ def unpickle(data: bytes) -> Any:
     """The value of a pickle of dicts, lists, tuples, numbers, text and bytes (protocols 2 to 5). CoreError
     when it is damaged, too large, or holds anything else: nothing of the file is run."""
 
+def stack_slices(
+    samples: Iterable[tuple[Sequence[str], int, int]],
+    begun: Callable[[str], str],
+    take: Callable[[bytes], object],
+    origin_ps: int | None,
+    most_depth: int,
+    most: int,
+) -> tuple[int, int, int, int | None]:
+    """Slices of samples, (stack from the outermost frame, start, end) in order of time, as Chrome's events,
+    each after a comma. What successive samples share, up to most_depth frames, is one slice.
+
+    begun: how a slice of a name is written up to its times. take: gets what is written, a piece at a time.
+    origin_ps: when ts = 0 is; by default the start of the first slice. most: slices after which it ends, one
+    later. Returns how many there were, how many of them end before they begin and how many lie more than 53
+    days from the origin, which are not written; and the origin."""
+
 def hash_bytes(data: bytes) -> str:
     """The content hash of bytes in memory."""
 

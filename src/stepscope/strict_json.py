@@ -24,6 +24,9 @@ MOST_DEPTH = 64
 MOST_FOREIGN_DEPTH = 256
 """The same in what other programs wrote: as deep as the core keeps arguments."""
 
+_FITTING_DIGITS = 18
+"""Characters of a number that fits into 64 bits whatever they are."""
+
 T = TypeVar("T", bound=tuple[Any, ...])
 
 
@@ -197,9 +200,18 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _or_none(text: str) -> Any:
+def _real_or_none(text: str) -> float | None:
     try:
-        return _real(text) if text.strip("-0123456789") else _integer(text)
+        return _real(text)
+    except OddJson:
+        return None
+
+
+def _integer_or_none(text: str) -> int | None:
+    if len(text) <= _FITTING_DIGITS:
+        return int(text)
+    try:
+        return _integer(text)
     except OddJson:
         return None
 
@@ -207,7 +219,9 @@ def _or_none(text: str) -> Any:
 _STRICT = json.JSONDecoder(
     object_pairs_hook=_pairs, parse_float=_real, parse_int=_integer, parse_constant=_constant
 )
-_LENIENT = json.JSONDecoder(parse_float=_or_none, parse_int=_or_none, parse_constant=lambda text: None)
+_LENIENT = json.JSONDecoder(
+    parse_float=_real_or_none, parse_int=_integer_or_none, parse_constant=lambda text: None
+)
 
 
 def _check_depth(found: Any, most: int) -> None:

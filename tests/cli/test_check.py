@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One for all: each recording is decoded and taken apart once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any, str]:
     """Exit code, JSON and stderr."""
-    code = main(["check", *words, "--format", "json", "--no-cache"])
+    code = main(["check", *words, "--format", "json"])
     said = capsys.readouterr()
     return code, json.loads(said.out) if said.out else None, said.err
 

@@ -11,6 +11,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,13 @@ ARTICLE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("STEPSCOPE_TRACEBACK", "1")
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One for all: each recording is decoded once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("STEPSCOPE_TRACEBACK", "1")
+        yield
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -102,8 +106,9 @@ def test_the_articles_question_against_plain_python(capsys: pytest.CaptureFixtur
     "form", some(["table", "json", "csv", "md"], ("csv",), "the form comes after the rows, cached or not")
 )
 def test_no_cache_keeps_nothing_and_says_the_same(
-    form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     words = (
         "query",
         XPLANE,

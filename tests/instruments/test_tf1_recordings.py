@@ -8,6 +8,7 @@ other ops, as parts of the span of the device's ops, without the first run.
 from __future__ import annotations
 
 import ast
+import functools
 import gzip
 import io
 import json
@@ -29,10 +30,24 @@ MADE = ["map", "prefetch", "map", "batch", "repeat", "flat_map", "shuffle"]
 """What both programs wrote, from the end to the source, but for the names of files."""
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "120")  # room for whole names
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory):
+    """One for all: each recording is decoded once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("COLUMNS", "120")  # room for whole names
+        yield
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """The paths of a kind of recording, which is unpacked once into a folder of its own."""
+
+    @functools.cache
+    def unpacked(kind: str, *patterns: str) -> list[str]:
+        return unpack(tmp_path_factory.mktemp("in"), kind, *patterns)
+
+    return unpacked
 
 
 def unpack(folder: Path, kind: str, *patterns: str) -> list[str]:
@@ -76,10 +91,10 @@ def shares(paths: Sequence[str]) -> dict[str, float]:
         ("estimator", "events.*", 81.6, 11.1, 10),
     ],
 )
-def test_a_step_is_its_own_run(tmp_path, kind, pattern, waiting, ops, steps):
+def test_a_step_is_its_own_run(recording, kind, pattern, waiting, ops, steps):
     """From the first op of the executor to the last, whatever threads of the input do around it, and however
     far apart the recorded steps are."""
-    paths = unpack(tmp_path / "in", kind, pattern)
+    paths = recording(kind, pattern)
     found = shares(paths)
     assert found["input"] == pytest.approx(waiting, abs=0.15)
     assert found["compute"] == pytest.approx(ops, abs=0.15)
@@ -98,8 +113,8 @@ def test_a_step_is_its_own_run(tmp_path, kind, pattern, waiting, ops, steps):
         ("estimator", "events.*", "81.6 %"),
     ],
 )
-def test_the_pipeline_is_one_and_names_its_stages(tmp_path, kind, pattern, waiting):
-    paths = unpack(tmp_path / "in", kind, pattern)
+def test_the_pipeline_is_one_and_names_its_stages(recording, kind, pattern, waiting):
+    paths = recording(kind, pattern)
     text = run("pipeline", *paths)
     assert text.count("The input is the bottleneck") == 1
     assert "not the bottleneck" not in text
@@ -118,9 +133,9 @@ def test_the_pipeline_is_one_and_names_its_stages(tmp_path, kind, pattern, waiti
     assert "TFRecordDataset inside flat_map" in text
 
 
-def test_calls_keep_their_source_and_time(tmp_path):
+def test_calls_keep_their_source_and_time(recording):
     """Files are put side by side to be judged; the table has each call where it was recorded."""
-    paths = unpack(tmp_path / "in", "session", "run_meta_*.pb")
+    paths = recording("session", "run_meta_*.pb")
     rows = stepscope.open(paths).query(
         "SELECT count(*), count(DISTINCT c.source_id) FROM iterator_call c JOIN slice s ON s.id = c.slice_id "
         "AND s.source_id = c.source_id AND s.ts_ps = c.ts_ps"
@@ -133,13 +148,13 @@ def test_calls_keep_their_source_and_time(tmp_path):
 
 
 @pytest.mark.repeats("items of the article ask the same")
-def test_the_summary_names_stage_and_ops(tmp_path):
+def test_the_summary_names_stage_and_ops(recording):
     for kind, pattern in (
         ("session", "run_meta_*.pb"),
         ("session", "timeline.json"),
         ("estimator", "events.*"),
     ):
-        text = run(*unpack(tmp_path / f"{kind}{len(pattern)}", kind, pattern))
+        text = run(*recording(kind, pattern))
         assert "Waiting for input takes" in text
         assert "unknown takes" not in text
         assert "unknown for" not in text
@@ -147,10 +162,10 @@ def test_the_summary_names_stage_and_ops(tmp_path):
         assert "Iterator::" not in text.partition("Ops Op")[2].partition("Complete")[0]
 
 
-def test_nothing_is_lost(tmp_path):
+def test_nothing_is_lost(recording):
     """1.15 leaves what was in memory as the time at which an op was scheduled; all events are read."""
     for kind, pattern in (("session", "run_meta_*.pb"), ("estimator", "events.*")):
-        paths = unpack(tmp_path / kind, kind, pattern)
+        paths = recording(kind, pattern)
         trace = stepscope.open(paths)
         assert trace.query("SELECT path FROM source WHERE NOT complete OR events_lost > 0").rows() == []
         assert "is not complete" not in run(*paths)
@@ -276,14 +291,13 @@ def test_the_pipeline_follows_the_steps_and_edits_are_code():
                 assert "iterator" not in one["code"]["after"]
 
 
-def test_a_cache_goes_outside_of_the_function(tmp_path):
+def test_a_cache_goes_outside_of_the_function(recording):
     """Within flat_map's function it would begin anew with each file. Behind flat_map it leaves what the
     program itself takes: 1.7 ms predicted, 1.2 to 1.5 ms in the same program with that cache."""
-    answer = json.loads(
-        run("pipeline", *unpack(tmp_path / "in", "estimator", "events.*"), "--format", "json")
-    )
+    paths = recording("estimator", "events.*")
+    answer = json.loads(run("pipeline", *paths, "--format", "json"))
     (cache,) = [one for one in answer["changes"] if one["name"] == "cache_here"]
     assert cache["what"].startswith("add cache() after flat_map (transformation 1)")
     assert 1.2e9 < cache["predicted_step_ps"] < 2.0e9
-    text = run(str(tmp_path / "in"))
+    text = run(str(Path(paths[0]).parent))
     assert "TFRecordDataset inside flat_map (transformation 1) holds it up" in text

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import json
-import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepscope.cli import main
 from stepscope.instruments.compare import sides
 from stepscope.instruments.compare.figures import Measured
 from stepscope.instruments.compare.matching import NamedItem
@@ -26,9 +28,19 @@ B = SAMPLES / "tf_data" / "not_bottleneck_prefetch.xplane.pb.gz"
 times = st.dictionaries(st.sampled_from(["input", "compute", "wait", "python"]), st.integers(1, 10**12))
 
 
+def run(*words: str) -> tuple[int | None, str, str]:
+    """Exit code, stdout and stderr of the verb."""
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        code = main(["diff", *words])
+    return code, out.getvalue(), err.getvalue()
+
+
+@functools.cache
 def printed(*paths: Path) -> Any:
-    command = [sys.executable, "-m", "stepscope", "diff", *map(str, paths), "--format", "json", "--no-cache"]
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    """What the verb says of recordings; nobody changes it."""
+    code, out, err = run(*map(str, paths), "--format", "json", "--no-cache")
+    assert code == 0, err
+    return json.loads(out)
 
 
 def ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -83,10 +95,9 @@ def test_the_same_recording_twice_has_no_difference() -> None:
 
 
 def test_one_side_is_refused() -> None:
-    command = [sys.executable, "-m", "stepscope", "diff", str(A)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "two sides" in done.stderr
+    code, _, err = run(str(A))
+    assert code == 2
+    assert "two sides" in err
 
 
 def test_recordings_without_steps_are_compared_whole() -> None:
@@ -144,17 +155,16 @@ def test_runs_of_one_path_are_chosen_by_name(tmp_path: Path) -> None:
     for name in ("old/train", "new/train", "other"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "vm.xplane.pb.gz").write_bytes((A if name == "other" else B).read_bytes())
-    base = [sys.executable, "-m", "stepscope", "diff", str(tmp_path), "--no-cache", "--format", "json"]
+    base = (str(tmp_path), "--no-cache", "--format", "json")
     with trace.open(tmp_path, cache=False) as opened:
         runs = [side.run_id for side in sides.runs(opened.query)]
     assert len(set(runs)) == 3
-    wrong = subprocess.run(base, capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2
-    assert "two sides" in wrong.stderr
-    done = subprocess.run([*base, "--a", runs[0], "--b", runs[1]], capture_output=True, check=True)
-    assert json.loads(done.stdout)["title"] == f"{runs[0]} (A) and {runs[1]} (B)"
-    wrong = subprocess.run(
-        [*base, "--a", "none", "--b", runs[1]], capture_output=True, text=True, check=False
-    )
-    assert wrong.returncode == 2
-    assert "There is no run or host none" in wrong.stderr
+    code, _, err = run(*base)
+    assert code == 2
+    assert "two sides" in err
+    code, out, err = run(*base, "--a", runs[0], "--b", runs[1])
+    assert code == 0, err
+    assert json.loads(out)["title"] == f"{runs[0]} (A) and {runs[1]} (B)"
+    code, _, err = run(*base, "--a", "none", "--b", runs[1])
+    assert code == 2
+    assert "There is no run or host none" in err

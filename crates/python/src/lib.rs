@@ -13,6 +13,7 @@ mod pickle;
 mod pprof;
 mod replay;
 mod spans;
+mod stack_slices;
 mod steps;
 mod store;
 mod streams;
@@ -239,6 +240,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(lod::write_lod, module)?)?;
     module.add_function(wrap_pyfunction!(pickle::unpickle, module)?)?;
+    module.add_function(wrap_pyfunction!(stack_slices::stack_slices, module)?)?;
     module.add_function(wrap_pyfunction!(streams::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(pprof::pprof, module)?)?;
     module.add_function(wrap_pyfunction!(hash_bytes, module)?)?;

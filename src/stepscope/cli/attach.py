@@ -203,7 +203,7 @@ def _show(
     breakpoint."""
     from stepscope import attach
     from stepscope.attach import py_spy
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
     from stepscope.report import stack_answer, stack_text
 
     what = "the program" if pid is None else f"process {pid}"
@@ -214,8 +214,7 @@ def _show(
             console.data.write(line + "\n")
         console.data.flush()
     else:
-        rows = ([row[name] for name in attach.COLUMNS] for row in seen.rows())
-        write_rows(attach.COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
+        write_records(attach.COLUMNS, seen.rows(), options, console)
     for note in stack_text.notes(seen):
         console.say(note)
     if not seen.has_stacks:
@@ -235,7 +234,7 @@ def _say(sentences: Iterable[str], console: Console) -> None:
 def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_child: bool) -> int:
     """Samples, prints the functions that take most, and writes the folder."""
     from stepscope.attach import kernel, py_spy
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
     from stepscope.exporters.staging import staged
     from stepscope.report import stack_answer, stack_text
 
@@ -260,13 +259,7 @@ def _sample(pid: int, options: argparse.Namespace, console: Console, *, own_chil
         _say(stack_answer.sampled_sentences(found), console)
     rows = found.hot if options.format != "table" else stack_text.hot(found.hot[:_SHOWN])
     columns = py_spy.HOT if options.format != "table" else stack_text.HOT
-    write_rows(
-        columns,
-        ([row[name] for name in columns] for row in rows),
-        console,
-        options.format,
-        spreadsheet=options.spreadsheet,
-    )
+    write_records(columns, rows, options, console)
     for note in stack_text.sampled_notes(found, shown=_SHOWN if options.format == "table" else None):
         console.say(note)
     if options.output is not None:

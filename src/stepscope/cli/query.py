@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -277,3 +277,17 @@ def write_rows(
         left_out.append(f"{columns} found no room; --format csv has all of them")
     if left_out:
         console.say(f"({'. '.join(left_out)})")
+
+
+def write_records(
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    options: argparse.Namespace,
+    console: Console,
+    *,
+    everything: bool = False,
+) -> None:
+    """Writes rows that are dictionaries in the form that the options name; everything: as in write_rows."""
+    values = ([row[name] for name in columns] for row in rows)
+    spreadsheet: bool = options.spreadsheet
+    write_rows(columns, values, console, options.format, everything=everything, spreadsheet=spreadsheet)

@@ -42,6 +42,8 @@ def parse(data: bytes) -> Any:
 def exact(value: Any) -> int | Fraction | None:
     """A finite number of the profile, exactly; None for anything else. Nearly all are whole, and fractions
     take ten times as long to add up."""
+    if type(value) is int:
+        return value if abs(value) <= 2**80 else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if value != value or value in (float("inf"), float("-inf")) or abs(value) > 2**80:
@@ -194,8 +196,8 @@ class Events:
             self._count()
             self._write(line)
 
-    def _count(self) -> None:
-        self.seen += 1
+    def _count(self, events: int = 1) -> None:
+        self.seen += events
         if self.seen > MOST_EVENTS:
             raise LimitReached(
                 "The profile has too many entries.",
@@ -206,30 +208,18 @@ class Events:
     def stacks(self, samples: Iterable[tuple[Sequence[str], int, int]], pid: Any = 0, tid: Any = 0) -> None:
         """Adds samples as slices: (stack from the outermost frame, start, end), in order of time. What
         successive samples share is one slice."""
-        open_: list[tuple[str, int]] = []
-        last = 0
-        begun: dict[str, str] = {}
-
-        def close(first: int) -> None:
-            """Of slices that begin and end together, the first one written is the outermost."""
-            for name, since in open_[first:]:
-                if (text := begun.get(name)) is None:
-                    text = self._begun(name, pid, tid, None)
-                    if len(begun) < _MOST_TEXTS:
-                        begun[name] = text
-                self._span(text, since, last)
-            del open_[first:]
-
-        for stack, start_ps, end_ps in samples:
-            frames = stack[:MOST_DEPTH]
-            kept = 0
-            if start_ps == last:
-                while kept < min(len(frames), len(open_)) and open_[kept][0] == frames[kept]:
-                    kept += 1
-            close(kept)
-            open_ += [(name, start_ps) for name in frames[kept:]]
-            last = end_ps
-        close(0)
+        self._pack()
+        slices, lost, far, self.origin_ps = _core.stack_slices(
+            samples,
+            lambda name: self._begun(name, pid, tid, None),
+            self._packed.extend,
+            self.origin_ps,
+            MOST_DEPTH,
+            MOST_EVENTS - self.seen,
+        )
+        self.lost += lost
+        self.far += far
+        self._count(slices)
 
     def note(self, slug: str, effect: str, events: int, detail: str) -> None:
         """Notes something for the reader of the source."""
@@ -298,7 +288,7 @@ class Events:
 
 
 def _us(ps: int) -> str:
-    return f"{ps // 1_000_000}.{ps % 1_000_000:06d}"
+    return "%d.%06d" % divmod(ps, 1_000_000)  # noqa: UP031 - half the time of an f-string
 
 
 def _signed_us(ps: int) -> str:

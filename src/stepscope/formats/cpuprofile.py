@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from stepscope.formats._profile_events import MOST_BYTES, MOST_DEPTH, Events, exact, listed, member, parse
@@ -42,24 +43,22 @@ def build(pieces: Pieces) -> Store:
     start, end = exact(member(whole, "startTime")), exact(member(whole, "endTime"))
     if not samples or len(deltas) < len(samples) or start is None:
         raise Damaged("it has no samples with their times")
-    times, at = [], start
-    lengths = [exact(delta) for delta in deltas[: len(samples)]]
+    lengths = list(map(exact, deltas[: len(samples)]))
+    times: list[int] = []
+    since: int | Fraction = 0
     for length in lengths:
         # V8 has been seen to write deltas below zero: a sample that was taken late.
-        at = max(start, at + (length or 0))
-        times.append(int((at - start) * _US))
-    order = sorted(range(len(samples)), key=lambda i: (times[i], i))
+        since = max(since + (length or 0), 0)
+        times.append(int(since * _US))
+    order = sorted(range(len(samples)), key=times.__getitem__)
     ends = [times[i] for i in order[1:]]
-    ends.append(max(times[order[-1]], int(((end if end is not None else at) - start) * _US)))
+    ends.append(max(times[order[-1]], int((since if end is None else end - start) * _US)))
+    found = [stacks.get(_key(sample)) for sample in samples]
     events = Events(origin_ps=0)
-    events.miss(sum(_key(sample) not in stacks for sample in samples))
-    events.miss(sum(length is None for length in lengths))
+    events.miss(found.count(None))
+    events.miss(lengths.count(None))
     events.thread(1, 1, "JavaScript", "main")
-    events.stacks(
-        ((stacks.get(_key(samples[i]), []), times[i], until) for i, until in zip(order, ends, strict=True)),
-        1,
-        1,
-    )
+    events.stacks(zip([found[i] or [] for i in order], [times[i] for i in order], ends, strict=True), 1, 1)
     return events.store(pieces, data, "unknown")
 
 

@@ -50,7 +50,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each flag; 1 when one of them stops a program."""
     need_csv(options, options.format == "csv")
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
 
     lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment()
     libraries = [] if options.catalogue else installed(options.python)
@@ -64,13 +64,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             if row["verdict"] != "ok":
                 console.say(xla_flags.sentence(row))
         console.say(xla_flags.conclusion(found, line.variable))
-    write_rows(
-        check.COLUMNS,
-        ([row[name] for name in check.COLUMNS] for row in rows),
-        console,
-        options.format,
-        spreadsheet=options.spreadsheet,
-    )
+    write_records(check.COLUMNS, rows, options, console)
     if variables.DEAD in os.environ:
         console.say(xla_flags.warning_of_dead())
     return int(any(row["verdict"] not in xla_flags.HARMLESS for row in rows))

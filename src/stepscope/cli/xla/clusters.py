@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     if not options.paths:
         raise UsageError("No log and no folder is given", seen="no PATH", todo="stepscope xla clusters DIR")
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
 
     look_up(options.paths)
     logs, graphs = _files(options.paths)
@@ -59,14 +59,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     shown = [one for one in found if one.clusters or options.all] or found
     rows = clusters.rows(shown)
     columns = clusters.COLUMNS
-    write_rows(
-        columns,
-        ([row[name] for name in columns] for row in rows),
-        console,
-        options.format,
-        everything=options.all,
-        spreadsheet=options.spreadsheet,
-    )
+    write_records(columns, rows, options, console, everything=options.all)
     for line in xla_clusters.sentences(rows, len(found) - len(shown)):
         console.say(line)
     return 0

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the rows, and says on stderr what was left out."""
     need_csv(options, options.format == "csv")
     need_dumps(options, "xla dumps")
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
 
     look_up(options.paths)
     with working("reading the dump", console):
@@ -51,14 +51,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     columns = _columns(rows, options)
     if options.format in ("table", "md"):
         rows = [{**row, "stage": _short(row["stage"]), "module": _short(row["module"])} for row in rows]
-    write_rows(
-        columns,
-        ([row[name] for name in columns] for row in rows),
-        console,
-        options.format,
-        everything=options.all,
-        spreadsheet=options.spreadsheet,
-    )
+    write_records(columns, rows, options, console, everything=options.all)
     if options.files:
         return 0
     console.say("; ".join(_remarks(found)))

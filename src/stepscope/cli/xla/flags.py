@@ -44,7 +44,7 @@ def add_library(parser: Parser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table."""
     need_csv(options, options.format == "csv")
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
 
     libraries = [] if options.catalogue else installed(options.python)
     libraries = [library for library in libraries if options.library in (None, library.name)]
@@ -54,13 +54,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     columns: tuple[str, ...] = table.COLUMNS
     if options.format in ("table", "md"):
         columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
-    write_rows(
-        columns,
-        ([row[name] for name in columns] for row in rows),
-        console,
-        options.format,
-        spreadsheet=options.spreadsheet,
-    )
+    write_records(columns, rows, options, console)
     where = ", ".join(library.title for library in libraries) or "the catalogue; no library was asked"
     console.say(f"from {where}")
     if any(row["name"] == variables.DEAD for row in rows):

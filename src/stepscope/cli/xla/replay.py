@@ -127,20 +127,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _write(rows: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
     """Writes the rows, with the columns that say something where people read them."""
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
 
     columns: tuple[str, ...] = stages.COLUMNS
     shown: list[dict[str, Any]] = rows
     if options.format in ("table", "md"):
         shown = [xla_replay.shown(row) for row in rows]
         columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in shown))
-    write_rows(
-        columns,
-        ([row[name] for name in columns] for row in shown),
-        console,
-        options.format,
-        spreadsheet=options.spreadsheet,
-    )
+    write_records(columns, shown, options, console)
 
 
 def _is_plain(stage: RequestedStage) -> bool:

@@ -34,7 +34,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a row for each library, or for each symbol that --find asks for."""
     need_csv(options, options.format == "csv")
-    from stepscope.cli.query import write_rows
+    from stepscope.cli.query import write_records
 
     paths = options.libraries or _installed(options.python, None if options.find else _MOST)
     if options.find is None:
@@ -48,13 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 todo="give the whole name with its namespaces; names without types match all overloads",
             )
     columns: tuple[str, ...] = symbols.COLUMNS if options.find is None else symbols.FOUND
-    write_rows(
-        columns,
-        ([row[name] for name in columns] for row in rows),
-        console,
-        options.format,
-        spreadsheet=options.spreadsheet,
-    )
+    write_records(columns, rows, options, console)
     if options.find is None and not any(row["lines"] for row in rows):
         console.say(
             "no lines, no arguments: `bazel build --copt=-g --strip=never …` builds TensorFlow with them"

@@ -52,16 +52,17 @@ class EngineTables:
             every = frozenset(column for column, _ in relation.columns)
             before = self._loaded.get(name)
             loaded = (every if wanted is None or relation.whole else every & wanted) | (before or frozenset())
-            if loaded == before:
+            if before is not None and loaded <= before:
                 continue
             if name not in self._parts:
                 self._parts[name] = relation.parts()
+            parts = self._parts[name]
+            copied = self._are_copied(parts)
+            if copied and sum(map(_most_rows, parts)) <= _FEW_ROWS:
+                loaded = every  # to copy a few rows again, with more columns, takes longer
             others = set(self.streams)
-            selects = self._selects(relation, self._parts[name], None if loaded == every else loaded)
-            rows = _together(relation, selects)
-            copied = self._are_copied(self._parts[name])
-            kind = "TABLE" if copied else "VIEW"
-            self._create(f"CREATE OR REPLACE {kind} {quote(name)} AS {rows}", self._con.execute)
+            selects = self._selects(relation, parts, None if loaded == every else loaded)
+            self._create(_making(relation, selects, copied), self._con.execute)
             if copied:
                 self._release(self.streams.keys() - others)
             self._loaded[name] = loaded
@@ -216,6 +217,15 @@ def _value(name: str, part: Stream, part_columns: set[str]) -> str:
     if name in part.values and (name in part_columns or name not in part.columns):
         return part.values[name]
     return quote(name) if name in part_columns else "NULL"
+
+
+def _making(relation: Relation, selects: Sequence[str], copied: bool) -> str:
+    """The statement that makes a table of the rows of all parts, or a view."""
+    if copied and not selects:
+        columns = ", ".join(f"{quote(name)} {kind}" for name, kind in relation.columns)
+        return f"CREATE OR REPLACE TABLE {quote(relation.name)} ({columns})"
+    made = "TABLE" if copied else "VIEW"
+    return f"CREATE OR REPLACE {made} {quote(relation.name)} AS {_together(relation, selects)}"
 
 
 def _together(relation: Relation, selects: Sequence[str]) -> str:

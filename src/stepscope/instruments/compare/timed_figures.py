@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import median
 from typing import Any, Literal
 
@@ -26,8 +26,8 @@ Why = Literal["", "few_recordings", "few_steps", "noise", "ignored", "one_side"]
 
 
 @dataclass(frozen=True)
-class TimedFigure:
-    """A figure of time, compared."""
+class MatchedFigure:
+    """A figure of time that both sides have."""
 
     what: Literal["op", "part", "step"]
     names: tuple[str, ...]
@@ -39,6 +39,12 @@ class TimedFigure:
     """Why these are the same; `scope` for what replaced something in a scope."""
     share: float
     """Of the time of all ops, or of the step: the larger of both sides."""
+
+
+@dataclass(frozen=True)
+class TimedFigure(MatchedFigure):
+    """The figure, compared."""
+
     a_ps: float | None
     """Median over the recordings of the baseline."""
     b_ps: float | None
@@ -58,15 +64,9 @@ class TimedFigure:
 
 
 @dataclass(frozen=True)
-class FigureSamples:
+class FigureSamples(MatchedFigure):
     """What is compared: the figure of each recording that has one."""
 
-    what: Literal["op", "part", "step"]
-    names: tuple[str, ...]
-    other_names: tuple[str, ...]
-    place: str
-    basis: str
-    share: float
     a: tuple[float, ...]
     b: tuple[float, ...]
 
@@ -103,10 +103,8 @@ def _why_unjudged(figure: FigureSamples, budget: Budget, variation: float | None
 
 
 def _head(figure: FigureSamples) -> dict[str, Any]:
-    """What a figure is of, and its middle on either side, as Timed begins."""
-    about = {
-        name: getattr(figure, name) for name in ("what", "names", "other_names", "place", "basis", "share")
-    }
+    """What a figure is of, and its middle on either side, as TimedFigure begins."""
+    about = {field.name: getattr(figure, field.name) for field in fields(MatchedFigure)}
     a, b = (median(side) if side else None for side in (figure.a, figure.b))
     return {**about, "a_ps": a, "b_ps": b}
 

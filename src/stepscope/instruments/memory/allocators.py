@@ -81,19 +81,20 @@ Of = Callable[[str, str], bool]
 """Whether a run and a host are asked for."""
 
 
-def find(query: Query, of: Of = lambda run_id, host_id: True) -> list[AllocatorMemory]:
-    """What is known of each allocator, sources in their order, the one that holds most first."""
+def find(query: Query, of: Of = lambda run_id, host_id: True, named: bool = True) -> list[AllocatorMemory]:
+    """What is known of each allocator, sources in their order, the one that holds most first. named: see
+    moves.read()."""
     found = []
     lines: dict[str, dict[str, CodeLine]] = {}
     for source in _sources(query, of):
-        all_moves, complete = moves.read(query, source[0])
+        all_moves, complete = moves.read(query, source[0], named)
         found += _of_source(query, source, all_moves, complete, lines)
     return found
 
 
-def by_peak(query: Query) -> list[AllocatorMemory]:
+def by_peak(query: Query, named: bool = True) -> list[AllocatorMemory]:
     """The same, those of all sources together, the one that holds most first."""
-    return sorted(find(query), key=lambda allocator_memory: -allocator_memory.peak.bytes)
+    return sorted(find(query, named=named), key=lambda allocator_memory: -allocator_memory.peak.bytes)
 
 
 def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str, str, int]]:
