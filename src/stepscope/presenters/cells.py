@@ -84,6 +84,11 @@ def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
     return fitted
 
 
+def room_of_name(room: int) -> int:
+    """Cells that the first column of a row keeps: it says what the row is about, and the last give way."""
+    return room // 4
+
+
 def wrap(text: str, width: int, *, cut: bool = True) -> list[str]:
     """`text` on lines of at most `width` columns, broken at blanks. Words that are longer are cut, or stick
     out."""

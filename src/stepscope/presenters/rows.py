@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import chain, islice
 from typing import Any, NamedTuple, TextIO
 
-from stepscope.presenters.cells import Grid, cells, fit
+from stepscope.presenters.cells import Grid, cells, fit, room_of_name
 from stepscope.presenters.plain import plain
 
 FORMAT = 1
@@ -197,8 +197,7 @@ def _widths(
     widths = [max([cells(title), *(cells(row[i]) for row in rows)]) for i, title in enumerate(titles)]
     if room is None:
         return widths
-    # The first says what a row is about: the last columns give way to it.
-    first = max(room // 4, _NARROWEST)
+    first = max(room_of_name(room), _NARROWEST)
     least = [width if right[i] else _NARROWEST if i else first for i, width in enumerate(widths)]
     return fit(widths, room, least)
 
