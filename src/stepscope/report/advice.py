@@ -107,7 +107,7 @@ def _more_lines(table: Table) -> str:
     ]
     more = len(lines) - _MOST_LINES
     shown = [*lines[:_MOST_LINES], *([f"{more:,} more"] if more > 0 else [])]
-    return f" Its lines, that with most of it first: {listed(shown)}."
+    return f" Its lines, the longest first: {listed(shown)}."
 
 
 def _more_cases(entry: library.Entry, table: Table) -> str:
