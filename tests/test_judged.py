@@ -65,6 +65,16 @@ def test_what_has_most_of_a_step_limits_it_on_a_busy_machine_too():
     launching = parts(dispatch=0.85, copy=0.13, unknown=0.02)
     assert ranking.cause_of(launching, None, None, starved)[:2] == ("dispatch", 0.85)
     assert ranking.cause_of(parts(dispatch=0.4, compute=0.6), None, None, starved)[0] == "none"
+    # What the same thread copies waits for cores as well.
+    copies = parts(dispatch=0.62, copy=0.26, compute=0.12)
+    assert ranking.cause_of(copies, None, None, starved)[:2] == ("dispatch", 0.62)
+    assert ranking.cause_of(parts(dispatch=0.4, input=0.3, compute=0.3), None, None, starved)[0] == "input"
+    assert (
+        ranking.cause_of(parts(dispatch=0.39, copy=0.24, unknown=0.12), None, None, starved)[0] == "dispatch"
+    )
+    # Where others' threads are what is waited for, what this one computes by itself is longer.
+    for_others = Contention(0.2, 1.8, ran=0.1, queued=0.1)
+    assert ranking.cause_of(parts(dispatch=0.47, python=0.4), None, None, for_others)[0] == "python"
 
 
 def test_a_layer_that_takes_most_stands_out():
@@ -320,14 +330,24 @@ def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
 def test_what_takes_as_much_as_the_cause_is_said_with_its_place():
     reads = Rival("input", 0.55, CodeLine("data.py", 12, "load"))
     both = one("python", place=MAIN, rival=reads)
-    assert judgement_text.sentences([both], False)[1] == (
-        "Nearly as much goes to waiting for input: 55.0 %; in data.py:12 `load`."
+    first, then = judgement_text.sentences([both], False)
+    assert first.endswith(
+        "in train.py:69 `main`; nearly as much, 55.0 %, goes to waiting for input, in data.py:12 `load`."
     )
+    assert then.startswith("Without the first of the two, ")
     more = one("dispatch", rival=Rival("compute", 0.65, None, "MatMul"))
-    assert judgement_text.sentences([more], False)[1] == "Slightly more goes to ops: 65.0 %; MatMul."
+    assert judgement_text.sentences([more], False)[0].endswith(
+        "; slightly more, 65.0 %, goes to ops, MatMul."
+    )
+    # The bar shows launching longer; why it is no cause is that it waits.
+    starved = Contention(0.5, 1.5)
+    held_up = one("input", rival=Rival("dispatch", 0.75), contention=starved)
+    assert judgement_text.sentences([held_up], False)[0].endswith(
+        "; more, 75.0 %, goes to launching ops and waiting for a core to do so."
+    )
     # Of several programs, each has both in its own sentence.
     assert judgement_text.sentences([both, one("none", run_id="s")], True)[1].endswith(
-        "does, in train.py:69 `main`. Nearly as much goes to waiting for input: 55.0 %; in data.py:12 `load`."
+        "`main`; nearly as much, 55.0 %, goes to waiting for input, in data.py:12 `load`."
     )
 
 

@@ -196,7 +196,7 @@ def test_more_cases_are_counted():
     tables.add("track", device_id=1, kind="device_stream", records="execution")
     tables.slices(0, [{"track_id": 1, "name": "k", "ts_ps": 3 * UNIT_PS, "dur_ps": UNIT_PS}])
     (idle,) = [finding for finding in report(tables).findings if finding.slug == "device-idle"]
-    assert idle.impact.endswith(" 1 more case like it.")
+    assert idle.impact.endswith(" 1 more case like it: `device_idle` lists it.")
     assert idle.evidence.total == 2
 
 

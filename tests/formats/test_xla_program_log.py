@@ -102,7 +102,7 @@ def test_spills_meet_their_fusions(tmp_path: Path, capsys: pytest.CaptureFixture
         "loud": (None, 816),
         "triton_softmax": (None, 780),
     }
-    assert found["impact"].startswith("loud spills 816 B in each thread, program.log:7. 3 more cases")
+    assert found["impact"].startswith("loud spills 816 B in each thread, program.log:7. 3 more cases like it")
 
 
 @pytest.mark.parametrize(

@@ -86,3 +86,22 @@ cpu/python thread :                                                   [p:PyFunc]
     assert (found.cause, found.op_type) == ("python", None)
     assert found.place == CodeLine("train.py", 7, "order")
     assert found.called_from == CodeLine("train.py", 7, "main")
+
+
+@pytest.mark.parametrize("looks", [0, 6])
+def test_a_queue_of_the_graph_has_the_line_that_made_it_or_of_what_fills_it(looks: int) -> None:
+    """The only op of a step takes from a queue, and waits; a function of the program fills that, or nothing
+    is known of what does."""
+    tables = draw("""
+step       train  : [0.....................................]
+cpu/python thread : [train.................................]
+cpu/pool   thread :   [batch:QueueDequeueManyV2......]
+""")
+    tables.add("op_line", op_name="batch", told_by="log", file="data.py", line=31, function="inputs")
+    for number in range(looks):
+        looked(tables, number * 5, number * 5 + 5, SCRIPT_OPS, CALLED, main=False, cpu=1.0)
+    looked(tables, 0, 39, MAIN, EXECUTE, main=True, cpu=0.0)
+    found, made = judgement(tables), CodeLine("data.py", 31, "inputs")
+    assert (found.cause, found.spoken) == ("input", "what fills the queue `batch`")
+    filled = CodeLine("train.py", 7, "ranked")
+    assert (found.place, found.called_from) == ((filled, made) if looks else (made, None))

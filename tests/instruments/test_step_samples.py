@@ -54,6 +54,15 @@ cpu/python thread : [FunctionRun..]
     assert parts(tables) == {0: {"dispatch": 15, "python": 20, "wait": 5, "unknown": 1}}
 
 
+@pytest.mark.parametrize(
+    ("active", "queued", "ran"),
+    [(None, 0, None), (30, 0, 0.3), (95, 85, 2 / 3), (31, 30, 1 / 70), (99, 98, 1.0)],
+)
+def test_a_thread_ran_for_a_part_of_the_time_in_which_it_had_a_core(active, queued, ran):
+    """What it lacks of the rest it was blocked: time in the queue for a core says nothing of that."""
+    assert labels.part_run(100, active, queued) == (None if ran is None else pytest.approx(ran))
+
+
 @given(st.sampled_from((*LABELS, None)), st.none() | st.floats(0, 1))
 def test_a_sample_is_shared_out_wholly(label, ran):
     assert sum(share for _, share in labels.shares(label, ran)) == pytest.approx(1)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes.graph_loops import GraphLoop, graph_loop, loop_of
+from stepscope.instruments.causes.graph_loops import GraphLoop, graph_loop, loop_of, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.mixed_lines import mixed_line
 from stepscope.instruments.pipeline.places import function_in
@@ -46,6 +46,14 @@ def test_a_loop_in_the_graph_has_most_of_what_runs() -> None:
     assert graph_loop([*inside, _op("MatMul", 60_000)], 30) is None
     assert graph_loop([_op("map/while/body/_5/add", 300)], 30) is None
     assert graph_loop([_op("MatMul", 60_000)], 30) is None
+
+
+def test_a_loop_of_ops_too_short_to_be_recorded_is_known_by_its_graph():
+    """Executors go through thousands of nodes a step, and the graph has one loop."""
+    assert unseen_loop([("while", 270_000)], 30) == GraphLoop("while", 9000)
+    assert unseen_loop([("while", 29_999)], 30) is None
+    assert unseen_loop([("a/while", 270_000), ("b/while", 270_000)], 30) is None
+    assert unseen_loop([], 30) is None
 
 
 def _host(parts: list[tuple[int, int, str, int]]) -> HostSteps:

@@ -100,6 +100,23 @@ def test_doubles_in_steps():
     assert found(tables, ("doubles_in_steps",)) == {}
 
 
+def test_doubles_in_steps_of_pytorch():
+    """An op whose first input has 64-bit floats takes 10 of 14 units, on a processor alone."""
+    tables = draw("cpu/t thread : [aten::mm.......][aten::relu]", producer="kineto")
+    for row in tables.rows["slice"]:
+        row |= {
+            "category": "cpu_op",
+            "op_type": row["name"],
+            "args_json": '{"Input type":["float","double"]}',
+        }
+    assert found(tables, ("doubles_in_steps",)) == {}
+    tables.rows["slice"][0]["args_json"] = '{"Input type":["double","float"]}'
+    (row,) = found(tables, ("doubles_in_steps",))["doubles_in_steps"]
+    took = [s["dur_ps"] for s in tables.rows["slice"]]
+    assert (row["op"], row["ops"], row["impact_ps"], row["file"]) == ("aten::mm", 1, took[0], None)
+    assert row["share"] == pytest.approx(took[0] / sum(took))
+
+
 def test_device_unused():
     tables = draw(STEPS + "gpu/s device_stream :  [kernel..]     [k]\ntpu/s device_stream : [copy]")
     assert "device_unused" not in found(tables, ("device_unused",))

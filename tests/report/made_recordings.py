@@ -305,6 +305,41 @@ def a_loop_in_the_graph() -> Tables:
     return tables
 
 
+def a_loop_of_ops_too_short_to_be_recorded() -> Tables:
+    """Executors go through a thousand nodes of a graph with one loop."""
+    tables = draw(
+        f"step train : [train{'.' * 4000}]\ncpu/python thread : [TFE_Py_Execute{'.' * 3991}]\n"
+        "cpu/pool thread : " + "[e] " * 1000
+    )
+    for row in tables.rows["slice"]:
+        if row["name"] == "e":
+            row["name"] = "ExecutorState::Process"
+    tables.add("node", graph="graph", name="while", op_type="While")
+    place = {"file": "model.py", "line": 7, "function": "Net.call"}
+    tables.add("op_line", op_name="while", told_by="tfprof_log", **place)
+    return tables
+
+
+def ops_without_a_core() -> Tables:
+    """Ops of a processor while others have its cores."""
+    tables = one_type_of_op()
+    for series, value in (("all running", 0.2), ("all waiting", 1.8)):
+        tables.add("counter", name="threads during recording", series=series, ts_ps=0, value=value)
+    return tables
+
+
+def python_on_two_lines() -> Tables:
+    """The main thread is on one line in 20 samples, and on another one in the last five of them."""
+    tables = stacks()
+    frame = {**tables.rows["frame"][0], "line": 12}
+    del frame["id"]
+    number = tables.add("frame", **frame)["id"]
+    stack = tables.add("stack", frame_id=number, place_id=number)["id"]
+    for row in tables.rows["stack_sample"][15:]:
+        row["stack_id"] = stack
+    return tables
+
+
 def a_line_of_several_labels() -> Tables:
     """Ops run for most of a step; a line computes in Python for a fifth of it, and copies for a fifth."""
     tables = draw(f"step train : [train{'.' * 93}]\ncpu/pool thread : [a:MatMul{'.' * 51}]")
@@ -563,6 +598,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_run_of_a_session,
         waiting_for_what_is_not_recorded,
         a_loop_in_the_graph,
+        a_loop_of_ops_too_short_to_be_recorded,
+        ops_without_a_core,
         a_line_of_several_labels,
         an_op_with_its_line,
         one_layer,
@@ -633,6 +670,7 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "capped_trace": damage_and_caps,
     "capped_trace, one": one_event_lost,
     "python_between_ops": stacks,
+    "python_between_ops, two lines": python_on_two_lines,
     "per_op_dispatch": many_launches,
     "dominant_op": one_type_of_op,
     "doubles_in_steps": doubles,

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from stepscope import library, units
+from stepscope.code_lines import CodeLine
 from stepscope.instruments import laws
 from stepscope.instruments.causes.written_ops import written_op
 from stepscope.library import statements
+from stepscope.report.names import line_of, listed
 from stepscope.report.parts import SEVERITIES, Note, ReportFinding, Rows, Table, dicts
 from stepscope.sources.source import Source
 from stepscope.units import Unit
@@ -50,7 +52,7 @@ def findings_of(
             slug=entry.slug,
             severity=first["severity"],
             title=entry.title,
-            impact=library.fill(entry.impact, first, fields) + _more_cases(table),
+            impact=library.fill(entry.impact, first, fields) + _more_lines(table) + _more_cases(entry, table),
             action=library.fill(dict(entry.actions).get(framework or "", entry.action), first, fields),
             evidence=table,
             sql=entry.sql,
@@ -88,10 +90,34 @@ def _fields(
     return fields
 
 
-def _more_cases(table: Table) -> str:
+_MOST_LINES = 4
+"""Lines of a finding that its sentence names."""
+
+
+def _more_lines(table: Table) -> str:
+    """The lines that a case lies in, where its rows are those."""
+    first, *rest = dicts(table)
+    rows = [first, *(row for row in rest if _is_line(first, row))]
+    places = list(dict.fromkeys((row["file"], row["line"]) for row in rows if row.get("file")))
+    if len(places) < 2:
+        return ""
+    lines = [
+        str(line) if file == places[0][0] and number else line_of(CodeLine(file, line, None))
+        for number, (file, line) in enumerate(places)
+    ]
+    more = len(lines) - _MOST_LINES
+    shown = [*lines[:_MOST_LINES], *([f"{more:,} more"] if more > 0 else [])]
+    return f" Its lines, that with most of it first: {listed(shown)}."
+
+
+def _more_cases(entry: library.Entry, table: Table) -> str:
     first, *rest = dicts(table)
     cases = sum(_is_case(first, row) for row in rest) + max(table.total - len(table.rows), 0)
-    return f" {units.count(cases, 'more case')} like it." if cases else ""
+    if not cases:
+        return ""
+    return (
+        f" {units.count(cases, 'more case')} like it: `{entry.name}` lists {'it' if cases == 1 else 'them'}."
+    )
 
 
 _IDLE = frozenset({"idle_share"})
@@ -103,9 +129,18 @@ _OPPOSITE = {"at least": "at most", "at most": "at least", "about": "about"}
 
 def _is_case(first: Mapping[str, object], row: Mapping[str, object]) -> bool:
     """Whether a row is a case of its own: several ops of one type are parts of one."""
+    if _is_line(first, row):
+        return False
     kind = first.get("op_type")
     together = ("run_id", "host_id", "op_type", "share")
     return kind is None or any(first.get(name) != row.get(name) for name in together)
+
+
+def _is_line(first: Mapping[str, object], row: Mapping[str, object]) -> bool:
+    """Whether a row is another line of what the first one tells."""
+    alike = ("run_id", "host_id", "impact_ps", "share")
+    has_lines = "share" in first and first.get("line") is not None and row.get("line") is not None
+    return has_lines and all(first.get(name) == row.get(name) for name in alike)
 
 
 PROGRAM = "recorded-program"

@@ -36,12 +36,21 @@ class Beginning(NamedTuple):
 
 _DRAWN = Beginning(lambda judgement: not judgement.of_ops, "what was drawn covers {part}")
 """The recorder knows no ops."""
+_HELD_UP = Beginning(
+    lambda judgement: judgement.waits_for_cores, "ops run, or wait for a core to do so, for {part}"
+)
+"""What others did on the cores is part of what ops took: they may be few, and nothing may stand out of what
+they would take alone."""
 
 SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     # An op calls Python, so "no op runs" would be wrong.
     "python": (Beginning(lambda judgement: judgement.op_type is not None, "Python takes {part}"),),
-    "compute": (_DRAWN,),
-    "none": (_DRAWN, Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"])),
+    "compute": (_DRAWN, _HELD_UP),
+    "none": (
+        _DRAWN,
+        _HELD_UP,
+        Beginning(lambda judgement: judgement.small_ops is not None, TAKES["compute"]),
+    ),
     # The recorder sees nothing but communication.
     "communication": (
         Beginning(
@@ -86,6 +95,10 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
 }
 """The first that applies is taken."""
 
+_GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
+"""Words for the time of a label where LOOKS has others."""
+_MORE = 1.18
+"""What takes so many times as much takes more than slightly more."""
 _LITTLE = 0.01
 """An op that takes less of the time of all ops is not named."""
 _BLOCKS = ("Free",)
@@ -97,7 +110,25 @@ def limiting(judgement: Judgement, run: bool = False, host: bool = False) -> str
     special = SPECIAL.get(judgement.cause, ())
     takes = next((begin.takes for begin in special if begin.applies(judgement)), TAKES[judgement.cause])
     evidence = _EVIDENCE.get(judgement.cause, _line)(judgement)
-    return f"{takes.format(part=_part(judgement, run, host))}{evidence}."
+    return f"{takes.format(part=_part(judgement, run, host))}{evidence}{_rival(judgement)}."
+
+
+def _rival(judgement: Judgement) -> str:
+    """What takes about as much as the cause, and where: who mends one of both gains half of what it seems."""
+    found = judgement.rival
+    if found is None:
+        return ""
+    share = units.show(found.share, "ratio")
+    much = "nearly as much" if found.share <= judgement.share else "slightly more"
+    much = "more" if found.share > _MORE * judgement.share else much
+    much = "just as much" if share == units.show(judgement.share, "ratio") else much
+    at = [shortened(found.what)] if found.what is not None else []
+    at += [f"in {place_of(found.place)}"] if found.place is not None else []
+    more = f", {' '.join(at)}" if at else ""
+    word = _GOES_TO.get(found.label, LOOKS[found.label].word)
+    if found.label == "dispatch" and judgement.waits_for_cores:
+        word += " and waiting for a core to do so"
+    return f"; {much}, {share}, goes to {word}{more}"
 
 
 def forbidding(judgement: Judgement) -> laws.Broken | None:
@@ -208,6 +239,10 @@ def _stage(judgement: Judgement) -> str:
 def _launches(judgement: Judgement) -> str:
     """How many calls launch, or which loop in the graph does."""
     if judgement.loop_runs is not None:
+        if judgement.loop_unseen:
+            nodes = f"{units.count(judgement.loop_runs, 'node')} of the graph a {unit_of(judgement)}"
+            made = "" if judgement.place is None else f" made in {place_of(judgement.place)}"
+            return f": {nodes}, each too short to be recorded, of the loop{made}"
         runs = f"{judgement.loop_runs:,} times a {unit_of(judgement)}"
         return f": ops of a loop in the graph run {runs}{_made(judgement)}"
     return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stepscope import units
 from stepscope.report import remains
 from stepscope.report.cause_text import TAKES, forbidding, limiting
-from stepscope.report.names import host_of, place_of, shortened, unit_of
+from stepscope.report.names import host_of, unit_of
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ _ALIKE = 0.05
 """How far the shares of hosts may be apart that are called the same without more words."""
 _MENTIONED = 0.2
 """What is known and takes so much of a step is named beside what is not."""
-_GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
 _MOST_PROGRAMS = 5
 """Runs, or unrelated recordings, that get a sentence each; a table has all runs."""
 
@@ -115,8 +114,9 @@ def _weighed(program: Weighed) -> str:
 
 
 def _beside(judgement: Judgement) -> list[str]:
-    """What belongs to the cause, and what takes about as much."""
-    return [*_together(judgement), *_rival(judgement)]
+    """What belongs to the cause, and what takes most where that is unknown."""
+    known = _recorded_share(judgement) if judgement.cause == "unknown" else []
+    return [*_together(judgement), *known]
 
 
 def _together(judgement: Judgement) -> list[str]:
@@ -127,21 +127,6 @@ def _together(judgement: Judgement) -> list[str]:
     each = [f"{LOOKS[part.label].word} {units.show(part.share, 'ratio')}" for part in judgement.together]
     ops = units.show(judgement.share_of("compute"), "ratio")
     return [f"That line takes {whole} of a step in all, beside {ops} for ops: {', '.join(each)}."]
-
-
-def _rival(judgement: Judgement) -> list[str]:
-    """What takes about as much as the cause, and where."""
-    if judgement.cause == "unknown":
-        return _recorded_share(judgement)
-    found = judgement.rival
-    if found is None:
-        return []
-    share = units.show(found.share, "ratio")
-    much = "Nearly as much" if found.share <= judgement.share else "Slightly more"
-    at = [shortened(found.what)] if found.what is not None else []
-    at += [f"in {place_of(found.place)}"] if found.place is not None else []
-    more = f"; {' '.join(at)}" if at else ""
-    return [f"{much} goes to {_GOES_TO.get(found.label, LOOKS[found.label].word)}: {share}{more}."]
 
 
 def _recorded_share(judgement: Judgement) -> list[str]:

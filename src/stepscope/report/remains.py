@@ -113,7 +113,9 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         return [] if judgement.cause == "dispatch" else [sentence]
     amount = amount_of(known)
     if known.ps is None and known.saved_ps is not None:
-        return [f"Without {without}, a {unit}{_untraced(judgement)} would be {shorter(known)}."]
+        return [
+            f"Without {without}, a {unit}{_untraced(judgement, known.saved_ps)} would be {shorter(known)}."
+        ]
     if amount is None:
         return []
     corrected = judgement.corrected if known.ps is not None else ()
@@ -133,10 +135,14 @@ def shorter(known: Remains, bounds: bool = False) -> str:
     return f"{said} shorter{at_most}"
 
 
-def _untraced(judgement: Judgement) -> str:
-    """How long a step is without the profiler, where that is not what the step before it takes."""
+def _untraced(judgement: Judgement, saved_ps: int) -> str:
+    """How long a step is without the profiler, where that is not what the step before it takes, or more goes
+    than that has."""
     took_ps = judgement.untraced_ps
-    if took_ps is None or judgement.mean_ps * _SAME <= took_ps <= judgement.mean_ps / _SAME:
+    if took_ps is None:
+        return ""
+    same = judgement.mean_ps * _SAME <= took_ps <= judgement.mean_ps / _SAME
+    if same and saved_ps < judgement.mean_ps:
         return ""
     return f" ({units.show(took_ps, 'ps')} without the profiler)"
 
@@ -151,7 +157,7 @@ def _what_is_gone(judgement: Judgement) -> str:
     ):
         # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
         return "the work of that stage"
-    return "that"
+    return "that" if judgement.rival is None else "the first of the two"
 
 
 def amount_of(known: Remains, bounds: bool = False) -> str | None:

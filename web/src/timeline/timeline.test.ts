@@ -6,6 +6,7 @@ import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, rowAt } from "./hit";
 import {
+  aboutTrack,
   groupOf,
   heightOf,
   lanes,

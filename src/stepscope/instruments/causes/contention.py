@@ -42,6 +42,15 @@ class Contention:
         return min(self.ran + others * self.had_cores, 1.0)
 
     @property
+    def thread_had_core(self) -> float:
+        """For which part of the time in which the thread that runs the steps wanted a core it had one, where
+        samples tell; else that of all threads."""
+        if self.ran is None:
+            return self.had_cores
+        wanted = self.ran + self.queued
+        return self.ran / wanted if wanted else 1.0
+
+    @property
     def had_cores(self) -> float:
         """For which part of the time in which the program's threads wanted a core they had one."""
         wanted = self.running + self.waiting

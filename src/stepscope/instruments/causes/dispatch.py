@@ -8,7 +8,7 @@ from math import inf
 from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.contention import Contention
-from stepscope.instruments.causes.graph_loops import graph_loop
+from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.query_cache import QueryRows
@@ -78,11 +78,17 @@ class DispatchCause(LineCause):
 
     def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
         """The loop in the graph that launches, where there is one: who calls the function calls it once."""
-        loop = None if host.top_op.on_device else graph_loop(host.ask("computing_ops"), len(host.all_steps))
-        made = None if loop is None else line_of_op(host.query, host.run_id, loop.op)
-        if loop is None or made is None:
+        if host.top_op.on_device:
             return found
-        return replace(found, place=made, called_from=found.place, loop_runs=loop.runs, samples=None)
+        steps = len(host.all_steps)
+        loop = graph_loop(host.ask("computing_ops"), steps)
+        unseen = unseen_loop(host.ask("loops_of_graphs"), steps) if loop is None else None
+        named = loop or unseen
+        made = None if named is None else line_of_op(host.query, host.run_id, named.op)
+        if named is None or made is None:
+            return found
+        found = replace(found, place=made, called_from=found.place, samples=None)
+        return replace(found, loop_runs=named.runs, loop_unseen=loop is None)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """What else comes from its function; its ops are launched from a compiled function then."""

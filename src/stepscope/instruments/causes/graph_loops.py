@@ -25,6 +25,19 @@ class GraphLoop(NamedTuple):
     """How often that op of it runs in a mean step which runs most often."""
 
 
+_MANY_NODES = 1000
+"""So many nodes in a step, of which hardly one was recorded as an op, are those of a loop."""
+
+
+def unseen_loop(rows: QueryRows, steps: int) -> GraphLoop | None:
+    """The only loop of the recorded graphs, where executors go through so many nodes that it runs, and whose
+    ops are too short to be recorded. Its runs are those nodes. rows: of the statement loops_of_graphs."""
+    if len(rows) != 1 or not steps:
+        return None
+    ((op, executions),) = rows
+    return GraphLoop(op, executions // steps) if executions >= _MANY_NODES * steps else None
+
+
 def loop_of(op: str) -> str | None:
     """The loop that an op is inside of, by its name; of nested loops the innermost."""
     found = list(_INSIDE.finditer(op))

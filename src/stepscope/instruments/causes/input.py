@@ -10,6 +10,7 @@ from typing import NamedTuple
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
@@ -72,8 +73,12 @@ class InputCause(LineCause):
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The stage, and the Python of it where that takes the time."""
         stage = limiting_stage(host.ask)
+        least: float | None = self.thresholds.loader * share
+        if stage.name is None and (queue := awaited_queue(host)) is not None:
+            # Between the ops that fill it, and that Python is one of, its runner waits for cores.
+            stage, least = queue, self.thresholds.loader * share * host.had_cores
         python = (stage.name or "").partition(" ")[0].endswith("Generator") or self.calls_python(host)
-        found = line_of_loader(host.stacks, None if python else self.thresholds.loader * share)
+        found = line_of_loader(host.stacks, None if python else least)
         if found.place is not None:
             found = replace(found, called_from=stage.place, in_python=True)
         elif stage.place is not None:
@@ -109,6 +114,16 @@ class InputCause(LineCause):
             return super().step_without(host, found)
         untraced_ps = untraced_step(host.paces, host.mean_ps)
         return left._replace(low_ps=round(left.low_ps * host.had_cores), untraced_ps=untraced_ps)
+
+
+def awaited_queue(host: HostSteps) -> LimitingStage | None:
+    """The queue of the graph that the steps of a host wait for most; what fills it is its stage."""
+    rows = host.ask("awaited_queues")
+    if not rows:
+        return None
+    op = rows[0][0]
+    name = f"what fills the queue {op}"
+    return LimitingStage(name, line_of_op(host.query, host.run_id, op), spoken=f"what fills the queue `{op}`")
 
 
 def limiting_stage(ask: AskHost) -> LimitingStage:

@@ -148,6 +148,8 @@ class Explanation:
     loop_runs: int | None = None
     """How often ops of a loop in the graph run in a mean step, where these are what is launched; `place` made
     the loop."""
+    loop_unseen: bool = False
+    """Whether these are nodes of the graph, most of them that loop's, too short to be recorded."""
     function: str | None = None
     """Function that was traced or compiled."""
     retrace: Retrace | None = None
@@ -213,6 +215,11 @@ class Judgement(Explanation, Weighed):
         """Whether launching is the cause and most of it waits for cores that other programs have."""
         found = self.contention
         return self.cause == "dispatch" and found is not None and found.launching < _LAUNCHES
+
+    @property
+    def waits_for_cores(self) -> bool:
+        """Whether ops that processors run waited for cores at least as long as they had some."""
+        return not self.on_device and self.contention is not None and self.contention.busy
 
 
 _LAUNCHES = 0.5

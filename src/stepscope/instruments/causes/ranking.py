@@ -23,6 +23,7 @@ from stepscope.instruments.causes.judgement import (
 from stepscope.instruments.causes.mixed_lines import mixed_line
 from stepscope.instruments.causes.query_cache import QueryCache
 from stepscope.instruments.causes.timed_steps import TimedStep, judged_steps, steps_by_host, timed_steps
+from stepscope.instruments.step_breakdown.interpreter_lock import ACTIVE
 from stepscope.library.statements import Query
 
 
@@ -91,12 +92,12 @@ _EQUAL, _MENTIONED = 0.85, 0.2
 
 def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, share: float) -> Rival | None:
     """What takes as much as the cause, or nearly so, with its place: to remove one of both is worth half of
-    what it seems."""
+    what it seems. Launching may take more, and be less of a cause."""
     own = "compute" if cause == "none" else cause
     for part in parts:
         if part.label in (own, "unknown") or part.share < _MENTIONED:
             continue
-        if _EQUAL * share <= part.share <= share / _EQUAL:
+        if _EQUAL * share <= part.share and (part.share <= share / _EQUAL or part.label == "dispatch"):
             found = CAUSES[part.label].explain(host, part.share, part.ps_per_step)
             what = found.written_op or found.op_type if part.label == "compute" else found.spoken
             return Rival(part.label, part.share, found.place, what)
@@ -121,16 +122,32 @@ def cause_of(
     unknown = of_label.get("unknown", LabelShare("unknown", 0, 0.0))
     if UNKNOWN.hides_the_rest(parts):
         return "unknown", unknown.share, unknown.ps_per_step
+    held_up = None
     for part in parts:
-        if part.label not in ("compute", "unknown") and CAUSES[part.label].stands_out(part, contention):
-            return part.label, part.share, part.ps_per_step
+        if part.label in ("compute", "unknown"):
+            continue
+        if CAUSES[part.label].stands_out(part, contention):
+            found = part if held_up is None else _longer_of(held_up, part, contention)
+            return found.label, found.share, found.ps_per_step
+        if held_up is None and part.share >= CAUSES[part.label].thresholds.stands_out:
+            held_up = part
     if parts and parts[0].share > _MOST and parts[0].label not in ("compute", "unknown"):
         # Launching that others made wait stands out no more, but nothing else has as much.
         return parts[0].label, parts[0].share, parts[0].ps_per_step
     if compute.share <= unknown.share:
-        return "unknown", unknown.share, unknown.ps_per_step
+        found = unknown if held_up is None else held_up
+        return found.label, found.share, found.ps_per_step
     one_kind = COMPUTE.thresholds.standing_out(one_op, one_layer)
     return "compute" if one_kind else "none", compute.share, compute.ps_per_step
+
+
+def _longer_of(held_up: LabelShare, part: LabelShare, contention: Contention | None) -> LabelShare:
+    """Of launching that waits for cores and what stands out beside it, what takes longer with cores at hand:
+    what the same thread does waits for them, too."""
+    if part.label not in ACTIVE or contention is None:
+        return part
+    launches = held_up.share * contention.launching
+    return held_up if launches > part.share * contention.thread_had_core else part
 
 
 def weigh(judged: Sequence[TimedStep], contention: Contention | None) -> Weighed:

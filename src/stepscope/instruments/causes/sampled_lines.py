@@ -77,8 +77,8 @@ class StackEvidence(NamedTuple):
     sources: Sequence[int]
 
     def samples(self, main: int) -> Iterator[tuple[SampledStacks, list[tuple[Any, ...]]]]:
-        """Rows of the samples that begin within a step: stack, weight_ps, active_ps. main: 1 for those of the
-        driving thread, 0 for those of all others."""
+        """Rows of the samples that begin within a step: stack, weight_ps, active_ps, queued_ps. main: 1 for
+        those of the driving thread, 0 for those of all others."""
         for source_id, stacks in self.stacks.items():
             asked = statement("samples_in_steps", source_id=source_id, main=main, sources=self.sources)
             yield stacks, self.query(asked).rows()
@@ -133,13 +133,13 @@ class _LabelledPaths:
         """Picoseconds, gradients included."""
         self.looks: Counter[CallPath] = Counter()
         for stacks, rows in evidence.samples(1):
-            for stack_id, weight_ps, active_ps in rows:
+            for stack_id, weight_ps, active_ps, queued_ps in rows:
                 path = stacks.paths.get(stack_id, ())
                 self.everything[path] += weight_ps
                 if forward and stack_id in stacks.gradients:
                     continue
                 self.looks[path] += 1
-                ran = None if active_ps is None else active_ps / weight_ps
+                ran = labels.part_run(weight_ps, active_ps, queued_ps)
                 meaning = stacks.meanings.get(stack_id, labels.NOTHING)
                 for part, share in labels.shares(meaning.label, ran) if path else ():
                     self.weights[part][path] += round(share * weight_ps)
@@ -175,11 +175,12 @@ def line_of_loader(evidence: StackEvidence, least: float | None) -> Explanation:
     known that the loader's time goes there, so that what sleeps or reads in it counts, too."""
     weights: Counter[CallPath] = Counter()
     number: dict[CallPath, float] = defaultdict(float)
-    sampled_ps = sum(weight_ps for _, rows in evidence.samples(1) for _, weight_ps, _ in rows)
+    sampled_ps = sum(weight_ps for _, rows in evidence.samples(1) for _, weight_ps, *_ in rows)
     for stacks, rows in evidence.samples(0):
-        for stack_id, weight_ps, active_ps in rows:
+        for stack_id, weight_ps, active_ps, queued_ps in rows:
             if stack_id in stacks.loaders and (path := stacks.paths.get(stack_id)):
-                whole = least is None or active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
+                ran = labels.part_run(weight_ps, active_ps, queued_ps)
+                whole = least is None or ran is None or active_ps is None or ran >= labels.PREEMPTED
                 weights[path] += weight_ps if whole else active_ps
                 number[path] += 1
     if sum(weights.values()) < (least or 0.0) * sampled_ps:
@@ -193,7 +194,7 @@ def line_of_callbacks(evidence: StackEvidence) -> Explanation:
     number: dict[CallPath, float] = defaultdict(float)
     for main in (1, 0):
         for stacks, rows in evidence.samples(main):
-            for stack_id, weight_ps, _ in rows:
+            for stack_id, weight_ps, *_ in rows:
                 if path := stacks.called_back.get(stack_id):
                     weights[path] += weight_ps
                     number[path] += 1

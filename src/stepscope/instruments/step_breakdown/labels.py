@@ -270,6 +270,17 @@ PREEMPTED = 0.25
 """One that ran for more than this part ran all the time, as far as other threads and programs let it."""
 
 
+def part_run(weight_ps: int, active_ps: int | None, queued_ps: int) -> float | None:
+    """For which part of the time of a sample a thread ran, without that in which it could have and had no
+    core; None where it is not known. active_ps: how long it ran or had no core; queued_ps: the second."""
+    if active_ps is None:
+        return None
+    rest_ps = weight_ps - queued_ps
+    if rest_ps < BLOCKED * weight_ps:
+        return 1.0  # it wanted a core all the time
+    return max(active_ps - queued_ps, 0) / rest_ps
+
+
 def within(around: Meaning, inner: Meaning) -> Meaning:
     """What something stands for inside something else: a purpose further out (loading, compiling, storing)
     holds for all within; otherwise the innermost decides that stands for something."""

@@ -58,7 +58,7 @@ def driver_samples(
             for ts_ps, weight_ps, seen_ps, active_ps, stack_id, queued_ps in samples.get(other, ()):
                 begin, end = ts_ps + shift, ts_ps + shift + weight_ps
                 if begin < last and end > first:
-                    ran = None if active_ps is None else active_ps / weight_ps
+                    ran = labels.part_run(weight_ps, active_ps, queued_ps)
                     shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
                     thread_samples.append(
                         DriverSample(begin, end, seen_ps + shift, stack_id, shares, active_ps, queued_ps)
@@ -79,10 +79,11 @@ def loader_intervals(
     for source_id, (first, last) in windows.items():
         intervals: list[Interval] = []
         for other, shift in shifts.get(source_id, ()):
-            for ts_ps, weight_ps, _, active_ps, stack_id, _ in samples.get(other, ()):
-                ran = active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
+            for ts_ps, weight_ps, _, active_ps, stack_id, queued_ps in samples.get(other, ()):
+                ran = labels.part_run(weight_ps, active_ps, queued_ps)
                 begin, end = ts_ps + shift, ts_ps + shift + weight_ps
-                if stack_id in working[other] and ran and begin < last and end > first:
+                works = stack_id in working[other] and (ran is None or ran >= labels.PREEMPTED)
+                if works and begin < last and end > first:
                     intervals.append((begin, end))
         found[source_id] = merged(intervals)
     return found

@@ -11,6 +11,7 @@
 --   stack_id | int | stack of the sample
 --   weight_ps | ps | time that it stands for
 --   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
+--   no_core_ps | ps | for how much of active_ps it had no core
 WITH spans AS (
   SELECT
     s.dur_ps,
@@ -22,7 +23,11 @@ WITH spans AS (
   WHERE s.source_id IN $sources
 )
 
-SELECT m.stack_id, m.weight_ps, m.cpu_ps + COALESCE(m.queued_ps, 0) AS active_ps
+SELECT
+  m.stack_id,
+  m.weight_ps,
+  m.cpu_ps + COALESCE(m.queued_ps, 0) AS active_ps,
+  COALESCE(m.queued_ps, 0) AS no_core_ps
 FROM stack_sample AS m
 WHERE
   m.source_id = $source_id

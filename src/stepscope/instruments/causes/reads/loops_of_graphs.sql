@@ -1,0 +1,25 @@
+-- Loops of recorded graphs
+--
+-- question: Which loops do the graphs of a run have, and how often did executors of a host go through nodes?
+-- reads: node, rollup_op
+-- notes: Loops of gradients belong to those that they are of. TensorFlow's profiler leaves out ops that it expects to be short; what their executor does is there all the same.
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   op_name | text | the op that is the loop
+--   executions | int | how often executors went on to a node, in the whole recording
+WITH executors AS (
+  SELECT r.run_id AS of_run, sum!(r.slices) AS number
+  FROM rollup_op AS r
+  WHERE r.run_id = $run_id AND r.host_id = $host_id AND r.name = 'ExecutorState::Process'
+  GROUP BY r.run_id
+)
+
+SELECT n.name AS op_name, MAX(e.number) AS executions
+FROM node AS n
+INNER JOIN executors AS e ON e.of_run = n.run_id
+WHERE
+  n.op_type IN ('While', 'StatelessWhile') AND n.name NOT LIKE '%_grad' AND n.name NOT LIKE 'gradient%'
+GROUP BY n.name
+ORDER BY n.name NULLS LAST
