@@ -34,6 +34,8 @@ ALLOWED = {
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
     """Line and text of each string of a module that holds a SELECT; docstrings do not count."""
+    if "SELECT" not in text and "FROM" not in text:
+        return  # most modules: parsing them takes most of the time
     tree = ast.parse(text)
     said = {
         id(node.value)
@@ -85,7 +87,10 @@ def test_a_statement_lies_in_the_folder_that_asks_it() -> None:
     assert len({path.stem for path in files}) == len(files) > 150
     own = {path.stem: path.parents[1] for path in files if path.parents[1].name != "library"}
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if "statement(" not in text and "text(" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 asked = getattr(node.func, "id", getattr(node.func, "attr", "")) in ("statement", "text")
                 if asked and node.args[0].value in own:

@@ -7,7 +7,8 @@ it fails), and one of these:
 - `proved(judgement)`: the same judgement, or what remains true of it, for laws about what is concluded;
 - neither, where the law is kept by construction: KEPT_BY names the function that keeps it.
 
-A law that weakens what is said of busy devices has BOUND: what then stands before it. `stepscope docs laws`
+A law that weakens what is said of busy devices has BOUND: what then stands before it. One that only the work
+of accelerators can break has OF_DEVICES, and is not asked of recordings without one. `stepscope docs laws`
 prints them all.
 """
 
@@ -63,9 +64,9 @@ def bound(broken: Iterable[str]) -> str:
 
 def rows(query: Query) -> list[dict[str, Any]]:
     """Rows of the table broken_law, by source."""
-    found = [
-        ask for law in all_laws().values() if (asks := getattr(law, "broken", None)) for ask in asks(query)
-    ]
+    ((device_rows,),) = query(statement("law_device_rows")).rows()
+    laws = [law for law in all_laws().values() if device_rows or not getattr(law, "OF_DEVICES", False)]
+    found = [ask for law in laws if (asks := getattr(law, "broken", None)) for ask in asks(query)]
     kept: list[dict[str, Any]] = []
     counted: dict[int, int] = {}
     for one in sorted(found, key=lambda one: (one.source_id, one.law, one.said)):

@@ -15,6 +15,7 @@ HOLDS = (
 )
 TOLERANCE = "10 %, and copies of less than 1 MB in all: caches are faster than memory."
 WEAKENS: tuple[Weakens, ...] = ("rate",)
+OF_DEVICES = True
 
 FASTER = 1.1
 LEAST_BYTES = 2**20

@@ -12,6 +12,7 @@ TOLERANCE = (
     "nothing."
 )
 WEAKENS: tuple[Weakens, ...] = ("busy", "mean")
+OF_DEVICES = True
 BOUND = "at most"
 
 MOST = 0.1

@@ -15,6 +15,7 @@ TOLERANCE = (
     "where the device shows no steps, half of its work may come after the last step of the host."
 )
 WEAKENS: tuple[Weakens, ...] = ("busy", "share", "left", "mean")
+OF_DEVICES = True
 KEPT_BY = "stepscope.instruments.device_steps.runs_ahead"
 
 MOST = 0.5
