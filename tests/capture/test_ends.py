@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from stepscope.capture import notes
+from stepscope.capture.launch import ProgramEnd
+from stepscope.capture.plan import RecordingPlan
+from stepscope.cli import recording_outcome
 from tests.capture.launching import PROGRAMS, facts, lines, record, run
 
 PROGRAM = PROGRAMS / "jax_end.py"
@@ -72,6 +76,32 @@ def test_children(how: str, tmp_path: Path) -> None:
     assert (recorded.returncode, recorded.stdout) == (plain.returncode, plain.stdout)
     assert facts(tmp_path / "out")["recorded"] == {"steps": 30, "sessions": 1}
     assert facts(tmp_path / "out")["problems"] == []
+
+
+@pytest.mark.repeats("it starts JAX twice")
+def test_one_of_two_programs_is_recorded_and_the_other_is_told(tmp_path: Path) -> None:
+    command = f"{sys.executable} {PROGRAM} && {sys.executable} {PROGRAM}"
+    recorded = record("--steps", "5", "--out", "out", "--", "sh", "-c", command, cwd=tmp_path)
+    assert facts(tmp_path / "out")["recorded"] == {"steps": 5, "sessions": 1}
+    assert "  beside:  jax_end.py took steps (train_step) and was not recorded" in recorded.stderr
+
+
+def test_other_processes_with_steps_are_told(tmp_path: Path) -> None:
+    plan = RecordingPlan(out=str(tmp_path / "out"), state=str(tmp_path))
+    end = ProgramEnd(0, tmp_path / "out")
+    end.read(tmp_path)
+    assert recording_outcome._beside(end) == []
+    notes.beside(plan, "train_step")
+    end.read(tmp_path)
+    script = Path(sys.argv[0]).name
+    why = "the first process that warms up is"
+    assert recording_outcome._beside(end) == [
+        f"  beside:  {script} took steps (train_step) and was not recorded: {why}"
+    ]
+    end.beside += [["evaluate.py", "test_step"]] * 2
+    assert (
+        "took steps (train_step), as did 2 more processes, and was not" in recording_outcome._beside(end)[0]
+    )
 
 
 @pytest.mark.repeats("each starts JAX twice")

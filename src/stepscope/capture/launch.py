@@ -41,6 +41,8 @@ class ProgramEnd:
         self.seen: List[Any] = []
         self.problems: List[Any] = []
         self.errors: List[Any] = []
+        self.beside: List[Any] = []
+        """Other processes that took steps: the script and what its steps are called."""
         self.failed: List[str] = []
         self.unfit: List[str] = []
 
@@ -53,6 +55,7 @@ class ProgramEnd:
         self.frameworks = _notes(state, "framework-*")
         self.seen = _notes(state, "seen-*")
         self.problems = _notes(state, "problem-*")
+        self.beside = _notes(state, "beside-*")
         self.failed, self.unfit = (
             sorted({path.read_text(encoding="utf-8", errors="replace") for path in state.glob(f"{kind}-*")})
             for kind in ("failed", "unfit")

@@ -2,13 +2,15 @@
 
 Files in the launcher's own folder: `python-PID` for each process of Python that loaded the hook,
 `framework-PID` for those that imported a framework, `seen-PID` with the calls seen, `problem-*`, and `claim`,
-which the one process that records makes. Used from code there is no such folder and nothing is left.
+which the one process that records makes; each other one that wanted to leaves `beside-PID`. Used from code
+there is no such folder and nothing is left.
 """
 
 import contextlib
 import hashlib
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any, Dict, List
@@ -70,6 +72,12 @@ def claim(plan: RecordingPlan) -> bool:
     except OSError:  # the launcher is gone, and nobody waits for a recording
         return False
     return True
+
+
+def beside(plan: RecordingPlan, steps: str) -> None:
+    """Leaves that this process took steps, and that another one records. steps: what they are called."""
+    script = os.path.basename((getattr(sys, "argv", None) or [""])[0])  # a host of Python may set none
+    process(plan, "beside", [script, steps])
 
 
 def moved(plan: RecordingPlan, path: Path) -> None:

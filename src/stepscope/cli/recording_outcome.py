@@ -81,8 +81,20 @@ def _lines(outcome: ProgramEnd, plan: RecordingPlan, out: str) -> list[str]:
         )
     lines.append(f"  kept:    {_files(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
+    lines += _beside(outcome)
     missing = [problem for problem in facts["problems"] if problem["what"] != MOVED]
     return lines + [f"  missing: {problem['what']}: {problem['seen']}" for problem in missing]
+
+
+def _beside(outcome: ProgramEnd) -> list[str]:
+    """The processes of the program that took steps as well."""
+    if not outcome.beside:
+        return []
+    script, steps = outcome.beside[0]
+    more = len(outcome.beside) - 1
+    others = f", as did {more} more process{'es' * (more != 1)}," if more else ""
+    took = f"{plain(script, 60) or 'a child'} took steps ({plain(steps, 60)})"
+    return [f"  beside:  {took}{others} and was not recorded: the first process that warms up is"]
 
 
 def _place(outcome: ProgramEnd, out: str) -> str:
