@@ -76,7 +76,7 @@ def claim(plan: RecordingPlan) -> bool:
 
 def beside(plan: RecordingPlan, steps: str) -> None:
     """Leaves that this process took steps, and that another one records. steps: what they are called."""
-    script = os.path.basename((getattr(sys, "argv", None) or [""])[0])  # a host of Python may set none
+    script = Path((getattr(sys, "argv", None) or [""])[0]).name  # a host of Python may set none
     process(plan, "beside", [script, steps])
 
 
