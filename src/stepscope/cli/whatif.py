@@ -66,4 +66,4 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with opened(options, console) as (trace, _):
         report = whatif_request.answer(trace, asked, " ".join(options.paths))
     show(report, options, console)
-    return 0 if any(report.document[key] is not None for key in ("then_ps", "low", "high")) else 2
+    return 0 if any(report.document[key] is not None for key in ("then_ps", "low", "high", "saved_ps")) else 2

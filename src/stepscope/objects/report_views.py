@@ -24,7 +24,7 @@ class ReportView:
 
     >>> import stepscope
     >>> summary = stepscope.open("tests/samples/capture/slow_map").summary()
-    >>> print(summary.headline[1])
+    >>> print(summary.headline[2])
     Steps take 34.0 ms on average.
     >>> summary["op_types"].columns[:3]
     ('op_type', 'place', 'self_ps')
