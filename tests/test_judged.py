@@ -335,6 +335,9 @@ def test_what_takes_as_much_as_the_cause_is_said_with_its_place():
         "in train.py:69 `main`; nearly as much, 55.0 %, goes to waiting for input, in data.py:12 `load`."
     )
     assert then.startswith("Without the first of the two, ")
+    # Both have a sentence of their own where one would be longer than two lines.
+    long = one("python", place=MAIN, rival=replace(reads, place=CodeLine("data.py", 12, "load" * 30)))
+    assert judgement_text.sentences([long], False)[1].startswith("Nearly as much, 55.0 %, goes to waiting")
     more = one("dispatch", rival=Rival("compute", 0.65, None, "MatMul"))
     assert judgement_text.sentences([more], False)[0].endswith(
         "; slightly more, 65.0 %, goes to ops, MatMul."

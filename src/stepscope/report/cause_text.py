@@ -97,6 +97,8 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
 
 _GOES_TO = {"idle": "an accelerator without work", "wait": "sleeping and waiting for others"}
 """Words for the time of a label where LOOKS has others."""
+_LONGEST = 200
+"""Characters of a sentence: two lines of a terminal."""
 _MORE = 1.18
 """What takes so many times as much takes more than slightly more."""
 _LITTLE = 0.01
@@ -105,16 +107,22 @@ _BLOCKS = ("Free",)
 """What frees memory of a device waits until the device is done with all that was launched."""
 
 
-def limiting(judgement: Judgement, run: bool = False, host: bool = False) -> str:
-    """What limits a host, as it begins within a sentence. run, host: name them, because there are others."""
+def limiting(judgement: Judgement, run: bool = False, host: bool = False) -> list[str]:
+    """What limits a host, as it begins within a sentence; with what takes about as much in a sentence of its
+    own where both do not fit into one. run, host: name them, because there are others."""
     special = SPECIAL.get(judgement.cause, ())
     takes = next((begin.takes for begin in special if begin.applies(judgement)), TAKES[judgement.cause])
     evidence = _EVIDENCE.get(judgement.cause, _line)(judgement)
-    return f"{takes.format(part=_part(judgement, run, host))}{evidence}{_rival(judgement)}."
+    sentence, rival = f"{takes.format(part=_part(judgement, run, host))}{evidence}", _rival(judgement)
+    if not rival:
+        return [f"{sentence}."]
+    together = f"{sentence}; {rival}."
+    return [together] if len(together) <= _LONGEST else [f"{sentence}.", f"{rival[0].upper()}{rival[1:]}."]
 
 
 def _rival(judgement: Judgement) -> str:
-    """What takes about as much as the cause, and where: who mends one of both gains half of what it seems."""
+    """What takes about as much as the cause, and where: who mends one of both gains half of what it seems.
+    Empty where nothing does."""
     found = judgement.rival
     if found is None:
         return ""
@@ -128,7 +136,7 @@ def _rival(judgement: Judgement) -> str:
     word = _GOES_TO.get(found.label, LOOKS[found.label].word)
     if found.label == "dispatch" and judgement.waits_for_cores:
         word += " and waiting for a core to do so"
-    return f"; {much}, {share}, goes to {word}{more}"
+    return f"{much}, {share}, goes to {word}{more}"
 
 
 def forbidding(judgement: Judgement) -> laws.Broken | None:

@@ -52,10 +52,11 @@ def _run(judged: Sequence[Judgement], several: bool) -> list[str]:
     """What limits the hosts of one run, the one first that has most time in steps."""
     first = judged[0]
     hosts = len(judged) > 1
-    sentence = _capitalized(limiting(first, run=several, host=hosts))
+    sentence, *more = limiting(first, run=several, host=hosts)
+    limit = [_capitalized(sentence), *more, *_beside(first)]
     if hosts:
-        return [sentence, *_beside(first), *_hosts(judged)]
-    return [sentence, *_beside(first), *remains.sentences(first, unit_of(first)), *_others(first)]
+        return [*limit, *_hosts(judged)]
+    return [*limit, *remains.sentences(first, unit_of(first)), *_others(first)]
 
 
 def _runs(judged: Sequence[Judgement]) -> list[str]:
@@ -86,7 +87,7 @@ def own_sentence(judgement: Judgement) -> str:
     law = forbidding(judgement)
     if law is not None:
         return f"{law.said}."
-    return " ".join([limiting(judgement), *_beside(judgement)])
+    return " ".join([*limiting(judgement), *_beside(judgement)])
 
 
 def say_nothing(judged: Sequence[Judgement]) -> bool:
