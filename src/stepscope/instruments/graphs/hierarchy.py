@@ -37,9 +37,9 @@ def _of_graph(
             inner = inner.partition("/")[2]
         if inner != name:
             within[inner] = within.get(inner, 0) + value
-    told = within if len(names & within.keys()) > len(names & values.keys()) else values
+    inlined = within if len(names & within.keys()) > len(names & values.keys()) else values
     by_node: dict[str, int] = {}
-    for name, value in told.items():
+    for name, value in inlined.items():
         at = name if name in names else _around(name, calling) or name
         by_node[at] = by_node.get(at, 0) + value
     return by_node
