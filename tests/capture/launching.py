@@ -13,11 +13,12 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a folder."""
+    """Runs a command in a folder. TensorFlow 2 here would make TensorFlow 1 there run eagerly."""
+    inherited = {name: value for name, value in os.environ.items() if name != "TF2_BEHAVIOR"}
     return subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env={**os.environ, **environment},
+        env={**inherited, **environment},
         capture_output=True,
         text=True,
         check=False,

@@ -151,7 +151,8 @@ def steps_of(out: Path, told: dict[str, Any], how: str) -> None:
 @pytest.mark.repeats("each starts TensorFlow twice")
 @pytest.mark.parametrize(("warmup", "behind"), [("3", 30), ("20", 0)])
 def test_steps_behind_a_short_warm_up(warmup: str, behind: int, tmp_path: Path) -> None:
-    """They tell what tracing cost the pipeline; after a long warm-up those before it do."""
+    """They tell what tracing cost the pipeline; after a long warm-up those before it do. Stacks are looked at
+    for a while after either."""
     installed("tensorflow")
     program = [sys.executable, PROGRAMS / "tf2_loop.py", "100"]
     plain = run(*program, cwd=tmp_path)
@@ -161,7 +162,9 @@ def test_steps_behind_a_short_warm_up(warmup: str, behind: int, tmp_path: Path) 
     flags = [row["recorded"] for row in lines(tmp_path / "out" / "steps.ndjson")]
     before = flags.index(True)
     assert before >= int(warmup)
-    assert flags == [False] * before + [True] * 8 + [False] * behind
+    assert flags[before : before + 8] == [True] * 8
+    assert flags.count(True) == 8
+    assert len(flags) >= before + 8 + behind
     assert told["recorded"] == {"steps": 8, "sessions": 1}
     assert told["ended_unix_ns"] >= told["sessions"][0]["end_unix_ns"]
     assert not told["problems"]

@@ -127,7 +127,7 @@ WORDS = {
     "timeline": r"\d+ tracks?",
     "pipeline": "bottleneck",
     "ops": "PyFunc",
-    "memory": "peak|nothing about memory",
+    "memory": "The process takes|peak|nothing about memory",
     "model": "The scope view",
     "graph": "without scopes|no graph",
     "compare": "side by side",
