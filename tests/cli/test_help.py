@@ -91,6 +91,10 @@ def test_nothing_at_all_is_told_on_stderr(capsys: pytest.CaptureFixture[str]) ->
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == help_text()
+    assert main(["xla"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("usage: stepscope xla VERB")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

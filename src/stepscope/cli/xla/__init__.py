@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NoReturn
@@ -55,9 +56,12 @@ class _Parser(Parser):
         at = next((i for i, word in enumerate(words) if word in BELOW), None)
         if at is None:
             unknown = next((word for word in words if not word.startswith("-")), None)
-            if unknown is None:
-                return super().parse_args(words or ["--help"], namespace)
-            self._refuse(unknown)
+            if unknown is not None:
+                self._refuse(unknown)
+            if not words:
+                self.print_help(sys.stderr)
+                self.exit(2)
+            return super().parse_args(words, namespace)
         options = module_of(words[at]).parser().parse_args([*words[:at], *words[at + 1 :]])
         options.below = words[at]
         return options
