@@ -129,6 +129,12 @@ def test_a_gain_is_held_against_the_fixed_program() -> None:
     assert bound is not None
     assert (bound["near"], bound["bound"]) == (None, True)
     assert score.gain(known, None) is None
+    # 6 ms go: a number with bounds, and what goes at most.
+    keys = ("saved_ms", "saved_tenth", "saved_within_bounds")
+    for saved, expected in (((6.2, 5.0, 7.0), [6.2, True, True]), ((8.0, 0.0, 9.0), [None, None, True])):
+        shorter = score.gain(known, Gain(10.0, None, None, None, *saved))
+        assert shorter is not None
+        assert [shorter[key] for key in keys] == expected
 
 
 def event(name: str, kind: str, begin: int, long: int, correlation: int = 0) -> dict[str, object]:

@@ -108,15 +108,16 @@ def _direction(told: Gain) -> bool | None:
 
 
 def _saved(told: Gain, saved: float) -> dict[str, Any]:
-    """The same of by how much the step is shorter."""
+    """The same of by how much the step is shorter. From 0 on, what is told is what goes at most: no number."""
     said = told.saved_ms
     if said is None:
         return dict.fromkeys(("saved_ms", "saved_tenth", "saved_near", "saved_within_bounds"))
     low, high = told.saved_low_ms, told.saved_high_ms
+    at_most = low == 0
     return {
-        "saved_ms": round(said, 2),
-        "saved_tenth": near(said, saved, SAME),
-        "saved_near": near(said, saved),
+        "saved_ms": None if at_most else round(said, 2),
+        "saved_tenth": None if at_most else near(said, saved, SAME),
+        "saved_near": None if at_most else near(said, saved),
         "saved_within_bounds": (low is None or low <= saved) and (high is None or saved <= high),
     }
 
