@@ -108,7 +108,7 @@ def _direction(told: Gain) -> bool | None:
 
 
 def _saved(told: Gain, saved: float) -> dict[str, Any]:
-    """The same of by how much the step is shorter. From 0 on, what is told is what goes at most: no number."""
+    """The same of by how much the step is shorter. From 0 on, it is what goes at most: no number."""
     said = told.saved_ms
     if said is None:
         return dict.fromkeys(("saved_ms", "saved_tenth", "saved_near", "saved_within_bounds"))
