@@ -50,9 +50,11 @@ def test_a_loop_in_the_graph_has_most_of_what_runs() -> None:
 
 def test_a_loop_of_ops_too_short_to_be_recorded_is_known_by_its_graph():
     """Executors go through thousands of nodes a step, and the graph has one loop."""
-    assert unseen_loop([("while", 270_000)], 30) == GraphLoop("while", 9000)
-    assert unseen_loop([("while", 29_999)], 30) is None
-    assert unseen_loop([("a/while", 270_000), ("b/while", 270_000)], 30) is None
+    assert unseen_loop([("while", 270_000, 90)], 30) == GraphLoop("while", 9000)
+    assert unseen_loop([("while", 29_999, 90)], 30) is None
+    assert unseen_loop([("a/while", 270_000, 90), ("b/while", 270_000, 90)], 30) is None
+    # A graph with as many nodes runs them without any loop.
+    assert unseen_loop([("while", 270_000, 9000)], 30) is None
     assert unseen_loop([], 30) is None
 
 

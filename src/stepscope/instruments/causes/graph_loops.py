@@ -26,16 +26,18 @@ class GraphLoop(NamedTuple):
 
 
 _MANY_NODES = 1000
-"""So many nodes in a step, of which hardly one was recorded as an op, are those of a loop."""
+"""A loop is named whose ops were not recorded from so many nodes in a step on."""
 
 
 def unseen_loop(rows: QueryRows, steps: int) -> GraphLoop | None:
-    """The only loop of the recorded graphs, where executors go through so many nodes that it runs, and whose
-    ops are too short to be recorded. Its runs are those nodes. rows: of the statement loops_of_graphs."""
+    """The only loop of the recorded graphs, where executors go on more often in a step than all graphs have
+    nodes: that takes a loop, whose ops are too short to be recorded. Its runs are those nodes. rows: of the
+    statement loops_of_graphs."""
     if len(rows) != 1 or not steps:
         return None
-    ((op, executions),) = rows
-    return GraphLoop(op, executions // steps) if executions >= _MANY_NODES * steps else None
+    ((op, executions, nodes),) = rows
+    runs = executions // steps
+    return GraphLoop(op, runs) if runs >= _MANY_NODES and runs > nodes else None
 
 
 def loop_of(op: str) -> str | None:
