@@ -154,6 +154,7 @@ def test_the_way_of_a_trace_is_the_one_that_is_taken(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")  # as the page shows it
     text = WAY.read_text(encoding="utf-8")
     assert TRACE in text
     way = stations()
