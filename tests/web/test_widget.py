@@ -130,7 +130,7 @@ WORDS = {
     "memory": "The process takes|peak|nothing about memory",
     "model": "The scope view",
     "graph": "without scopes|no graph",
-    "compare": "side by side",
+    "compare": "Serve two",
 }
 
 

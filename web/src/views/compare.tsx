@@ -18,7 +18,7 @@ const Compare = (): JSX.Element => (
 const Alone = (): JSX.Element => (
   <Empty title="One recording" commands={["stepscope serve A B", "stepscope diff A B"]}>
     {!framed && <Add />}
-    <p>You can also serve both, or print the same in a terminal:</p>
+    <p>{framed ? "Serve two" : "You can also serve both"}, or print the same in a terminal:</p>
   </Empty>
 );
 
