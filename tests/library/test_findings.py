@@ -101,7 +101,7 @@ def test_doubles_in_steps():
 
 
 def test_doubles_in_steps_of_pytorch():
-    """An op whose first input has 64-bit floats takes 10 of 14 units, on a processor alone."""
+    """An op with a float64 input takes 10 of 14 units; only processors are reported."""
     tables = draw("cpu/t thread : [aten::mm.......][aten::relu]", producer="kineto")
     for row in tables.rows["slice"]:
         row |= {

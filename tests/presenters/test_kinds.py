@@ -186,7 +186,7 @@ def test_a_narrow_tree_keeps_its_branches_and_places() -> None:
     assert max(map(len, plain)) <= 48
     narrow = outline.tree_lines(tree, 24, lambda style, text: text)[1:]
     assert [line.index("└─") for line in narrow[1:]] == [0, 3, 6]
-    # What stands beside a name gives way before the name does, but not a mark.
+    # Columns beside a name shrink before the name does, except marks.
     told = [dataclasses.replace(node, about="much is to be told of it " * 8) for node in nodes]
     for marked in (told, [*told[:3], dataclasses.replace(told[3], mark="slow", about="")]):
         lines = outline.tree_lines(Tree(tree.columns, tuple(marked)), 110, lambda style, text: text)

@@ -26,9 +26,9 @@ from .torch_profiler import MOST_GROWN_BYTES
 
 WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after"
 LIVE = "live"
-"""All is written; steps are only counted, for whoever looks while the program runs."""
+"""The recording is complete; steps are counted for the live view."""
 IN_DOUBT = "in doubt"
-"""All is written, but what comes now may turn out to be the steps."""
+"""The recording is complete, but a loop that begins later may turn out to be the steps."""
 DONE = "done"
 
 SAMPLE_NS = 250_000_000
@@ -240,7 +240,7 @@ class Course:
             self.state = WAITING
         else:
             self.pieces.rest(self._open(), caller)
-        # All is on disk: whoever is told of it may read it.
+        # All of it is on disk before its place is announced.
         folder = self._open()
         notes.course(self.plan, "recorded", caller.name, folder.facts["recorded"]["steps"], folder.path)
         if self.plan.every is not None:

@@ -141,7 +141,7 @@ class Observers:
         self._live = live
 
     def step_ended(self, step: StepTimes) -> None:
-        """Tells of a step whoever looks while the program runs."""
+        """Reports a step to the live view."""
         if self._live is not None:
             self._live.stepped(step)
 

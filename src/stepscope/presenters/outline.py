@@ -72,7 +72,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
 
 
 def _tree_widths(widths: Sequence[int], right: Sequence[bool], room: int, marked: Sequence[str]) -> list[int]:
-    """The widths of the columns in a room. What stands beside a row gives way, unless a mark does, before
+    """The widths of the columns in a room. The column beside the name shrinks, unless it holds marks, before
     names have less than half of the room, and is left out where too little of it would stay."""
     name, *numbers, beside = widths if not right[-1] else [*widths, 0]
     taken = sum(width + 2 for width in numbers)

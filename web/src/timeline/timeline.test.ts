@@ -624,7 +624,7 @@ describe("short names", () => {
     expect([...found.values()]).toEqual(["tf_Compute 1", "tf_Compute 2", "main", "worker 12"]);
     expect(shortTitles(named("12345678901")).get(0)).toBe("12345678901");
   });
-  it("are told with what a track is, unless it is a thread as most are", () => {
+  it("name what a track is, unless it is a thread", () => {
     const track = { kind: "thread", device: null, group: "g", slices: 1290 } as Track;
     expect(aboutTrack(track)).toBe("1,290 slices");
     expect(aboutTrack({ ...track, kind: "device_stream", slices: 1 })).toBe("1 slice · device stream");

@@ -29,7 +29,7 @@ def _of_graph(
 ) -> dict[str, int]:
     """What is told of ops, by the names that they have in a graph: as they are, or, where more fit so, within
     a call. Never both: an op of that name outside of a call is of another function, as of the input.
-    calling: those of the names that run functions, as loops do; what is told of ops in these is theirs."""
+    calling: names of nodes that run functions, such as loops; values of the ops inside count to the node."""
     within: dict[str, int] = {}
     for name, value in values.items():
         inner = name
