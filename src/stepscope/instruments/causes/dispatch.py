@@ -31,6 +31,11 @@ class DispatchThresholds(CauseThresholds):
     of_function: float = tuned(
         0.5, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
     )
+    on_host: float = tuned(
+        0.5,
+        "an op that runs on the host is the cause when it has this part of the launching",
+        slack=(0.0, inf),
+    )
     compiled_runs: int = tuned(
         3,
         "an op of a compiled function has a name of its own, which runs no more often than this in a step",
@@ -72,9 +77,17 @@ class DispatchCause(LineCause):
             ((shown, counted),) = host.ask("session_calls")
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
         calls = launches if sessions is None else sessions
+        if (op := self.op_on_host(host, ps_per_step)) is not None:
+            return replace(found, host_op=op)
         of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
         found = replace(found, calls=calls, of_session=of_session)
         return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
+
+    def op_on_host(self, host: HostSteps, ps_per_step: int) -> str | None:
+        """The op that runs on the host for most of it, beside an accelerator."""
+        rows = host.ask("ops_on_host") if host.top_op.on_device else ()
+        least = self.thresholds.on_host * ps_per_step * len(host.steps)
+        return rows[0][0] if rows and rows[0][1] >= least else None
 
     def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
         """The loop in the graph that launches, where there is one: who calls the function calls it once."""
