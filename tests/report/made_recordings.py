@@ -280,9 +280,22 @@ def launching_without_a_core() -> Tables:
 
 
 def launches_on_one_line() -> Tables:
-    tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
+    return _launching(draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]"), MAIN)
+
+
+def launches_for_each_example() -> Tables:
+    """A step launches 24 ops in a function that another one calls, which the loop of steps calls."""
+    frames = [("accumulated", "train.py", 21, "__main__", "program"), TOKEN_F1]
+    tables = _launching(many_launches(), MAIN, *frames)
+    tables.rows["frame"][0]["has_loop"] = True
+    return tables
+
+
+def _launching(tables: Tables, *frames: Frame) -> Tables:
+    """The tables, with samples of the main thread that launches from frames of the program."""
     module = "tensorflow.python.eager.execute"
-    sampled = stacks(MAIN, ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library"))
+    execute = ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library")
+    sampled = stacks(*frames, execute)
     for table in ("frame", "stack"):
         tables.rows[table] = sampled.rows[table]
     for row in sampled.rows["stack_sample"]:
@@ -593,6 +606,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         stacks,
         a_line_of_the_loop_that_calls,
         launches_on_one_line,
+        launches_for_each_example,
         launching_without_a_core,
         runs_of_a_session,
         one_run_of_a_session,

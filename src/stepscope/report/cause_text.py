@@ -253,7 +253,11 @@ def _launches(judgement: Judgement) -> str:
             return f": {nodes}, each too short to be recorded, of the loop{made}"
         runs = f"{judgement.loop_runs:,} times a {unit_of(judgement)}"
         return f": ops of a loop in the graph run {runs}{_made(judgement)}"
-    return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)
+    if not _many_calls(judgement):
+        return _in_line(judgement)
+    call = judgement.called_from
+    called = "" if call is None else f", called in {place_of(call)}"
+    return f": {calls(judgement)}{_in_line(judgement)}{called}"
 
 
 def _many_calls(judgement: Judgement) -> bool:

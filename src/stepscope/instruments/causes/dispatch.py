@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
 from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.contention import Contention
@@ -73,7 +75,7 @@ class DispatchCause(LineCause):
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
         calls = launches if sessions is None else sessions
         of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
-        found = replace(found, calls=calls, of_session=of_session)
+        found = replace(found, calls=calls, of_session=of_session, called_from=caller(host, found))
         return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
 
     def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
@@ -107,6 +109,14 @@ class DispatchCause(LineCause):
             whole += self_ps or 0
             again += (self_ps or 0) if runs > self.thresholds.compiled_runs * steps else 0
         return again / whole if whole else 1.0
+
+
+def caller(host: HostSteps, found: Explanation) -> CodeLine | None:
+    """The line that calls the function which launches: that may do so once for each example, and then is
+    what to change. None where it is that of the loop of the steps, which calls once a step."""
+    call = found.called_from
+    loops = {key for stacks in host.stacks.stacks.values() for key in stacks.loops}
+    return None if call is None or call.function == "<module>" or function_of(call) in loops else call
 
 
 def launches_of(host: HostSteps) -> int | None:

@@ -18,7 +18,7 @@ from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.pipeline.places import function_in
-from stepscope.instruments.pipeline.stages import branch, made_in_steps, words, written_as
+from stepscope.instruments.pipeline.stages import as_called, branch, made_in_steps, words, written_as
 from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import statement
 
@@ -141,6 +141,6 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
         f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
         None if file is None else CodeLine(file, line, inside),
         None if left is None else Left(left, low, high),
-        spoken if file is None or nested else " with ".join(f".{word}" for word in written) or spoken,
+        spoken if file is None or nested else " with ".join(map(as_called, written)) or spoken,
         function_in(arguments or "") if transformation and not nested else None,
     )

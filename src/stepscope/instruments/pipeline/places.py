@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stepscope import strict_json
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.pipeline.stages import PipelineStage, placed, words
+from stepscope.instruments.pipeline.stages import PipelineStage, placed
 from stepscope.instruments.step_breakdown.labels import of_framework
 
 AUTOTUNE = "tf.data.AUTOTUNE"
@@ -91,7 +91,7 @@ def locate(
 
 def _known_places(stage: PipelineStage, places: Sequence[UserStage]) -> Iterator[UserStage]:
     """The transformations of a stage of which only one can be meant."""
-    for word, (kind, number) in zip(words(stage.user_stage), placed(stage.user_stage), strict=True):
+    for word, (kind, number) in zip(stage.written, placed(stage.user_stage), strict=True):
         alike = [place for place in places if _same(place, word, kind)]
         exact = [place for place in alike if place.position == number]
         chosen = exact if exact else alike
