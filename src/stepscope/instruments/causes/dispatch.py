@@ -8,7 +8,7 @@ from math import inf
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
-from stepscope.instruments.causes.compute import line_of_op
+from stepscope.instruments.causes.compute import line_of_op, small_ops
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -16,7 +16,7 @@ from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.thresholds import DRAWN, tuned
+from stepscope.instruments.thresholds import DRAWN, MEASURED, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +38,12 @@ class DispatchThresholds(CauseThresholds):
         "an op of a compiled function has a name of its own, which runs no more often than this in a step",
         fitted_on=DRAWN,
         slack=(0.0, inf),
+    )
+    op_ps: int = tuned(
+        3 * 10**6,
+        "ops of a framework that records no launches are launching themselves where a mean one is so short: "
+        "an op of PyTorch takes 1 to 5 us on a processor, however little it computes",
+        fitted_on=MEASURED,
     )
 
 
@@ -75,8 +81,20 @@ class DispatchCause(LineCause):
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
         calls = launches if sessions is None else sessions
         of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
-        found = replace(found, calls=calls, of_session=of_session, called_from=caller(host, found))
+        found = replace(
+            found,
+            calls=calls,
+            of_session=of_session,
+            called_from=caller(host, found),
+            small_ops=self.are_ops(host),
+        )
         return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
+
+    def are_ops(self, host: HostSteps) -> tuple[int, int] | None:
+        """The ops of a mean step and their mean time, as in `small_ops`, where to run one costs as much as to
+        launch it."""
+        found = small_ops(host) if launches_of(host) is None else None
+        return found if found is not None and found[1] * host.had_cores < self.thresholds.op_ps else None
 
     def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
         """The loop in the graph that launches, where there is one: who calls the function calls it once."""

@@ -40,6 +40,11 @@ def function_in(arguments: str) -> CodeLine | None:
     return None
 
 
+def is_iterator(transformation: str) -> bool:
+    """Whether it takes batches of a dataset, and makes none."""
+    return _ITERATES.fullmatch(transformation) is not None
+
+
 @dataclass(frozen=True)
 class UserStage:
     """A transformation as the user wrote it: a row of the table user_stage."""
@@ -77,7 +82,7 @@ def locate(
     kind, or of its kind at that position; where several could be meant, none is. What a function made has the
     place of the transformation whose function it is."""
     found: dict[PipelineStage, list[UserStage]] = {}
-    places = [place for place in places if not _ITERATES.fullmatch(place.transformation)]
+    places = [place for place in places if not is_iterator(place.transformation)]
     for stage in stages:
         if stage.nested_in is not None:
             continue
@@ -126,7 +131,7 @@ def code(
 def _last_made(iterator: int, places: Sequence[UserStage]) -> UserStage | None:
     """The last transformation of a pipeline that the program wrote."""
     same = [stage for stage in places if stage.iterator == iterator]
-    made = [stage for stage in same if not _ITERATES.fullmatch(stage.transformation)]
+    made = [stage for stage in same if not is_iterator(stage.transformation)]
     return max(made, key=lambda stage: stage.position, default=None)
 
 
