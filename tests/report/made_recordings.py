@@ -311,9 +311,35 @@ def launching_without_a_core() -> Tables:
 
 
 def launches_on_one_line() -> Tables:
-    tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
+    return _launching(draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]"), MAIN)
+
+
+def launches_for_each_example() -> Tables:
+    """A step launches 24 ops in a function that another one calls, which the loop of steps calls."""
+    frames = [("accumulated", "train.py", 21, "__main__", "program"), TOKEN_F1]
+    tables = _launching(many_launches(), MAIN, *frames)
+    tables.rows["frame"][0]["has_loop"] = True
+    return tables
+
+
+def ops_that_are_launching() -> Tables:
+    """A step of 1,080 ops of PyTorch: most take 1.5 µs, and some 20."""
+    ops = "[m]" * 1000 + f"[s{'.' * 38}]" * 80
+    tables = draw(f"step train : [train{'.' * (len(ops) - 7)}]\ncpu/python thread : {ops}", "kineto")
+    for row in (*tables.rows["slice"], *tables.rows["step_stored"]):
+        for column in {"ts_ps", "dur_ps", "self_ps"} & row.keys():
+            row[column] //= 2
+    for row in tables.rows["slice"]:
+        name = {"m": "aten::mul", "s": "aten::sum"}[row["name"]]
+        row |= {"name": name, "category": "cpu_op", "op_name": name, "op_type": name}
+    return tables
+
+
+def _launching(tables: Tables, *frames: Frame) -> Tables:
+    """The tables, with samples of the main thread that launches from frames of the program."""
     module = "tensorflow.python.eager.execute"
-    sampled = stacks(MAIN, ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library"))
+    execute = ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library")
+    sampled = stacks(*frames, execute)
     for table in ("frame", "stack"):
         tables.rows[table] = sampled.rows[table]
     for row in sampled.rows["stack_sample"]:
@@ -522,7 +548,24 @@ def what_somebody_drew() -> Tables:
 
 def an_input_pipeline_of_python() -> Tables:
     """Its first stage calls a function of the program on another thread, for most of a step."""
-    tables = an_input_pipeline()
+    return _with_a_loader(an_input_pipeline(), 30)
+
+
+def an_input_pipeline_of_a_generator() -> Tables:
+    """Nothing shows its stages. What the generator calls was seen at work for less than half of the wait."""
+    tables = draw(INPUT)
+    for transformation, line, arguments in (
+        ("from_generator", 12, '{"generator": "rows (data.py:5)"}'),
+        ("batch", 13, '{"batch_size": 16}'),
+        ("make_one_shot_iterator", 14, "{}"),
+    ):
+        tables.add("user_stage", file="data.py", line=line, function="make", transformation=transformation,
+                   inputs_json="[]", args_json=arguments)  # fmt: skip
+    return _with_a_loader(tables, 5)
+
+
+def _with_a_loader(tables: Tables, weight: int) -> Tables:
+    """The tables, with so many µs on another thread in a function that an op calls."""
     parent = None
     for file, function, line, code in (
         ("tensorflow/python/ops/script_ops.py", "FuncRegistry.__call__", 269, "library"),
@@ -530,7 +573,7 @@ def an_input_pipeline_of_python() -> Tables:
     ):
         frame = tables.add("frame", file=file, function=function, line=line, code=code)["id"]
         parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=frame)["id"]
-    facts = {"weight_ps": 30 * UNIT_PS, "stack_id": parent, "thread_name": "Dummy-1"}
+    facts = {"weight_ps": weight * UNIT_PS, "stack_id": parent, "thread_name": "Dummy-1"}
     tables.add("stack_sample", ts_ps=2 * UNIT_PS, **facts)
     return tables
 
@@ -635,6 +678,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         stacks,
         a_line_of_the_loop_that_calls,
         launches_on_one_line,
+        launches_for_each_example,
+        ops_that_are_launching,
         launching_without_a_core,
         runs_of_a_session,
         one_run_of_a_session,
@@ -647,6 +692,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_layer,
         an_input_pipeline,
         an_input_pipeline_of_python,
+        an_input_pipeline_of_a_generator,
         an_input_pipeline_of_two_slow_stages,
         an_op_that_calls_python,
         an_op_that_calls_python_unseen,

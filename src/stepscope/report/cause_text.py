@@ -128,7 +128,7 @@ def _rival(judgement: Judgement) -> str:
     """What takes about as much as the cause, and where: who mends one of both gains half of what it seems.
     Empty where nothing does."""
     found = judgement.rival
-    if found is None:
+    if found is None or (judgement.small_ops is not None and found.label == "compute"):
         return ""
     share = units.show(found.share, "ratio")
     much = "nearly as much" if found.share <= judgement.share else "slightly more"
@@ -199,8 +199,7 @@ def _ops(judgement: Judgement) -> str:
     """In which function most ops run, how many and small they are, and which type or layer takes most."""
     text = "" if judgement.spent_in is None else f", most of it in {place_of(judgement.spent_in)}"
     if judgement.small_ops is not None:
-        number, each_ps = judgement.small_ops
-        text += f": {units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
+        text += f": {_small_ops(judgement, *judgement.small_ops)}"
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
     name, share = shortened(judgement.written_op or judgement.op_type), judgement.op_share
@@ -260,7 +259,17 @@ def _launches(judgement: Judgement) -> str:
             return f": {nodes}, each too short to be recorded, of the loop{made}"
         runs = f"{judgement.loop_runs:,} times a {unit_of(judgement)}"
         return f": ops of a loop in the graph run {runs}{_made(judgement)}"
-    return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)
+    text = f": {calls(judgement)}" if _many_calls(judgement) else ""
+    if judgement.small_ops is not None:
+        share = units.show(judgement.share_of("compute"), "ratio")
+        text = f", and running them {share}: {_small_ops(judgement, *judgement.small_ops)}"
+    call = judgement.called_from if text else None
+    called = "" if call is None else f", called in {place_of(call)}"
+    return f"{text}{_in_line(judgement)}{called}"
+
+
+def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
+    return f"{units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
 
 
 def _idle(judgement: Judgement) -> str:
