@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import strict_json
 from stepscope.errors import NothingFound
 from stepscope.instruments import python_frame, traced_python
-from stepscope.instruments.causes.compute import line_of_op
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts
 
@@ -124,7 +124,7 @@ def _line(trace: OpenTrace, slice_row: dict[str, Any], chain: list[dict[str, Any
         if frame is not None and frame[1] and traced_python.is_own(one["name"]):
             return {"file": frame[0], "line": frame[1], "function": frame[2]}
     op = next((one["op_name"] for one in chain if one["op_name"]), None)
-    place = None if op is None else line_of_op(trace.query, slice_row["run_id"], op)
+    place = None if op is None else creating_line(trace.query, slice_row["run_id"], op)
     return None if place is None else {"file": place.file, "line": place.line, "function": place.function}
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from stepscope.instruments.causes.cause import LineCause, Removal
-from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, LabelShare
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import CauseThresholds
@@ -74,9 +74,9 @@ class DispatchCause(LineCause):
         calls = launches if sessions is None else sessions
         of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
         found = replace(found, calls=calls, of_session=of_session)
-        return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
+        return found if (calls or 0) >= MANY_CALLS else self.explain_graph_loop(host, found)
 
-    def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
+    def explain_graph_loop(self, host: HostSteps, found: Explanation) -> Explanation:
         """The loop in the graph that launches, where there is one: who calls the function calls it once."""
         if host.top_op.on_device:
             return found
@@ -84,7 +84,7 @@ class DispatchCause(LineCause):
         loop = graph_loop(host.ask("computing_ops"), steps)
         unseen = unseen_loop(host.ask("loops_of_graphs"), steps) if loop is None else None
         named = loop or unseen
-        made = None if named is None else line_of_op(host.query, host.run_id, named.op)
+        made = None if named is None else creating_line(host.query, host.run_id, named.op)
         if named is None or made is None:
             return found
         found = replace(found, place=made, called_from=found.place, samples=None)

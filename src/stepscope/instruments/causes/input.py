@@ -10,10 +10,10 @@ from typing import NamedTuple
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
-from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
@@ -123,7 +123,9 @@ def awaited_queue(host: HostSteps) -> LimitingStage | None:
         return None
     op = rows[0][0]
     name = f"what fills the queue {op}"
-    return LimitingStage(name, line_of_op(host.query, host.run_id, op), spoken=f"what fills the queue `{op}`")
+    return LimitingStage(
+        name, creating_line(host.query, host.run_id, op), spoken=f"what fills the queue `{op}`"
+    )
 
 
 def limiting_stage(ask: AskHost) -> LimitingStage:

@@ -52,7 +52,7 @@ class QueryCache:
             self._rows[asked] = self._query(asked).rows()
         return _CachedRows(self._rows[asked])
 
-    def of_host(self, run_id: str, host_id: str) -> AskHost:
+    def host_query(self, run_id: str, host_id: str) -> AskHost:
         """Asks statements about one host by their names."""
 
         def ask(name: str) -> QueryRows:
