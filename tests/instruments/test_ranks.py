@@ -211,7 +211,7 @@ def test_order_stops_at_the_first_mismatch():
     short, _ = _drawn(drawn[1:])
     cut = [part._replace(whole_step=part.source_id > 0) for part in short]
     assert {one.by for one in match(cut)} == {"none"}
-    unsized = [part._replace(told=part.told._replace(elements_in=None)) for part in short]
+    unsized = [part._replace(facts=part.facts._replace(elements_in=None)) for part in short]
     assert {one.by for one in match(unsized)} == {"none"}
 
 

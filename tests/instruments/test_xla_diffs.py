@@ -151,10 +151,10 @@ def test_stages_are_chained_by_way_of_the_passes() -> None:
     first, last = compiles.place(stages, "before"), compiles.place(stages, "after")
     chained = compiles.compare(stages[first : last + 1])
     assert len(chained.paths) == 6
-    totals = diffs.totals(chained.said)
+    totals = diffs.totals(chained.diff)
     assert totals["instructions"] == {"a": 116, "b": 143, "delta": 27}
     assert totals["temp_bytes"] == {"a": None, "b": 8836, "delta": None}
-    said = chained.said
+    said = chained.diff
     assert len(said["pairs"]) + len(said["removed"]) == 116
     assert len(said["pairs"]) + len(said["added"]) == 143
 

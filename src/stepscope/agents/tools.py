@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 async def call(name: str, arguments: Mapping[str, Any], recordings: Recordings) -> tuple[Answer, bool]:
     """The answer of a tool, or an error of ours as an object; True for the second."""
     try:
-        tool = next((one for one in TOOLS if one.name == name), None)
+        tool = next((offered for offered in TOOLS if offered.name == name), None)
         if tool is None:
             raise odd_call(
-                f"a tool called {name[:60]!r}", f"call one of {', '.join(one.name for one in TOOLS)}"
+                f"a tool called {name[:60]!r}", f"call one of {', '.join(offered.name for offered in TOOLS)}"
             )
         check_arguments(tool, arguments)
         return await tool.call(recordings, arguments), False

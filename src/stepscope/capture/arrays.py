@@ -122,7 +122,7 @@ def _keeper(base: Any, array: type) -> Any:
 def _jax(value: Any) -> Optional[HeldArray]:
     if value.is_deleted():
         return None
-    devices = sorted(value.devices(), key=lambda one: one.id)
+    devices = sorted(value.devices(), key=lambda device: device.id)
     first = devices[0]
     more = f" and {len(devices) - 1} more" if len(devices) > 1 else ""
     return HeldArray(id(value), value.nbytes, f"{first.platform}:{first.id}{more}", "JAX arrays")

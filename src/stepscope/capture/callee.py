@@ -54,8 +54,8 @@ def _by_place(code: CodeType, before: List[Any]) -> Any:
     begins = [(line, column) for line, _, column, _ in islice(positions(), before[-1].offset // 2 + 1)]
     if None in begins[-1]:
         return None
-    here = (one for one in reversed(before[:-1]) if begins[one.offset // 2] == begins[-1])
-    return next((one for one in here if one.opname in _LOADS), None)
+    here = (op for op in reversed(before[:-1]) if begins[op.offset // 2] == begins[-1])
+    return next((op for op in here if op.opname in _LOADS), None)
 
 
 def _by_count(before: List[Any]) -> Any:
@@ -64,10 +64,10 @@ def _by_count(before: List[Any]) -> Any:
     needed = call.arg + (call.opname == "CALL_FUNCTION_KW")
     if call.opname == "CALL_FUNCTION_EX":
         needed = 1 + (call.arg & 1)
-    for one in reversed(before[:-1]):
+    for op in reversed(before[:-1]):
         if needed == 0:
-            return one
-        if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
+            return op
+        if op.opcode in dis.hasjrel or op.opcode in dis.hasjabs:
             return None
-        needed -= dis.stack_effect(one.opcode, one.arg if one.opcode >= dis.HAVE_ARGUMENT else None)
+        needed -= dis.stack_effect(op.opcode, op.arg if op.opcode >= dis.HAVE_ARGUMENT else None)
     return None

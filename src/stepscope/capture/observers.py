@@ -52,9 +52,9 @@ class Observers:
         if self._stacks is not None:
             self._stacks.pause()
 
-    def count_threads(self, own: Optional[FrozenSet[str]]) -> None:
-        """Counts from now on how long threads run, and wait for a core. own: those of the program."""
-        self._shares = Shares(own) if "machine" in self._plan.pieces else None
+    def count_threads(self, threads: Optional[FrozenSet[str]]) -> None:
+        """Counts from now on how long threads run, and wait for a core. threads: the program's."""
+        self._shares = Shares(threads) if "machine" in self._plan.pieces else None
 
     def thread_times(self) -> Dict[str, Any]:
         """What was counted since, as a session has it."""

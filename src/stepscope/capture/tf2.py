@@ -91,7 +91,7 @@ class _Xla:
     def is_new(self, function: Any, args: Tuple[Any, ...], kwds: Dict[str, Any]) -> bool:
         """Whether the function was called with these shapes for the first time. Asked at every call, so it
         looks at shapes alone: to describe the arguments takes up to ten times as long."""
-        shapes = hash(tuple(_shape(one) for one in self._flatten((args, kwds))))
+        shapes = hash(tuple(_shape(argument) for argument in self._flatten((args, kwds))))
         known = self._shapes.setdefault(function, set())
         if shapes in known:
             return False

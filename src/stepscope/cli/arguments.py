@@ -118,7 +118,7 @@ class Parser(argparse.ArgumentParser):
             choices = next(
                 (a.choices for a in self._actions if names[0] in (*a.option_strings, a.metavar)), None
             )
-            return " ".join(difflib.get_close_matches(match[2], [str(one) for one in choices or ()], 1))
+            return " ".join(difflib.get_close_matches(match[2], [str(choice) for choice in choices or ()], 1))
         return ""
 
 

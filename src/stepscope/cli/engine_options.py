@@ -85,11 +85,11 @@ def the_lake(options: argparse.Namespace, who: str) -> Path:
     from stepscope.sources.user_paths import is_lake, local_lake
 
     given = [options.lake] if options.lake is not None else options.paths
-    for one in given:
-        if is_store(one):
+    for path in given:
+        if is_store(path):
             raise UsageError(
                 f"{who} needs a lake in a folder.",
-                seen=f"{one} is in an object store",
+                seen=f"{path} is in an object store",
                 todo="copy the lake, with the store's own tool, to a folder (for Spark, on a shared disk)",
                 slug="engine-needs-a-lake",
             )

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         _list(every, options, console)
         return 0
     name = _title(every, row)
-    if options.graph is None and len({one["file"] for one in every}) > 1:
+    if options.graph is None and len({row["file"] for row in every}) > 1:
         console.say(f"the largest of {len(every):,} graphs; --list lists them, --graph NAME shows another")
     if options.around is not None:
         if options.around not in found.nodes:
@@ -205,7 +205,7 @@ def _files(every: list[dict[str, Any]]) -> dict[str, str]:
 
 def _title(every: list[dict[str, Any]], row: dict[str, Any]) -> str:
     """A graph by its run and its name, and by its file where other files have a graph of this name."""
-    same = {one["file"] for one in every if one["graph"] == row["graph"]}
+    same = {other["file"] for other in every if other["graph"] == row["graph"]}
     parts = [row["run_id"], *([_files(every)[row["file"]]] if len(same) > 1 else []), row["graph"]]
     return " / ".join(parts)
 

@@ -54,7 +54,7 @@ def write_facts(outcome: ProgramEnd, out: str, options: argparse.Namespace, cons
         recorded.get("steps", 0),
         recorded.get("sessions", 0),
         sessions[0].get("name"),
-        "; ".join(f"{one['what']}: {one['seen']}" for one in facts.get("problems", ())) or None,
+        "; ".join(f"{problem['what']}: {problem['seen']}" for problem in facts.get("problems", ())) or None,
         _stood_still_ns(cost) if facts else None,
         cost.get("profiled_ns", 0) if facts else None,
         outcome.code,

@@ -92,7 +92,7 @@ def _form_of(name: str | None) -> str:
     ending = "md" if name == "-" else Path(name or "").suffix.lower().removeprefix(".")
     from stepscope import presenters
 
-    known = {*FORMATS, *(one.removeprefix(".") for one in presenters.by_extension())}
+    known = {*FORMATS, *(extension.removeprefix(".") for extension in presenters.by_extension())}
     if ending not in known:
         endings = ", ".join(f".{form}" for form in (*FORMATS, *sorted(known.difference(FORMATS))))
         raise UsageError(

@@ -243,7 +243,7 @@ def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str
     if values.get("dump_to_file"):
         tfprof.set_option(chosen, "output", f"file:outfile={values['dump_to_file']}")
     if devices := values.get("device_regexes"):
-        chosen.force("device_regexes", [one for one in devices.split(",") if one])
+        chosen.force("device_regexes", [device for device in devices.split(",") if device])
     if values.get("viz", "false").lower() == "true":
         remarks.append("-viz never drew anything; -output timeline:outfile=FILE draws the view")
     if values.get("flops", "log") not in ("own", "log"):

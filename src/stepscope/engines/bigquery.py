@@ -91,7 +91,7 @@ class BigQuery(Portable):
 
     def bring(self, names: Collection[str]) -> None:
         """Looks up views, and what they read, for statements that name them."""
-        for name in sorted(one.lower() for one in names):
+        for name in sorted(name.lower() for name in names):
             if name in self._made:
                 continue
             if (view := self.views.get(name)) is not None:
@@ -109,7 +109,7 @@ class BigQuery(Portable):
         self.bring(named(tree))
         ordered: list[str] = []
         exp: Any = importlib.import_module("sqlglot.expressions")
-        cte_names = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+        cte_names = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
         self._reached(named(tree), ordered)
         if clash := sorted(cte_names & set(ordered)):
             raise QueryError(

@@ -100,7 +100,7 @@ class _ChromeFile:
         """Those that processes are named after."""
         names = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
         found = (_ACCELERATOR.fullmatch(_NUMBERED.sub(r"\1", name, count=1).strip()) for name in names)
-        return sorted({f"{one[1].upper()} {one[2]}" for one in found if one})
+        return sorted({f"{match[1].upper()} {match[2]}" for match in found if match})
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
         """Number of a device, which is added when it is new."""
@@ -109,7 +109,7 @@ class _ChromeFile:
     @cached_property
     def by_id(self) -> dict[str, Any]:
         """The properties of each accelerator, by its id as text."""
-        devices = [one for one in self.properties if isinstance(one, dict)]
+        devices = [device for device in self.properties if isinstance(device, dict)]
         return {str(device.get("id")): device for device in reversed(devices)}
 
     def about(self, track: Track) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _properties(store: Store, meta: Mapping[str, str]) -> list[dict[str, Any]]:
     """Kineto's properties of each accelerator. Values that make no sense are left out and noted."""
     text = meta.get("deviceProperties")
     found = strict_json.value(text)
-    whole = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    whole = [member for member in found if isinstance(member, dict)] if isinstance(found, list) else []
     if text not in (None, "null") and not (isinstance(found, list) and len(whole) == len(found)):
         detail = "deviceProperties is not a list of objects"
         note = {"slug": "damaged-metadata", "effect": "missing", "events": 0, "first_offset": None}

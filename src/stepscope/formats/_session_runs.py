@@ -53,7 +53,7 @@ def _keepers(held: Sequence[Source], runs: Mapping[str, Set[int]]) -> dict[int, 
         if set().union(*(runs[source.path] for source in tried)) == everything:
             break
     keeper: dict[int, Source] = {}
-    for source in sorted(tried, key=lambda one: (-len(runs[one.path]), _rank(one) or 0, -one.size, one.path)):
+    for source in sorted(tried, key=lambda src: (-len(runs[src.path]), _rank(src) or 0, -src.size, src.path)):
         if runs[source.path] - keeper.keys():
             for run in runs[source.path]:
                 keeper.setdefault(run, source)

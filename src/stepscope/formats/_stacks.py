@@ -146,8 +146,8 @@ class StackRows:
             self.odd += 1
             return
         good = True
-        for one in look.threads:
-            entry = one if isinstance(one, list) and 2 <= len(one) <= 4 else (None, None)
+        for row in look.threads:
+            entry = row if isinstance(row, list) and 2 <= len(row) <= 4 else (None, None)
             thread, stack = _whole(entry[0]), self._stack.get(_whole(entry[1], -1))
             if thread is None or thread not in self._threads or stack is None:
                 good = False

@@ -25,8 +25,8 @@ _MOST_LOOKED_AT = 20
 
 def profile_folder(folder: list[Source]) -> Iterator[Twin]:
     """vm.trace.json and perfetto_trace.json, made from vm.xplane.pb."""
-    by_host = {one.name.removesuffix(".xplane.pb"): one for one in folder if one.format == XPLANE}
-    traces = [one for one in folder if one.format == TIMELINE and one.name.endswith("trace.json")]
+    by_host = {source.name.removesuffix(".xplane.pb"): source for source in folder if source.format == XPLANE}
+    traces = [source for source in folder if source.format == TIMELINE and source.name.endswith("trace.json")]
     hosts = [trace for trace in traces if trace.name.endswith(".trace.json")]
     for trace in traces:
         if trace.name == "perfetto_trace.json":

@@ -93,7 +93,7 @@ class _Export:
         self.is_of_several = self._number(f"SELECT COUNT(DISTINCT globalPid) FROM {_KERNELS}") > 1
 
     def _known(self) -> list[str]:
-        return [one for one in (_KERNELS, _COPIES, _FILLS, _CUDA, *_CALLS, _RANGES) if one in self.timed]
+        return [name for name in (_KERNELS, _COPIES, _FILLS, _CUDA, *_CALLS, _RANGES) if name in self.timed]
 
     def _number(self, statement: str) -> int:
         """What a statement of one number gives; 0 where a table or a row lacks."""

@@ -88,12 +88,12 @@ def _sampled(
         if weight is None or weight < 0 or at is None:
             events.miss()
             continue
-        if isinstance(stack, list) and all(_is_place(one, names) for one in stack):
-            yield [names[one] for one in stack], int(at * scale), int((at + weight) * scale)
+        if isinstance(stack, list) and all(_is_place(frame, names) for frame in stack):
+            yield [names[frame] for frame in stack], int(at * scale), int((at + weight) * scale)
         else:
             events.miss()
         at += weight
 
 
-def _is_place(one: Any, names: Sequence[str]) -> bool:
-    return isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names)
+def _is_place(frame: Any, names: Sequence[str]) -> bool:
+    return isinstance(frame, int) and not isinstance(frame, bool) and 0 <= frame < len(names)

@@ -61,7 +61,7 @@ def build(pieces: Pieces) -> Store:
         place = "" if error.offset is None else f" (byte {error.offset:,})"
         raise Damaged(f"it is no pickle of plain values: {error.seen}{place}") from error
     traces = listed(member(snapshot, "device_traces"))
-    segments = [one for one in listed(member(snapshot, "segments")) if isinstance(one, dict)]
+    segments = [segment for segment in listed(member(snapshot, "segments")) if isinstance(segment, dict)]
     events = Events()
     frames = _Frames()
     numbers = {number for segment in segments if (number := whole(segment, "device")) is not None}

@@ -69,7 +69,7 @@ def _together(marks: Sequence[Mark]) -> list[Step]:
     """One step where several devices show theirs at once, from the first begin to the last end."""
     steps: list[Step] = []
     reached: set[int] = set()
-    for mark in sorted(marks, key=lambda one: (one.ts_ps, -one.dur_ps)):
+    for mark in sorted(marks, key=lambda span: (span.ts_ps, -span.dur_ps)):
         name = _FINGERPRINT.sub("", mark.name)
         if steps:
             last = steps[-1]

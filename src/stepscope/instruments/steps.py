@@ -220,7 +220,7 @@ def _recorded(
         if mark.is_call:
             calls[mark.name] += mark.dur_ps
     if calls:
-        name = max(calls, key=lambda one: (calls[one], one))
+        name = max(calls, key=lambda call: (calls[call], call))
         steps = [step._replace(name=name) for step in steps]
     return numbered(classify(steps, compiling(marks)))
 

@@ -63,7 +63,7 @@ class Manifest(NamedTuple):
         """Rows by table."""
         if self.packed is None:
             return {file.table: file.rows for file in self.files if file.table != TIMELINE}
-        return {table: int(rows) for table, _, rows in (one.partition("=") for one in self.packed.split())}
+        return {table: int(rows) for table, _, rows in (part.partition("=") for part in self.packed.split())}
 
     def to_json(self) -> bytes:
         """The file's bytes."""
@@ -117,7 +117,7 @@ def _of(value: object, name: str, shown: str) -> Manifest:
         raise strict_json.OddJson("it is not a manifest")
     parts = {
         "source": strict_json.record(SourceRow, found.get("source")),
-        "files": tuple(strict_json.record(ManifestFile, one) for one in found["files"]),
+        "files": tuple(strict_json.record(ManifestFile, record) for record in found["files"]),
         "identity": identity_of(found.get("identity")),
         "packed": None,
     }

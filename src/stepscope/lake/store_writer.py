@@ -56,7 +56,7 @@ def create(mirror: Mirror) -> Swept:
     store = mirror.store
     now = _probe(store)
     if not _is_lake(store):
-        others = any(not one.key.startswith(f"{STAGE}/") for one in store.objects())
+        others = any(not stored.key.startswith(f"{STAGE}/") for stored in store.objects())
         # Another writer may have made the lake since: it puts the mark before anything else.
         if others and not _is_lake(store):
             raise LakeError(
@@ -185,7 +185,7 @@ def with_files(store: Store, parts: Sequence[tuple[str, Path]], commit: Callable
     that died."""
     while True:
         plan, begun = _listed(store, [path for path, _ in parts]), time.monotonic()
-        for _ in stores.parallel(lambda one: store.put(*one), parts):
+        for _ in stores.parallel(lambda part: store.put(*part), parts):
             pass
         if time.monotonic() - begun < _PATIENCE_SECONDS:
             break
@@ -213,9 +213,9 @@ def _keep(mirror: Mirror, parts: Iterable[tuple[str, Path]]) -> None:
 def sweep(mirror: Mirror, now: datetime) -> Swept:
     """Removes what dead writers left, and what was replaced, a day ago by the store's clock."""
     store = mirror.store
-    old = [one for one in store.objects(STAGE) if now - one.modified > OLD]
-    refused = [(one.key, "it is not a list of files") for one in old if not _PLAN.fullmatch(one.key)]
-    plans = [one for one in old if _PLAN.fullmatch(one.key)]
+    old = [stored for stored in store.objects(STAGE) if now - stored.modified > OLD]
+    refused = [(stored.key, "it is not a list of files") for stored in old if not _PLAN.fullmatch(stored.key)]
+    plans = [stored for stored in old if _PLAN.fullmatch(stored.key)]
     removed = _sweep_plans(mirror, plans, refused, now) if plans else 0
     return Swept(removed + _past_snapshots(mirror, now), tuple(refused))
 
@@ -268,13 +268,13 @@ def _past_snapshots(mirror: Mirror, now: datetime) -> int:
         return 0
     parts = {current.commit.sources.name, current.commit.files.name}
     gone = []
-    for one in mirror.store.objects(snapshots.FOLDER):
-        name = one.key.rpartition("/")[2]
+    for stored in mirror.store.objects(snapshots.FOLDER):
+        name = stored.key.rpartition("/")[2]
         number = snapshots.number_of(name)
         past = number is not None and number < current.number
         past |= snapshots.is_part(name) and name not in parts
-        if past and now - one.modified > OLD:
-            gone.append(one.key)
+        if past and now - stored.modified > OLD:
+            gone.append(stored.key)
     mirror.store.delete(gone)
     return len(gone)
 
@@ -312,7 +312,7 @@ def write_snapshot(
     store = mirror.store
     before = snapshots.current(mirror.folder)
     after = snapshot_writer.next_of(before, run_id, absorbed, [file for file, _ in made], lost)
-    keys = [key for one in absorbed if one.packed is None and (key := mirror.key_of(one.source.source_id))]
+    keys = [key for past in absorbed if past.packed is None and (key := mirror.key_of(past.source.source_id))]
     found = []
     for kind, rows in (
         ("sources", snapshot_writer.source_rows(after)),

@@ -128,8 +128,8 @@ def _beside(node: TreeNode) -> str:
 def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
     """A heading, then each change: its numbers, what it is, and the line to edit."""
     texts = [
-        [_number(column, value) for column, value in zip(diff.columns, one.values, strict=False)]
-        for one in diff.changes
+        [_number(column, value) for column, value in zip(diff.columns, change.values, strict=False)]
+        for change in diff.changes
     ]
     heads = [shorten_cells(plain(column.title), _HEADING) for column in diff.columns]
     used = _used(texts, len(heads))

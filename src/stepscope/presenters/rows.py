@@ -124,7 +124,7 @@ def to_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO, *, spreadsh
 
 
 def _unformulated(row: Row) -> list[Any]:
-    return ["'" + one if isinstance(one, str) and one.startswith(FORMULA) else one for one in row]
+    return ["'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row]
 
 
 def _csv_field(value: Any) -> str:

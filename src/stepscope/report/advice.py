@@ -62,7 +62,7 @@ def findings_of(
         )
         rank = SEVERITIES.index(first["severity"])
         found.append((rank, -first.get("impact_ps", 0), report_finding))
-    return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
+    return tuple(finding for _, _, finding in sorted(found, key=lambda ranked: ranked[:2]))
 
 
 def _fields(
@@ -274,7 +274,5 @@ def _matching(folder: str, before: str, after: str) -> set[str]:
 def _shared(texts: Sequence[str]) -> str:
     """What all texts begin with."""
     first, last = min(texts), max(texts)
-    same = next(
-        (at for at, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first)
-    )
+    same = next((at for at, (a, two) in enumerate(zip(first, last, strict=False)) if a != two), len(first))
     return first[:same]

@@ -116,8 +116,8 @@ def _queued(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     yield f"{sentence}: it looks slower than it is." if most is not diagnosis.bottleneck else f"{sentence}."
 
 
-def _differ(one: int, other: int) -> bool:
-    return 3 * max(one, other) > 4 * min(one, other)
+def _differ(first: int, other: int) -> bool:
+    return 3 * max(first, other) > 4 * min(first, other)
 
 
 def _ps(value: int) -> str:

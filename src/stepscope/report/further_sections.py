@@ -35,8 +35,8 @@ def _interleaved(sections: Iterable[Section], more: Mapping[str, Iterable[Sectio
     """The sections, each followed by what belongs to it; what belongs to none goes before the last one."""
     *found, last = sections
     after = dict(more)
-    ordered = [one for section in found for one in (section, *after.pop(section.name, ()))]
-    return [*ordered, *(one for rest in after.values() for one in rest), last]
+    ordered = [part for section in found for part in (section, *after.pop(section.name, ()))]
+    return [*ordered, *(section for rest in after.values() for section in rest), last]
 
 
 def _stacks(trace: OpenTrace) -> Iterator[Section]:

@@ -90,7 +90,7 @@ def build(name: str, graph: Hierarchy, top: GraphScope, depth: int, *, fold: boo
 
 def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
     """The nodes of a path, in the order of the edges."""
-    found = [graph.nodes[one] for one in path]
+    found = [graph.nodes[node] for node in path]
     rows = tuple((scope.path, scope.op_type, scope.device, scope.own_ps) for scope in found)
     headline = (
         f"The shortest path has {units.count(len(rows), 'node')}."

@@ -158,7 +158,7 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
     their places; others draw whatever they are told to."""
     place, rows = _work(op_types)
     whole = sum(row["self_ps"] for row in rows)
-    most_of = [one for one in _as_written(rows, of_libraries).most_common(3) if one[1] >= _TELLING * whole]
+    most_of = [op for op in _as_written(rows, of_libraries).most_common(3) if op[1] >= _TELLING * whole]
     named = told_apart([name for name, _ in most_of])
     parts = [
         f"{name} ({units.show(self_ps / whole, 'ratio')}"

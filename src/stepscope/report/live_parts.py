@@ -80,6 +80,6 @@ def _frames(numbers: Any, frames: Sequence[Any]) -> Iterator[tuple[str, str, int
 
 
 def _dicts(value: Any) -> Iterator[Mapping[str, Any]]:
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, dict):
-            yield one
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield item

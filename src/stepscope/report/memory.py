@@ -107,7 +107,7 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
         # Its sentence is the answer then, and said once.
         return Report("Memory", process.answer, (replace(process, answer=()),), document=document)
     if len(answered) > 1:
-        groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
+        groups = (group(*answer, of) for answer, of in zip(asked, peaks, strict=True))
         title, sections = f"{len(answered)} allocators", tuple(groups)
     else:
         allocator_memory, changes = asked[0]

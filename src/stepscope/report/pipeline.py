@@ -116,7 +116,7 @@ def verdict(diagnosis: Diagnosis) -> str:
 
 def _what_helps_most(diagnosis: Diagnosis) -> Iterator[str]:
     """The change that saves most, where one is known to help: the rest of the answer is long."""
-    change = next((one for one in diagnosis.changes if one.helps and not one.unknown), None)
+    change = next((change_ for change_ in diagnosis.changes if change_.helps and not change_.unknown), None)
     if change is None or diagnosis.step_ps is None:
         return
     at = "" if change.code is None else f", in {change.code.file}:{change.code.line}"
@@ -173,7 +173,7 @@ def _tree(diagnosis: Diagnosis) -> Tree:
                 "bottleneck" if load is worst else "",
             )
         )
-        todo += [(one, depth + 1) for one in reversed(below.get(load.stage.number, []))]
+        todo += [(fed, depth + 1) for fed in reversed(below.get(load.stage.number, []))]
     note = "Numbers in brackets are places in your chain of transformations; the source is 0."
     return Tree(_STAGES, tuple(nodes), note)
 

@@ -84,6 +84,6 @@ def _left_ps(answer: dict[str, Any]) -> int | None:
     return answer["high"] if left_ps is None else left_ps
 
 
-def _what(one: dict[str, Any], several: bool) -> str:
-    where = f" on {one['host']}" if several else ""
-    return f"What limits the steps{where} ({one['cause']})"
+def _what(host: dict[str, Any], several: bool) -> str:
+    where = f" on {host['host']}" if several else ""
+    return f"What limits the steps{where} ({host['cause']})"

@@ -128,11 +128,11 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
 def shorter(known: Remains, bounds: bool = False) -> str:
     """By how much a step is shorter. known: with that. bounds: say between which bounds."""
     assert known.saved_ps is not None
-    said = f"{'' if known.saved_low_ps else 'up to '}about {units.show(known.saved_ps, 'ps')}"
+    sentence = f"{'' if known.saved_low_ps else 'up to '}about {units.show(known.saved_ps, 'ps')}"
     if bounds and known.saved_low_ps:
-        said += between(known.saved_low_ps, known.saved_high_ps)
+        sentence += between(known.saved_low_ps, known.saved_high_ps)
     at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
-    return f"{said} shorter{at_most}"
+    return f"{sentence} shorter{at_most}"
 
 
 def _untraced(judgement: Judgement, saved_ps: int) -> str:

@@ -73,7 +73,7 @@ class TimedOps(NamedTuple):
         found = self.timed
         only = found._replace(
             rows=[row for row in found.rows if name in (row["module"] or "")],
-            untimed=[one for one in found.untimed if name in one[0]],
+            untimed=[row for row in found.untimed if name in row[0]],
             lost=[lost for lost in found.lost if name in lost.module],
         )
         return self._replace(timed=only)
@@ -201,15 +201,15 @@ def compiled(trace: OpenTrace, module: str | None) -> tuple[list[dict[str, Any]]
     rows, modules = compile_time.rows(slices)
     if module is not None:
         rows = [row for row in rows if module in row["module"]]
-        modules = [one for one in modules if module in one.module]
+        modules = [built for built in modules if module in built.module]
     if not rows:
         raise NothingFound(NO_COMPILE, seen=f"{len(slices):,} slices of compiles", todo=TODO_COMPILE)
     lines = []
-    for one in modules[:_MOST]:
-        passes, backend = (units.show(time, "ps") for time in (one.passes_ps, one.backend_ps))
-        line = f"{one.module}: {units.count(one.compiles, 'compile')}, passes {passes}, backend {backend}"
-        if one.kernel_ps:
-            line += f"; kernels {units.show(one.kernel_ps, 'ps')} on threads of their own"
+    for built in modules[:_MOST]:
+        passes, backend = (units.show(time, "ps") for time in (built.passes_ps, built.backend_ps))
+        line = f"{built.module}: {units.count(built.compiles, 'compile')}, passes {passes}, backend {backend}"
+        if built.kernel_ps:
+            line += f"; kernels {units.show(built.kernel_ps, 'ps')} on threads of their own"
         lines.append(line)
     if len(modules) > _MOST:
         lines.append(f"{units.count(len(modules) - _MOST, 'more module')}")

@@ -135,7 +135,7 @@ def build(page: OpenPage, assets: Mapping[str, Asset]) -> ASGIApp:
 
 async def _asset(asset: Asset, tag: str, request: Request) -> Response:
     headers = {"cache-control": CACHING, "etag": tag}
-    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
     if tag in known or "*" in known:
         return Response(status_code=304, headers=headers)
     return Response(asset.content, media_type=asset.media_type, headers=headers)

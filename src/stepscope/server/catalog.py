@@ -31,7 +31,7 @@ STACK_BARS = "_stack_bar"
 class Catalog:
     """Tracks by the numbers that the page uses: an id of a lake has more digits than a page can count."""
 
-    told: dict[str, Any]
+    document: dict[str, Any]
     track_ids: list[int] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     """The page's number of each track id."""

@@ -32,9 +32,9 @@ async def session(page: OpenPage, request: Request) -> Response:
 async def catalog(page: OpenPage, request: Request) -> Response:
     """What there is to look at."""
     found = await page.recording.catalog()
-    given = found.told["given"]
+    given = found.document["given"]
     members = {"title": ", ".join(given), "version": __version__, "opened": page.opened}
-    return Json({**members, **found.told})
+    return Json({**members, **found.document})
 
 
 async def news(page: OpenPage, request: Request) -> Response:

@@ -119,8 +119,8 @@ def _laid(trace: OpenTrace, stacks: bool) -> _core.Lod | None:
         return None
     shifts = {row["source_id"]: row["shift_ps"] for row in dicts(trace.query(rows_of(SHIFT)))}
     sources = [
-        (one.place, one.first_id, shifts[source_id])
-        for source_id, one in lanes.items()
+        (lane.place, lane.first_id, shifts[source_id])
+        for source_id, lane in lanes.items()
         if source_id in shifts
     ]
     bars = trace.stream(rows_of(STACK_BARS, _COLUMNS)) if stacks else None

@@ -143,8 +143,8 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
     ]
     working: set[OpenTrace] = set()
 
-    def write(one: tuple[SchemaTable, Sequence[str], Path]) -> tuple[Packed, Path]:
-        table, hosts, path = one
+    def write(job: tuple[SchemaTable, Sequence[str], Path]) -> tuple[Packed, Path]:
+        table, hosts, path = job
         part = _ordered(lake.of_runs([run_id], hosts))
         with OpenTrace(LakeTables(part, None)) as trace:
             working.add(trace)
@@ -163,10 +163,10 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
     from stepscope.session.open_trace import OpenTrace
 
     with ThreadPoolExecutor(min(_at_once(), max(1, len(every)))) as pool:
-        todo = [pool.submit(write, one) for one in every]
+        todo = [pool.submit(write, job) for job in every]
         try:
-            for one in todo:
-                yield one.result()
+            for future in todo:
+                yield future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for trace in list(working):

@@ -75,10 +75,10 @@ class LakeTables:
     def _current(self) -> dict[str, Derived]:
         """The runs whose stored derived tables can be used."""
         found = {
-            run_id: one
+            run_id: derived
             for run_id in self._runs
-            if (one := derived_tables.read(self._lake.folder, run_id)) is not None
-            and one.current(self._all[run_id], VERSIONS)
+            if (derived := derived_tables.read(self._lake.folder, run_id)) is not None
+            and derived.current(self._all[run_id], VERSIONS)
         }
         if self._lake.bring is not None:
             self._lake.bring(

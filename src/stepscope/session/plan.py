@@ -130,7 +130,7 @@ def _planned(found: FoundSources, manifests: Sequence[Manifest], spool: Spool, *
     skipped: list[Skipped] = []
     copies = _Copies(current)
     # By path, so that of several copies in one call the same one is kept in whatever order they are given.
-    for source in sorted(found.sources, key=lambda one: one.path):
+    for source in sorted(found.sources, key=lambda found_: found_.path):
         # Names that were asked for are kept apart even when the file is known under another.
         is_named = fixed or source.run_said
         row = by_file.get((source.identity, source.member)) if source.identity else None

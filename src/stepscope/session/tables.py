@@ -315,7 +315,7 @@ class DecodedTables:
         self._from_cache = [cached for _, cached in results]
         if self._cache is not None and not all(self._from_cache):
             self._cache.tidy()
-        if all(one.error is not None for one in self._decoded):
+        if all(source.error is not None for source in self._decoded):
             raise unreadable(self._decoded[0])
 
     def _decode(self, number: int, source: Source, threads: int) -> tuple[Decoded, bool]:

@@ -83,7 +83,7 @@ def _from_store(
 ) -> Iterator[Fetched]:
     """fetch() for a store: with the first bytes of each object, and the rest of those that are wanted."""
     store = stores.store(url.rstrip("/"), UnreadableSource)
-    objects = {f"{store.url}/{one.key}": (store, one) for one in store.objects()}
+    objects = {f"{store.url}/{object_.key}": (store, object_) for object_ in store.objects()}
     root = store.url
     if not objects:
         # The URL may name one object: it is what its folder has of that name.
@@ -106,12 +106,12 @@ def _from_store(
         if folder is not None and any(part.startswith(".") for part in place.relative_to(folder).parts[:-1]):
             seen["hidden folder (not entered)"] += 1
             continue
-        owner, one = objects[name]
-        identity = (name, one.size, _number(one.etag), time_ns(one.modified), 0)
+        owner, object_ = objects[name]
+        identity = (name, object_.size, _number(object_.etag), time_ns(object_.modified), 0)
         if remembered.recall(identity) is not None:
             yield Fetched(Path(name), name, folder, place, identity)
             continue
-        path = _copied(_Ranges(owner, one), name, spool, seen, wanted)
+        path = _copied(_Ranges(owner, object_), name, spool, seen, wanted)
         if path is not None:
             yield Fetched(path, name, folder, place, identity)
 
@@ -129,8 +129,8 @@ def time_ns(moment: datetime) -> int:
 class _Ranges:
     """An object as a stream that asks for what is read of it, and a little more each time."""
 
-    def __init__(self, store: Store, one: Object) -> None:
-        self._store, self._one = store, one
+    def __init__(self, store: Store, object_: Object) -> None:
+        self._store, self._one = store, object_
         self._at, self._held = 0, b""
         self._next = HEAD_BYTES
 

@@ -36,7 +36,7 @@ Types = dict[str, list[str]]
 
 def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types]]]:
     """TensorFlow's version, and for each op the types of each of its kernels; kept for each build of it."""
-    library = next((one for one in installed.installed(python) if one.name == "tensorflow"), None)
+    library = next((library for library in installed.installed(python) if library.name == "tensorflow"), None)
     what = f"kernels of {library.title} in {library.folder}" if library is not None else ""
     asked = library_answers.recall(what) if library is not None else None
     if asked is None:

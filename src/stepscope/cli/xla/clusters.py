@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo=f"set {xla_clusters.SETTINGS} before the program runs",
             slug="no-clusters",
         )
-    shown = [one for one in found if one.clusters or options.all] or found
+    shown = [graph for graph in found if graph.clusters or options.all] or found
     rows = clusters.rows(shown)
     columns = clusters.COLUMNS
     write_records(columns, rows, options, console, everything=options.all)
@@ -72,9 +72,11 @@ def _files(paths: list[str]) -> tuple[list[Path], list[Path]]:
     for path in map(Path, paths):
         if path.is_dir():
             graphs += sorted(
-                one for end in ("pbtxt", "pb") for one in path.rglob(f"mark_for_compilation_annotated*.{end}")
+                file
+                for end in ("pbtxt", "pb")
+                for file in path.rglob(f"mark_for_compilation_annotated*.{end}")
             )
-            logs += sorted(one for end in ("log", "log.gz") for one in path.rglob(f"*.{end}") if _is_log(one))
+            logs += sorted(log for end in ("log", "log.gz") for log in path.rglob(f"*.{end}") if _is_log(log))
         else:
             (logs if _is_log(path) else graphs).append(path)
     return logs, graphs

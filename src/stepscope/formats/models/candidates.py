@@ -85,7 +85,7 @@ def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
             candidates += _of_source(source, found.sources, spool, odd)
         except (OSError, KeyError, ValueError, LimitReached) as error:
             odd.append(f"{source.path}: it cannot be read: {error}")
-    steps = {one.path: one.step or 0 for one in found.sources}
+    steps = {source.path: source.step or 0 for source in found.sources}
     return sorted(
         candidates,
         key=lambda candidate: steps.get(candidate.place.shown, 0) if candidate.kind == STEPS[0] else 0,

@@ -234,7 +234,7 @@ def _row(file: File, summary: Summary | None, compiled: int) -> dict[str, Any]:
     row["parameters"] = printable(summary["parameters"]) or None
     row["replicas"], row["partitions"] = summary["replicas"], summary["partitions"]
     row["donated"] = summary["donors"]
-    row["donors"] = ", ".join(_donor(*one[:2]) for one in summary["donors"]) or None
+    row["donors"] = ", ".join(_donor(*donor[:2]) for donor in summary["donors"]) or None
     row["unknown_fields"] = summary["unknown_fields"]
     return row
 

@@ -49,7 +49,7 @@ _AMD_BYTES = re.compile(rb"Private segment size: (\d+) bytes")
 class Logs(NamedTuple):
     """What logs say, and which of them could not be read to the end."""
 
-    said: list[LogStatement]
+    statements: list[LogStatement]
     unread: dict[str, str]
     """Paths, and why no more of the log was read."""
 

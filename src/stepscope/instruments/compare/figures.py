@@ -154,7 +154,7 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
         for _, op_type in measured.nodes:
             counts[op_type][place] += 1
     return Nodes(
-        both=sum(len(one.a) for one in matched.matches),
+        both=sum(len(match_.a) for match_ in matched.matches),
         added=tuple(b.nodes[i] for i in sorted(matched.added)),
         removed=tuple(a.nodes[i] for i in sorted(matched.removed)),
         counts={op_type: (in_a, in_b) for op_type, (in_a, in_b) in counts.items()},

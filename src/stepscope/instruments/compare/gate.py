@@ -169,7 +169,7 @@ def _of_ops(
     means = (_means(baseline), _means(candidate))
     alone = ([keys[0][i] for i in matched.removed], [keys[1][i] for i in matched.added])
     groups: list[_Group] = [
-        ([keys[0][i] for i in one.a], [keys[1][i] for i in one.b], one.basis) for one in matched.matches
+        ([keys[0][i] for i in pair.a], [keys[1][i] for i in pair.b], pair.basis) for pair in matched.matches
     ]
     groups += _replaced(keys, (matched.removed, matched.added))
     shares = (_matched_share(means[0], alone[0]), _matched_share(means[1], alone[1]))

@@ -78,8 +78,8 @@ def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
         nonlocal left
         new = _paired(left, (key_a, key_b), basis)
         found.extend(new)
-        gone_a = {i for one in new for i in one.a}
-        gone_b = {i for one in new for i in one.b}
+        gone_a = {i for pairing in new for i in pairing.a}
+        gone_b = {i for pairing in new for i in pairing.b}
         left = ([i for i in left[0] if i not in gone_a], [i for i in left[1] if i not in gone_b])
 
     def by(key: Key, basis: Basis) -> None:
@@ -88,8 +88,8 @@ def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
     by(lambda item: (item.place, item.name, item.kind, item.scope), "name")
     by(lambda item: (item.place, item.name), "name_in_other_scope")
     for stripped, basis in _STRIPPED:
-        by(lambda one, to=stripped: (one.place, one.kind, to(one.name)), basis)  # type: ignore[misc]
-        by(lambda one, to=stripped: (one.place, to(one.name)), basis)  # type: ignore[misc]
+        by(lambda item, to=stripped: (item.place, item.kind, to(item.name)), basis)  # type: ignore[misc]
+        by(lambda item, to=stripped: (item.place, to(item.name)), basis)  # type: ignore[misc]
     between_a, between_b, anchored = _segments(a, b, found)
     deepest = max((len(item.scope) for item in (*a, *b)), default=0)
     for up in range(min(deepest, _DEEPEST) + 1):
@@ -164,9 +164,9 @@ def _segments(
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)
     rank_a = {i: rank for rank, i in enumerate(_ordered(a))}
     rank_b = {i: rank for rank, i in enumerate(_ordered(b))}
-    for one in found:
-        if len(one.a) == len(one.b) == 1:
-            places[a[one.a[0]].place].append((rank_a[one.a[0]], rank_b[one.b[0]]))
+    for pairing in found:
+        if len(pairing.a) == len(pairing.b) == 1:
+            places[a[pairing.a[0]].place].append((rank_a[pairing.a[0]], rank_b[pairing.b[0]]))
     chains = {place: _in_order(sorted(pairs)) for place, pairs in places.items()}
     before = []
     for items, rank, side in ((a, rank_a, 0), (b, rank_b, 1)):

@@ -135,7 +135,7 @@ def joined(a: Sequence[Op], b: Sequence[Op], matched: MatchedItems) -> list[Pair
     """The same for a match that is known."""
     found = []
     groups: list[tuple[tuple[int, ...], tuple[int, ...], str, tuple[str, ...]]] = [
-        *((one.a, one.b, one.basis, ()) for one in matched.matches),
+        *((pair.a, pair.b, pair.basis, ()) for pair in matched.matches),
         *(((i,), (), "removed", scope) for i, scope in matched.removed.items()),
         *(((), (i,), "added", scope) for i, scope in matched.added.items()),
     ]

@@ -135,7 +135,7 @@ def _series(side: Side, whole: int) -> dict[Key, Series]:
             item = known.item(place, op, op_type, 0)
             by_step = called[place, op, op_type] = times[place, item.name, item.kind]
         by_step[step_id] += own_ps
-    return {key: Series(one.item, dict(times.get(key, {})), one.runs) for key, one in items.items()}
+    return {key: Series(op.item, dict(times.get(key, {})), op.runs) for key, op in items.items()}
 
 
 def _exact(side: Side, whole: int, steps: int, mine: Sequence[TimedStep]) -> dict[str, float]:
@@ -174,8 +174,8 @@ def low_figure(series: Sequence[Series], steps: int) -> float | None:
     """The 10th percentile of the time that some ops take together in the steps in which they run; None with
     too few of those, or when it is too short for the clock."""
     times: dict[int, int] = defaultdict(int)
-    for one in series:
-        for step_id, ps in one.by_step.items():
+    for op in series:
+        for step_id, ps in op.by_step.items():
             times[step_id] += ps
     if len(times) < LEAST_STEPS or steps < LEAST_STEPS:
         return None

@@ -220,13 +220,13 @@ class Hierarchy:
     def around(self, name: str, hops: int) -> Hierarchy:
         """The graph of the nodes that so many edges at most join to a node, in either direction."""
         near = self._near(name, hops)
-        kept = {one: at for one, at in self.nodes.items() if one in near}
+        kept = {node: at for node, at in self.nodes.items() if node in near}
         return Hierarchy(
-            [(one, at.op_type or "", at.device) for one, at in kept.items()],
+            [(node, at.op_type or "", at.device) for node, at in kept.items()],
             [(a, b) for a, b in self.edges if a in near and b in near],
-            {one: at.own_ps for one, at in kept.items()},
-            {one: at.own_bytes for one, at in kept.items()},
-            {one: at.cluster for one, at in kept.items() if at.cluster},
+            {node: at.own_ps for node, at in kept.items()},
+            {node: at.own_bytes for node, at in kept.items()},
+            {node: at.cluster for node, at in kept.items() if at.cluster},
             self._stem,
         )
 
@@ -239,7 +239,7 @@ class Hierarchy:
         near, last = {name}, [name]
         for _ in range(hops):
             last = list(
-                dict.fromkeys(one for here in last for one in joined.get(here, ()) if one not in near)
+                dict.fromkeys(other for here in last for other in joined.get(here, ()) if other not in near)
             )
             near.update(last)
         return near

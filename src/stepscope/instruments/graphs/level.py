@@ -98,7 +98,7 @@ def level(
     go_on()
     at = _box_of_nodes(graph, shown).__getitem__
     between = Counter(zip(map(at, graph.producers), map(at, graph.consumers), strict=True))
-    inside = sum(between.pop((one, one), 0) for one in range(len(shown)))
+    inside = sum(between.pop((box, box), 0) for box in range(len(shown)))
     outside = sum(between.pop(pair) for pair in [pair for pair in between if -1 in pair])
     go_on()
     widths = [_width(scope, copies) for scope, copies in shown]

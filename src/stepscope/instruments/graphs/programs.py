@@ -135,8 +135,8 @@ def _paths(program: Mapping[str, Any], inside: Sequence[Sequence[int]]) -> list[
                     if called not in seen:
                         seen.add(called)
                         name = program["computation_rows"][called]["name"]
-                        one = len(row["called"]) == 1
-                        left.append((called, paths[number] if one else f"{paths[number]}/{name}"))
+                        only = len(row["called"]) == 1
+                        left.append((called, paths[number] if only else f"{paths[number]}/{name}"))
         alone = next((number for number in every if number not in seen), None)
         if alone is None:
             return paths

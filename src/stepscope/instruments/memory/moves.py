@@ -66,8 +66,8 @@ class Move(NamedTuple):
 def read(query: Query, source_id: int, named: bool = True) -> tuple[list[Move], bool]:
     """The movements of a source in the order of time, and whether that is all of them. named: says for what
     they were where that has to be looked for among all slices."""
-    for one in (_records, _xplane, _kineto if named else _unnamed):
-        if moves := one(query, source_id):
+    for read_moves in (_records, _xplane, _kineto if named else _unnamed):
+        if moves := read_moves(query, source_id):
             return moves, len(moves) < MOST_MOVES
     return [], True
 

@@ -87,7 +87,7 @@ def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accoun
     visits = _visits(root, nodes)
     fills = _fills(best)
     made = {stage: _sum(same, visits, fills) for stage, same in of.items()}
-    accounts = {stage: one for stage, one in made.items() if one is not None}
+    accounts = {stage: account for stage, account in made.items() if account is not None}
     return Accounts(accounts, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
 
 

@@ -109,7 +109,7 @@ def removed(stages: Sequence[PipelineStage], places: Sequence[UserStage] = ()) -
             written = alike[0] if len(alike) == 1 else None
             if not _made_with(above, position, written, known):
                 found.append(Removed(position, written))
-    return sorted(found, key=lambda one: one.position)
+    return sorted(found, key=lambda stage: stage.position)
 
 
 def _positions_between(stage: PipelineStage, above: PipelineStage) -> range:

@@ -151,7 +151,7 @@ def measure(
     """The load of each stage, in their order."""
     cores = pool_of(stages) or cores_of(stages)
     seen = _seen_by_stage(calls, stages, of)
-    full = _full([piece for one in seen.values() for piece in one.ran], cores)
+    full = _full([piece for stage in seen.values() for piece in stage.ran], cores)
     # What works ahead has claimed threads also between two pieces of a function.
     spans = [span for stage in stages if stage.ahead for span in _spans(seen[stage].pieces)]
     claimed = union([*full, *_full(spans, cores)])

@@ -286,7 +286,7 @@ def _limiting(
     }
     if ranked and gains[ranked[0].stage] >= enough:
         worst = ranked[0]
-        beside = (one for one in busy if gains[worst.stage] < _ALONE * together.get((worst, one), 0))
+        beside = (load for load in busy if gains[worst.stage] < _ALONE * together.get((worst, load), 0))
         return worst, next(beside, None)
     return next((pair for pair, gain in together.items() if gain >= enough), (None, None))
 

@@ -85,8 +85,8 @@ def _takes_the_limit(diagnosis: Diagnosis, settings: Iterable[Setting]) -> bool:
     """Whether the stages that limit are gone and all else stays: the summary says what is left then."""
     limiting = {load.stage.number for load in (diagnosis.bottleneck, diagnosis.beside) if load is not None}
     widths = {load.stage.number: load.width for load in diagnosis.loads}
-    changed = [one for one in settings if (one.width, one.work) != (widths[one.number], 1)]
-    return {one.number for one in changed} == limiting and not any(one.work for one in changed)
+    changed = [asked for asked in settings if (asked.width, asked.work) != (widths[asked.number], 1)]
+    return {asked.number for asked in changed} == limiting and not any(asked.work for asked in changed)
 
 
 def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]) -> bool:

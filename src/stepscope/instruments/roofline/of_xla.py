@@ -119,7 +119,7 @@ def _lost(
         if lost.reason in ("no_program", "no_instruction", "ambiguous")
     }
     sums: dict[tuple[int, str, str], list[int]] = {}
-    for group in (program_index.Group(*one) for one in groups):
+    for group in (program_index.Group(*row) for row in groups):
         if group.place != "launch" and (group.module or "", group.op) in gone:
             both = sums.setdefault((group.source, group.device, group.op), [0, 0])
             both[0] += group.slices
@@ -167,7 +167,7 @@ def _by_profiler(
     inside are left out: their figures are those of all within."""
     sums: dict[tuple[int, str, str], list[float]] = {}
     without: set[tuple[int, str, str]] = set()
-    for group in (program_index.Group(*one) for one in groups):
+    for group in (program_index.Group(*row) for row in groups):
         key = group.source, group.device, group.op
         cost = profiler_costs.get((group.source, group.device, group.name))
         if group.place != "device":
@@ -186,8 +186,8 @@ def _shapes(query: Query) -> Shapes:
     of_names: dict[tuple[int, str], set[str]] = {}
     for source_id, module, program_id, name, *made in query(statement("shapes_of_instructions")).rows():
         opcode, shape, operands, target = made
-        one = Made(opcode, shape or "", tuple(strict_json.elements(operands)), target or "")
-        found.setdefault((source_id, module, program_id or None), {})[name] = one
+        instruction = Made(opcode, shape or "", tuple(strict_json.elements(operands)), target or "")
+        found.setdefault((source_id, module, program_id or None), {})[name] = instruction
         of_names.setdefault((source_id, module), set()).add(program_id)
     # Where only one program has the name of a module, that name alone will do.
     for (source_id, module), programs in of_names.items():

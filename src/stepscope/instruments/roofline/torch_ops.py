@@ -134,7 +134,7 @@ def _attention(
         if {len(query), len(key), len(value)} != {4}:
             raise ValueError("no attention")
         if not heads_first:
-            query, key, value = ((one[0], one[2], one[1], one[3]) for one in (query, key, value))
+            query, key, value = ((sizes[0], sizes[2], sizes[1], sizes[3]) for sizes in (query, key, value))
         batch, heads, rows, size = query
         columns = key[2]
         seen: float = rows * columns

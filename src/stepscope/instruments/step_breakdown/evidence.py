@@ -237,7 +237,7 @@ def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> lis
     for window in windows:
         all_ = spans.within(source_id, *window)
         found = sample_attribution.long_executions(
-            [*found, *(one for label in EXECUTION for one in all_.get(label, ()))]
+            [*found, *(execution for label in EXECUTION for execution in all_.get(label, ()))]
         )
     return found
 
@@ -260,8 +260,8 @@ _Timed = TypeVar("_Timed", Segment, SampleSpan)
 
 def _near(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
     """Those that reach into a window; all are disjoint and in order."""
-    first = bisect_right(timed, window[0], key=lambda one: one.to_ps)
-    last = bisect_left(timed, window[1], key=lambda one: one.from_ps)
+    first = bisect_right(timed, window[0], key=lambda span: span.to_ps)
+    last = bisect_left(timed, window[1], key=lambda span: span.from_ps)
     return timed[first:last]
 
 
@@ -302,7 +302,7 @@ class _DrivingThreads:
             known = self._compiled.get(source_id, ())
             if source_id not in found:
                 known = stack_samples.merged(self._compiled_again.get(source_id, ()))
-            calls = [one for one in known if one[0] < last and one[1] > first]
+            calls = [call for call in known if call[0] < last and call[1] > first]
             if calls:
                 found[source_id] = driver.compiling(found.get(source_id, []), calls)
         return found

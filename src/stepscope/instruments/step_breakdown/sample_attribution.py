@@ -145,11 +145,11 @@ def _cut(begin: int, end: int, doing: Sequence[Segment]) -> Iterator[tuple[int, 
 def _near(stretch: Stretch) -> Iterator[Kind]:
     """Kinds of stretches to borrow from, the nearest first. Those that differ in whether ops execute come
     last."""
-    for one in (stretch, stretch._replace(executes=not stretch.executes)):
-        yield one.kind()
+    for alike in (stretch, stretch._replace(executes=not stretch.executes)):
+        yield alike.kind()
         for times in range(1, THRESHOLDS.nearest + 1):
-            yield one.kind(times)
-            yield one.kind(-times)
+            yield alike.kind(times)
+            yield alike.kind(-times)
 
 
 def _divided(stretch: Stretch, samples: Sequence[DriverSample]) -> Iterator[SampleSpan]:

@@ -46,7 +46,7 @@ class ExecutedNode:
     inputs: tuple[str, ...] = ()
     work: int = 0
     """Floating point operations of all runs that tell theirs."""
-    told: int = 0
+    counted: int = 0
     """Runs that tell theirs."""
     steps: dict[int, list[int]] = field(default_factory=dict)
     """By step: first start in ps, runs on hosts, runs on accelerators, ps on hosts, ps on accelerators,
@@ -59,7 +59,7 @@ class ExecutedNode:
             for step, (start, host, other, host_ps, other_ps, size) in sorted(self.steps.items())
             if step >= 0
         ]
-        flops = round(self.work / self.told) if self.told else 0
+        flops = round(self.work / self.counted) if self.counted else 0
         devices = (self.device, self.accelerator)
         return (name, self.op, devices, sorted(self.types), flops, self.stack, self.inputs, steps)
 
@@ -74,7 +74,7 @@ class ExecutedNode:
         self.stack = self.stack or sample.stack
         if sample.work:
             self.work += sample.work
-            self.told += sample.runs
+            self.counted += sample.runs
         assert sample.step is not None
         figures = self.steps.setdefault(sample.step, [sample.start_ps, 0, 0, 0, 0, 0])
         figures[0] = min(figures[0], sample.start_ps)
@@ -269,7 +269,7 @@ def _inputs(query: Query) -> dict[str, tuple[str, ...]]:
             listed = [
                 value for _, value in sorted((int(key[1]), str(value)) for key, value in numbered if key)
             ]
-        found[name] = tuple(str(one).lstrip("^").split(":")[0] for one in listed)
+        found[name] = tuple(str(node).lstrip("^").split(":")[0] for node in listed)
     return found
 
 

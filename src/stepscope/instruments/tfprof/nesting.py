@@ -173,7 +173,7 @@ class _OpenOps:
 
 def walk(query: Query) -> Nested:
     """What ran on threads where slices do not name their op, or where Python calls lie around them."""
-    tracks = [int(one) for (one,) in query(statement("tfprof_nested_tracks")).rows()]
+    tracks = [int(track_id) for (track_id,) in query(statement("tfprof_nested_tracks")).rows()]
     state = _OpenOps()
     if tracks:
         kind_rows = query(statement("tfprof_nested_kinds", tracks=tracks)).rows()

@@ -92,4 +92,4 @@ def by(holders: Sequence[ProgramHolder], what: str) -> list[tuple[str, int, int]
         sums[name][0] += holder.bytes
         sums[name][1] += 1
     found = [(name, size, count) for name, (size, count) in sums.items()]
-    return sorted(found, key=lambda one: (-one[1], one[0]))
+    return sorted(found, key=lambda sum_: (-sum_[1], sum_[0]))

@@ -72,23 +72,23 @@ def join(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> T
     index = ProgramIndex(programs)
     every = [Group(*group) for group in groups]
     devices = {(group.source, group.module) for group in every if group.place == "device"}
-    for one in every:
-        reason = _not_an_instruction(one, devices)
+    for row in every:
+        reason = _not_an_instruction(row, devices)
         if reason == "launch":
-            index.launched[one.source, one.module][one.op] += one.slices
+            index.launched[row.source, row.module][row.op] += row.slices
         if reason is None:
-            reason, candidates, by = index.candidates(one)
-            if found := index.instructions(candidates, one):
-                key = (one.source, tuple(id(program) for program, _ in found), by, one.place, one.device)
-                met[(*key, found[0][1].name)].append((one, agreed([made for _, made in found])))
+            reason, candidates, by = index.candidates(row)
+            if found := index.instructions(candidates, row):
+                key = (row.source, tuple(id(program) for program, _ in found), by, row.place, row.device)
+                met[(*key, found[0][1].name)].append((row, agreed([made for _, made in found])))
                 index.used.setdefault(key[1], [program for program, _ in found])
                 continue
             reason = reason or "no_instruction"
-        lost.append(Lost(reason, one.module or "", one.op, one.slices, one.self_ps))
+        lost.append(Lost(reason, row.module or "", row.op, row.slices, row.self_ps))
     rows = _rows(met, index)
     return TimedPrograms(
         rows,
-        sorted(lost, key=lambda one: (-one.slices, one)),
+        sorted(lost, key=lambda group: (-group.slices, group)),
         _untimed(index, met),
         sum(group.slices for group in every),
         index.modules_of_several(),
@@ -257,7 +257,7 @@ def _untimed(index: ProgramIndex, met: Met) -> list[tuple[str, str | None, str, 
             why = _why_untimed(program, instruction, fused, reached)
             counts[program.module, program.id, why, instruction.opcode] += 1
     found = [(*kind, number) for kind, number in counts.items()]
-    return sorted(found, key=lambda one: (one[0], one[1] or "", *one[2:]))
+    return sorted(found, key=lambda kind: (kind[0], kind[1] or "", *kind[2:]))
 
 
 def _why_untimed(

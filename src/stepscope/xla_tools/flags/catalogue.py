@@ -46,16 +46,16 @@ class Catalogue(NamedTuple):
         from stepscope.xla_tools.flags import variables
 
         found = []
-        for name, one in sorted(self.flags.items()):
+        for name, flag in sorted(self.flags.items()):
             since, until = self.span(name)
             found.append(
                 {
                     "name": name,
                     "variable": "XLA_FLAGS",
-                    "library": ", ".join(self.sources[i] for i in one["in"][-1:]),
-                    "type": one["type"],
-                    "default": one.get("default"),
-                    "values": " ".join(one["values"]) if one.get("values") else None,
+                    "library": ", ".join(self.sources[i] for i in flag["in"][-1:]),
+                    "type": flag["type"],
+                    "default": flag.get("default"),
+                    "values": " ".join(flag["values"]) if flag.get("values") else None,
                     "status": "removed" if until else "dead" if name in variables.IDLE else "flag",
                     "since": since,
                     "until": until,

@@ -50,9 +50,9 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
             return found | {flag: _verdict(flag.name not in names, library, variable) for flag in left}
         named = _named(answer.text, left)
         if named is not None:
-            one, evidence = named
-            found[one] = Verdict("bad_value", None, evidence)
-            left.remove(one)
+            flag, evidence = named
+            found[flag] = Verdict("bad_value", None, evidence)
+            left.remove(flag)
             continue
         if len(left) == 1 or not answer.loaded or answer.code == 0:
             return found | dict.fromkeys(left, _refused(answer, library))

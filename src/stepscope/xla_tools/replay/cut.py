@@ -198,7 +198,7 @@ class Module:
 
     def _wrapped(self, called: Computation, added: list[Computation], part: str | None) -> ReplayProgram:
         """A module whose entry takes arrays, calls a computation, and gives arrays."""
-        reached = self._reached(called, {one.id: one for one in added})
+        reached = self._reached(called, {instruction.id: instruction for instruction in added})
         opcodes: set[str] = set()
         custom: set[str] = set()
         computations = []
@@ -323,7 +323,7 @@ def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes
             fields.append(parameter(number, len(leaves), shape))
             leaves.append(shape)
             return number
-        operands = [taken(one, depth + 1) for one in inner]
+        operands = [taken(part, depth + 1) for part in inner]
         number = next(numbers)
         fields.append(made(number, "tuple", shape, operands))
         return number
@@ -338,10 +338,10 @@ def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes
         if inner is None:
             results.append((number, shape))
             return
-        for index, one in enumerate(inner):
+        for index, part in enumerate(inner):
             element = next(numbers)
-            fields.append(made(element, "get-tuple-element", one, [number], wire.number(13, index)))
-            given(element, one, depth + 1)
+            fields.append(made(element, "get-tuple-element", part, [number], wire.number(13, index)))
+            given(element, part, depth + 1)
 
     given(call, called.result)
     result = shapes.tuple_of([shape for _, shape in results])
