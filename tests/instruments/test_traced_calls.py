@@ -13,7 +13,7 @@ from stepscope.instruments.causes.call_paths import CallPath
 from stepscope.instruments.causes.side_effects import traced_effects
 from stepscope.instruments.causes.traced_calls import SliceName
 from stepscope.instruments.causes.wait import WaitCause
-from stepscope.instruments.python_frame import of_pytorch
+from stepscope.instruments.python_frame import pytorch_call
 from stepscope.instruments.step_breakdown import labels
 
 PYTHON = "python_function"
@@ -52,13 +52,13 @@ def twin(slices: list[Slice]) -> Weights:
         around, path = labels.NOTHING, ()
         within = [(b, e, name) for b, e, name in slices if b <= instant < e]
         for b, e, (name, kind, is_op) in within:
-            meaning = labels.of_slice(name, kind, is_op, False, e - b)
+            meaning = labels.slice_meaning(name, kind, is_op, False, e - b)
             purpose = around.whole and around.label != "input"
-            before, around = around, labels.within(around, meaning)
+            before, around = around, labels.nested_meaning(around, meaning)
             if around.label == "input" and before.label != "input":
                 path = ()
             if kind == PYTHON and meaning.label == "python" and not purpose:
-                file, line, function = of_pytorch(name) or ("", 0, "")
+                file, line, function = pytorch_call(name) or ("", 0, "")
                 path = (*path, CodeLine(file, line, function))
         if within:
             weights[around.label][path] += 1

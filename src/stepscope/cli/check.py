@@ -252,7 +252,7 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
         raise StepscopeError(
             "There is no run to compare", seen=", ".join(paths), todo="give recordings of a program's steps"
         )
-    return recordings.by_time(found)
+    return recordings.sort_by_time(found)
 
 
 def _show(report: Report, options: argparse.Namespace, console: Console) -> None:

@@ -79,7 +79,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.around is not None:
         if options.around not in found.nodes:
             raise _none("node", options.around, list(found.nodes), "names are whole, with their scopes")
-        found = found.around(options.around, hops)
+        found = found.neighbourhood(options.around, hops)
         name += f" / {hops} around {options.around}"
     if options.path is not None:
         path = _way(found, *options.path)
@@ -213,11 +213,11 @@ def _title(every: list[dict[str, Any]], row: dict[str, Any]) -> str:
 def _scope(found: Hierarchy, path: str | None) -> GraphScope:
     if path is None:
         return found.root
-    from stepscope.report.graph import to_depth
+    from stepscope.report.graph import scopes_open
 
     scope = found.scope(path.strip("/"))
     if scope is None:
-        near = to_depth(found.root, 3, fold=False)
+        near = scopes_open(found.root, 3, fold=False)
         raise _none("scope", path, near, "`stepscope graph PATH` lists the scopes")
     return scope
 
@@ -267,7 +267,7 @@ def _draw(
             text = whole_graphs.FORMS[ending](found, title)
             wrote = units.count(len(found.nodes), "node")
         else:
-            level = graphs.level(found, graphs.to_depth(top, depth, fold=fold), fold=fold, within=top)
+            level = graphs.level(found, graphs.scopes_open(top, depth, fold=fold), fold=fold, within=top)
             text = drawings.FORMS[str(ending)](level, title, options.paint)
             wrote = units.count(len(level.boxes), "box", "boxes")
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -27,7 +27,7 @@ clocks of both are not the same."""
 _FINGERPRINT = re.compile(r"\(\d+\)$")
 
 
-def of_devices(marks: Sequence[Mark], rows: Mapping[int, str]) -> list[Step]:
+def steps_on_devices(marks: Sequence[Mark], rows: Mapping[int, str]) -> list[Step]:
     """The steps that accelerators show: those of the profiler where it has a row of them, else the runs of
     the program that takes most of the time. rows: the names of the rows that marks lie on."""
     step_marks = [mark for mark in marks if rows[mark.track_id] == STEPS and mark.dur_ps > 0]

@@ -205,7 +205,7 @@ def _matched(pairs: Sequence[Pair]) -> list[str]:
             if share is not None
         )
         sentences.append(f"Ops on {named} that are on both sides take {shares} time there.")
-    counts = ops.by_basis(pairs)
+    counts = ops.count_by_basis(pairs)
     by = [
         f"{counts[basis][0]} by {text}"
         for basis, text in BASES.items()

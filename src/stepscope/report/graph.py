@@ -12,7 +12,7 @@ from stepscope.instruments.graphs import GraphScope as GraphScope
 from stepscope.instruments.graphs import Hierarchy as Hierarchy
 from stepscope.instruments.graphs import alike, programs
 from stepscope.instruments.graphs import level as level
-from stepscope.instruments.graphs import to_depth as to_depth
+from stepscope.instruments.graphs import scopes_open as scopes_open
 from stepscope.library.statements import statement
 from stepscope.report.parts import Column, Report, Section, Table, Tree, TreeNode
 
@@ -58,7 +58,7 @@ def stored(trace: OpenTrace, row: Mapping[str, Any]) -> Hierarchy:
 def dumped(row: Mapping[str, Any]) -> Hierarchy:
     """The graph of a row of dumped_graphs(). UnreadableSource when the file is gone or damaged since it was
     found, LimitReached when it is too large."""
-    return programs.of(hlo_files.known_module(row["path"]))
+    return programs.graph(hlo_files.known_module(row["path"]))
 
 
 def build(name: str, graph: Hierarchy, top: GraphScope, depth: int, *, fold: bool = True) -> Report:

@@ -34,7 +34,7 @@ def parts(record: Mapping[str, Any]) -> list[LivePart]:
         on = list(_frames(stack.get("frames"), frames if isinstance(frames, list) else []))
         meaning = labels.NOTHING
         for function, file, _, code in on:
-            meaning = labels.within(meaning, labels.of_frame(file, function, code))
+            meaning = labels.nested_meaning(meaning, labels.frame_meaning(file, function, code))
         place = next(
             (f"{file}:{line} {name}" for name, file, line, code in reversed(on) if code == "program"), ""
         )

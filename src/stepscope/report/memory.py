@@ -9,7 +9,7 @@ from functools import partial
 from stepscope import units
 from stepscope.instruments.memory.allocators import AllocatorMemory
 from stepscope.instruments.memory.blocks import MemoryBlock
-from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
+from stepscope.instruments.memory.by_step import StepPeak, Windows, peaks_by_step
 from stepscope.instruments.memory.peak import (
     PeakHolder,
     code_of,
@@ -98,7 +98,7 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
     """The report of all allocators, in the order given. steps: those of each source, for their peaks.
     process: what is known of the process as a whole."""
     more = () if process is None else (process,)
-    peaks = by_step([memory for memory, _ in asked], steps)
+    peaks = peaks_by_step([memory for memory, _ in asked], steps)
     answered = [(memory, changes, sentences(memory)) for memory, changes in asked]
     document = document_keys.memory(answered)
     if not answered:

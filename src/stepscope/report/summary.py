@@ -57,7 +57,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     findings = weighed(found, judged)
     unrelated = runs.are_unrelated(rows_of)
     profiles = _only_profiles(rows_of)
-    of_memory = memory.headline(allocators.by_peak(trace.query, named=False)) if profiles else []
+    of_memory = memory.headline(allocators.sorted_by_peak(trace.query, named=False)) if profiles else []
     first = (
         *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
         *of_memory,

@@ -170,11 +170,11 @@ def _programs(
         if module is None:
             damaged += 1
         else:
-            programs.append(known_programs.of_module(module, source, number, file))
+            programs.append(known_programs.decoded(module, source, number, file))
     if not all(isinstance(source, Source) for source in trace.sources):
         # Dump folders beside a lake go first.
         runs = {_number(at, source): source.run_id for at, source in enumerate(trace.sources)}
-        stored = known_programs.of_tables(trace.query(statement("instructions_of_programs")).rows(), runs)
+        stored = known_programs.stored(trace.query(statement("instructions_of_programs")).rows(), runs)
         known = {program.module for program in programs}
         programs += [program for program in stored if program.module not in known]
     return programs, damaged

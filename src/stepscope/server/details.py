@@ -120,7 +120,7 @@ def _line(trace: OpenTrace, slice_row: dict[str, Any], chain: list[dict[str, Any
     """The innermost line of the program that a slice came from: that of a frame of Python around it or
     around what launched it, else the line that made its op."""
     for row in chain:
-        frame = python_frame.of_any(row["name"])
+        frame = python_frame.recorded_call(row["name"])
         if frame is not None and frame[1] and traced_python.is_own(row["name"]):
             return {"file": frame[0], "line": frame[1], "function": frame[2]}
     op = next((row["op_name"] for row in chain if row["op_name"]), None)

@@ -94,7 +94,7 @@ def read(graphs: list[dict[str, Any]], number: int, trace: OpenTrace) -> Hierarc
         return programs.stored(dicts(trace.query(asked)), _times(trace, row))
     if "program_id" in row:
         source: Any = trace.sources[row["source_id"]]
-        return programs.of(known_modules.module_in_xplane(source, row["program_id"]), _times(trace, row))
+        return programs.graph(known_modules.module_in_xplane(source, row["program_id"]), _times(trace, row))
     return stored(trace, row)
 
 

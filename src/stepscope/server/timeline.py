@@ -78,7 +78,7 @@ def _class_of(name: str, row: dict[str, Any]) -> str:
     is_op = row["op_type"] is not None
     if stored_class not in ("other", "python") or (stored_class == "python" and is_op):
         return stored_class
-    return labels.of_slice(name, None, is_op, False).label or stored_class
+    return labels.slice_meaning(name, None, is_op, False).label or stored_class
 
 
 def _compiling(trace: OpenTrace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:

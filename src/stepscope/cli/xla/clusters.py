@@ -14,7 +14,7 @@ from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound, UnreadableSource, UsageError
 from stepscope.instruments.xla import clusters
-from stepscope.instruments.xla.clusters import is_log, of_graph, of_log
+from stepscope.instruments.xla.clusters import is_log, read_graph, read_log
 from stepscope.library.statements import statement
 from stepscope.report import xla_clusters
 from stepscope.sources.user_paths import look_up
@@ -100,7 +100,7 @@ def _is_log(path: Path) -> bool:
 
 
 def _of_log(path: Path) -> list[Graph]:
-    return of_log(_lines(path), path.name)
+    return read_log(_lines(path), path.name)
 
 
 def _of_graphs(paths: list[Path], console: Console) -> list[Graph]:
@@ -116,5 +116,5 @@ def _of_graphs(paths: list[Path], console: Console) -> list[Graph]:
             nodes = opened.query(statement("nodes_of_graph", source_id=number, graph=graph)).rows()
             edges = opened.query(statement("edges_of_graph", source_id=number, graph=graph)).rows()
             if graph == "graph":
-                found.append(of_graph(name, nodes, edges))
+                found.append(read_graph(name, nodes, edges))
     return found

@@ -13,7 +13,7 @@ from stepscope.instruments.causes.call_paths import CallPath, function_of, inner
 from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.traced_calls import THRESHOLDS as TRACED
 from stepscope.instruments.causes.traced_calls import TimedSlice
-from stepscope.instruments.step_breakdown.labels import of_framework
+from stepscope.instruments.step_breakdown.labels import is_framework_file
 from stepscope.library.statements import Query, statement
 
 _GRADIENT = "autograd::engine::evaluate_function"
@@ -28,7 +28,7 @@ def creating_line(query: Query, run_id: str, op: str) -> CodeLine | None:
     if not rows:
         return None
     file, line, function, *call = rows[0]
-    if of_framework(file):
+    if is_framework_file(file):
         return None
     made = CodeLine(file, line, function)
     if call[0] is None or _layers_at(query, run_id, made) < 2:

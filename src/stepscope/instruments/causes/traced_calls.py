@@ -139,8 +139,8 @@ def add_by_call(weights: dict[str | None, Counter[CallPath]], slices: Iterable[T
     def entered(around: tuple[CallPath, Meaning], timed: TimedSlice) -> tuple[CallPath, Meaning]:
         path, outer = around
         begin, end, (name, category, is_op) = timed
-        meaning = labels.of_slice(name, category, is_op, False, end - begin)
-        inner = labels.within(outer, meaning)
+        meaning = labels.slice_meaning(name, category, is_op, False, end - begin)
+        inner = labels.nested_meaning(outer, meaning)
         if inner.label == "input" and outer.label != "input":
             path = ()
         if meaning.label == "python" and (not outer.whole or inner.label == "input"):
@@ -160,11 +160,11 @@ def add_by_mark(
     def entered(around: tuple[str | None, Meaning], timed: TimedSlice) -> tuple[str | None, Meaning]:
         mark, outer = around
         begin, end, (name, category, is_op) = timed
-        meaning = labels.of_slice(name, category, is_op, False, end - begin)
+        meaning = labels.slice_meaning(name, category, is_op, False, end - begin)
         # A function that was traced is no mark, nor is the step itself.
         if meaning.label is None and not name.startswith("$") and (begin, end) not in steps:
             mark = name
-        return mark, labels.within(outer, meaning)
+        return mark, labels.nested_meaning(outer, meaning)
 
     outside: tuple[str | None, Meaning] = (None, labels.NOTHING)
     for (mark, meaning), time_ps in _self_times(slices, outside, entered):

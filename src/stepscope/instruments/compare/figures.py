@@ -80,7 +80,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
         median_ps=median_low(durations) if durations else 0,
         parts=_mean(named, [labels[label] for label in named], len(judged)),
         ops=tuple(
-            ops_.within_steps(side, known, len(judged) == len(mine)) if stepped else ops_.of_all(side, known)
+            ops_.ops_in_steps(side, known, len(judged) == len(mine)) if stepped else ops_.all_ops(side, known)
         ),
         stages=_stages(side),
         memory=peaks(side),
@@ -148,7 +148,7 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
     """What two graphs share; None unless both sides have one."""
     if not a.nodes or not b.nodes:
         return None
-    matched = match(*([_as_item(i, *node) for i, node in enumerate(measured.nodes)] for measured in (a, b)))
+    matched = match(*([_item(i, *node) for i, node in enumerate(measured.nodes)] for measured in (a, b)))
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for place, measured in enumerate((a, b)):
         for _, op_type in measured.nodes:
@@ -161,7 +161,7 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
     )
 
 
-def _as_item(place: int, name: str, op_type: str) -> NamedItem:
+def _item(place: int, name: str, op_type: str) -> NamedItem:
     from stepscope.instruments.compare.names import scope_of
 
     return NamedItem(name, op_type, "graph", scope_of(name), order=place)

@@ -86,7 +86,7 @@ def _series(
         for key, series in run.ops.items():
             if figure := low_figure([series], run.steps):
                 lows[key[1]][place] = figure
-    found.update(_of_ops(lows, len(recordings), budget))
+    found.update(_op_figures(lows, len(recordings), budget))
     return {
         key: points
         for key, points in found.items()
@@ -94,7 +94,7 @@ def _series(
     }
 
 
-def _of_ops(
+def _op_figures(
     lows: Mapping[str, Mapping[int, float]], recordings: int, budget: Budget
 ) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Figures of the ops that take enough of the time. lows: their figures by name and recording."""

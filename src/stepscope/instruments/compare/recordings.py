@@ -94,10 +94,10 @@ def read(query: Query, path: str) -> tuple[list[RecordedRun], list[UnreadableRec
         if failures:
             failed.append(UnreadableRecording(failed_path, why))
     found = [_recording(side, path, begun.get(side.run_id)) for side in runs(query)]
-    return by_time(sorted(found, key=lambda run: run.name)), failed
+    return sort_by_time(sorted(found, key=lambda run: run.name)), failed
 
 
-def by_time(found: Iterable[RecordedRun]) -> list[RecordedRun]:
+def sort_by_time(found: Iterable[RecordedRun]) -> list[RecordedRun]:
     """Recordings in the order in which they were made, those last of which that is not known."""
     return sorted(found, key=lambda run: (run.origin_unix_ns is None, run.origin_unix_ns or 0))
 
@@ -125,7 +125,7 @@ def _recording(side: Side, path: str, origin_unix_ns: int | None) -> RecordedRun
 def _series(side: Side, whole: int) -> dict[Key, Series]:
     known = ops_.facts_of(side)
     items = {}
-    for op in ops_.within_steps(side, known, bool(whole)):
+    for op in ops_.ops_in_steps(side, known, bool(whole)):
         items[op.item.place, op.item.name, op.item.kind] = op
     times: dict[Key, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     called: dict[Key, dict[int, int]] = {}

@@ -185,7 +185,7 @@ def alike(scope: GraphScope, *, fold: bool = True) -> list[list[GraphScope]]:
     return found
 
 
-def to_depth(top: GraphScope, depth: int, *, fold: bool = True) -> list[str]:
+def scopes_open(top: GraphScope, depth: int, *, fold: bool = True) -> list[str]:
     """Paths of the scopes to open so that `depth` of them are seen inside of each other. fold: blocks that
     are alike stay closed."""
     found: list[str] = []

@@ -176,11 +176,11 @@ class PipelineModel:
         total = sum(weights.values()) or 1.0
         missing, late = self._missing(lane, measured_ps)
 
-        def with_handing(part: ModelStage) -> ModelStage:
+        def add_handing(part: ModelStage) -> ModelStage:
             handing_ps = round(missing * weights[part.number] / total * max(part.width, 1))
             return replace(part, handing_ps=handing_ps, late_ps=round(late) if part.bursts else 0)
 
-        return self.changed(list(weights), with_handing)
+        return self.changed(list(weights), add_handing)
 
     def _missing(self, lane: str, measured_ps: int) -> tuple[float, float]:
         """How much longer a lane has to take for the step to be as long as measured, and how much later than

@@ -83,7 +83,7 @@ def align(ends: Iterable[End], ranks: Mapping[int, Rank], sources: Sequence[int]
         shared = [source_ends for source_ends in shared if not source_ends.keys() <= clocks.keys()]
     for source in sources:
         if source not in clocks:
-            clocks[source] = _by_day(ranks[source], ranks[axis])
+            clocks[source] = _time_of_day_clock(ranks[source], ranks[axis])
     return Aligned(axis, clocks)
 
 
@@ -172,7 +172,7 @@ def round_median(numbers: Sequence[int]) -> int:
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) // 2
 
 
-def _by_day(rank: Rank, axis: Rank) -> Clock:
+def _time_of_day_clock(rank: Rank, axis: Rank) -> Clock:
     """By the time of day, whose error is unknown."""
     if rank.origin_unix_ns is None or axis.origin_unix_ns is None:
         return Clock("unknown")

@@ -45,7 +45,7 @@ def match(parts: Sequence[CollectivePart]) -> list[MatchedPart]:
             ("sequence", [(number, key[-1]) for number in members]) for members in _agreeing(parts, numbers)
         ]
     for numbers in by_order.values():
-        groups += [("order", members) for members in _in_order(parts, numbers)]
+        groups += [("order", members) for members in _ordered(parts, numbers)]
     for by, members in groups:
         match_number = min(number for number, _ in members)
         known = by if len(members) > 1 else "none"
@@ -105,7 +105,7 @@ def _agreeing(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterat
     yield from ([number] for number in numbers if not agreed or _signature(parts[number]) != best)
 
 
-def _in_order(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+def _ordered(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
     """Collectives of a group and step by their order, as places and sequence numbers."""
     ranks: dict[str, list[int]] = defaultdict(list)
     for number in numbers:  # in the order of time, for each source

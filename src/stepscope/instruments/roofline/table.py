@@ -53,12 +53,12 @@ def rows(query: Query, counted: Iterable[Counted]) -> list[dict[str, Any]]:
     ):
         number = numbers[row.source_id] = numbers.get(row.source_id, -1) + 1
         values = row._asdict()
-        made = against(values, known.get((row.source_id, row.device)))
+        made = bounded_columns(values, known.get((row.source_id, row.device)))
         found.append({"id": first_id(row.source_id) + number, **values, **made})
     return found
 
 
-def against(row: Mapping[str, Any], peaks: devices.DevicePeaks | None) -> dict[str, Any]:
+def bounded_columns(row: Mapping[str, Any], peaks: devices.DevicePeaks | None) -> dict[str, Any]:
     """What a device could do at best: the columns of the table that rest on its peaks. row: values of the
     others."""
     made: dict[str, Any] = dict.fromkeys(("peak_flops", "peak_bytes", "peaks_by", "bound", "least_ps"))

@@ -126,7 +126,7 @@ def read(query: Query) -> Evidence:
     """The nodes of a trace, by name."""
     nested = walk(query)
     notes: list[str] = []
-    samples = _in_steps([*_named(query, nested.tracks, notes), *nested.samples])
+    samples = _number_stepless([*_named(query, nested.tracks, notes), *nested.samples])
     steps = sorted({sample.step for sample in samples if sample.step is not None and sample.step >= 0})
     outside = [sample for sample in samples if sample.step == OUTSIDE]
     if outside:
@@ -141,17 +141,17 @@ def read(query: Query) -> Evidence:
     for name, inputs in _inputs(query).items():
         if name in nodes:
             nodes[name].inputs = inputs
-    calls = _by_stack(samples) if any(sample.stack for sample in samples) else {}
+    calls = _nodes_by_stack(samples) if any(sample.stack for sample in samples) else {}
     return Evidence(nodes, calls, tuple(steps), [*notes, *_together(query), *nested.notes])
 
 
-def _in_steps(samples: Sequence[OpExecutions]) -> list[OpExecutions]:
+def _number_stepless(samples: Sequence[OpExecutions]) -> list[OpExecutions]:
     """The samples with numbers for what lies in no step."""
     nowhere = OUTSIDE if any(sample.step is not None for sample in samples) else DURING
     return [sample.placed(nowhere) if sample.step is None else sample for sample in samples]
 
 
-def _by_stack(samples: Iterable[OpExecutions]) -> dict[str, ExecutedNode]:
+def _nodes_by_stack(samples: Iterable[OpExecutions]) -> dict[str, ExecutedNode]:
     """Nodes by name and stack; names that several stacks have get numbers, as TensorFlow gives to ops."""
     names: dict[tuple[str, tuple[Frame, ...]], str] = {}
     counts: dict[str, int] = {}

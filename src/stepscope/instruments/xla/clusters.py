@@ -67,7 +67,7 @@ def is_log(head: str) -> bool:
     return "mark_for_compilation_pass" in head or "compilability_check_util" in head
 
 
-def of_log(lines: Iterable[str], name: str) -> list[Graph]:
+def read_log(lines: Iterable[str], name: str) -> list[Graph]:
     """The graphs of a log, in its order."""
     reader = _LogReader(name)
     for line in lines:
@@ -162,7 +162,7 @@ def _border(cluster: Cluster, side: str, line: str) -> str:
     return side
 
 
-def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[Any]]) -> Graph:
+def read_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[Any]]) -> Graph:
     """An annotated graph: rows of nodes (name, op, device, attributes as JSON) and edges (producer, consumer,
     is it a control edge). Its names begin with the cluster, or with `unclustered`."""
     graph = Graph(name, size=len(nodes))

@@ -57,7 +57,7 @@ def apart(
     rows = [_Slice._make(row) for row in slices]
     sums: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
     for sure, members in _executions(rows):
-        by_module = _by_module(members, modules)
+        by_module = _slices_by_module(members, modules)
         for module, found in by_module.items():
             program = _fits({row.op for row in found if row.op}, module, found[0].source, programs, sure)
             for row in found:
@@ -78,7 +78,7 @@ def apart(
     return [*kept, *((*key[:-1], *figures, key[-1]) for key, figures in sums.items())]
 
 
-def _by_module(members: Iterable[_Slice], modules: set[str]) -> dict[str, list[_Slice]]:
+def _slices_by_module(members: Iterable[_Slice], modules: set[str]) -> dict[str, list[_Slice]]:
     """Slices of the host, of these modules."""
     by_module: dict[str, list[_Slice]] = defaultdict(list)
     for member in members:

@@ -111,7 +111,7 @@ Met = Mapping[tuple[Any, ...], Sequence[tuple[Group, HloInstruction]]]
 
 def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
     """A row for each instruction and place, with measured trips, the longest self time first."""
-    by_program, devices = _by_program(met, index)
+    by_program, devices = _met_by_program(met, index)
     rows: list[dict[str, Any]] = []
     for (source, used, by, place, device), timed in by_program.items():
         program = index.used[used][0]
@@ -148,7 +148,7 @@ def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
             )
             row["per_run"] = row["executions"] / often.runs if often.runs else None
             # What lies in a loop or a call is counted there, unless nothing there is timed.
-            if not (instruction.called and often.inside(instruction)):
+            if not (instruction.called and often.times_inside(instruction)):
                 row.update(
                     flops=instruction.flops,
                     transcendentals=instruction.transcendentals,
@@ -160,7 +160,7 @@ def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
     return finished(rows)
 
 
-def _by_program(
+def _met_by_program(
     met: Met, index: ProgramIndex
 ) -> tuple[
     dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]], dict[tuple[int, str], set[str]]
@@ -223,7 +223,7 @@ class _Often:
             return None
         return self._runs[instruction.called[0]] / self._timed[instruction.name]
 
-    def inside(self, instruction: HloInstruction) -> bool:
+    def times_inside(self, instruction: HloInstruction) -> bool:
         """Whether something that an instruction calls is timed itself."""
         return any(called in self._runs for called in instruction.called)
 
