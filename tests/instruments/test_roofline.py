@@ -374,7 +374,7 @@ def test_peaks_are_written_as_they_are_given(text: str) -> None:
     [("2.10/h", 50.4), ("2.10/hx8", 403.2), ("$2.10/h\N{MULTIPLICATION SIGN}8", 403.2), ("3/h x 2", 144.0)],
 )
 def test_prices(text: str, day: float) -> None:
-    assert pricing.price(text).of_day(1.0) == pytest.approx(day)
+    assert pricing.price(text).daily(1.0) == pytest.approx(day)
 
 
 @pytest.mark.parametrize("text", ["", "2.10", "0/h", "2/hx0", "2/day", "x8", "1e5/h", "-2/h"])

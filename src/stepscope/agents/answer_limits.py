@@ -77,7 +77,7 @@ def shortened(value: Any, most: int) -> Any:
     return value
 
 
-def with_short_texts(answer: dict[str, Any], most: int) -> dict[str, Any]:
+def shorten_texts(answer: dict[str, Any], most: int) -> dict[str, Any]:
     """The answer with shorter texts where its head alone is large."""
     for characters in (400, 200, 80, 30):
         if size(answer) <= most:

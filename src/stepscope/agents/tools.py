@@ -80,7 +80,7 @@ async def _open(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
         "next": f"findings(handle={recording.handle!r})",
     }
     return answer_limits.fitted(
-        answer_limits.with_short_texts(answer, 3000),
+        answer_limits.shorten_texts(answer, 3000),
         "runs",
         [dict(zip(names, row, strict=True)) for row in sources],
         total=len(sources),

@@ -49,9 +49,9 @@ class Arrays:
     def _numpy(self) -> None:
         numpy = sys.modules.get("numpy")
         if hasattr(numpy, "ndarray"):
-            self._kinds[numpy.ndarray] = self._of_numpy  # type: ignore[union-attr]
+            self._kinds[numpy.ndarray] = self._numpy_facts  # type: ignore[union-attr]
 
-    def _of_numpy(self, value: Any) -> Optional[HeldArray]:
+    def _numpy_facts(self, value: Any) -> Optional[HeldArray]:
         owner = value
         while type(owner.base) is type(value):
             owner = owner.base

@@ -126,7 +126,7 @@ class Walk:
             for of in ("program", "library"):
                 for frames in threads:
                     for frame in frames:
-                        yield from self._of_frame(frame, of)
+                        yield from self._add_frame(frame, of)
         finally:
             # This very frame is among them: the circle would hold what the program's functions held until
             # Python collects garbage. TensorFlow hangs where its iterators go as the interpreter ends.
@@ -135,7 +135,7 @@ class Walk:
             del frame, frames
             threads.clear()
 
-    def _of_frame(self, frame: types.FrameType, of: str) -> Iterator[Tuple[Any, Root, str]]:
+    def _add_frame(self, frame: types.FrameType, of: str) -> Iterator[Tuple[Any, Root, str]]:
         """The variables of a function that runs, where it is the program's, or a library's."""
         code = frame.f_code
         # Of other code than functions the variables are those of a module.
@@ -174,7 +174,7 @@ class Walk:
         self._queue_attributes(value, root, name, parts)
 
     def _queue_attributes(self, value: Any, root: Root, name: str, parts: int) -> None:
-        for attribute, item in _inside(value):
+        for attribute, item in _attributes(value):
             if type(item) not in _ATOMS:
                 # What lies behind a name that is not told counts to the last one that is.
                 is_named = parts < MOST_PARTS and self._is_told(type(value), attribute)
@@ -248,7 +248,7 @@ def _variables(frame: types.FrameType) -> List[Tuple[str, Any]]:
     return found
 
 
-def _inside(value: Any) -> Iterator[Tuple[str, Any]]:
+def _attributes(value: Any) -> Iterator[Tuple[str, Any]]:
     """The attributes of an object, and what its functions hold."""
     kind = type(value)
     if issubclass(kind, _NOT_ENTERED):

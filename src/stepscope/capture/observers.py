@@ -9,7 +9,7 @@ from .folder import Folder
 from .live import Live
 from .machine import Sampler, Shares
 from .memory import NAME as MEMORY
-from .memory import OF_DEVICES, MemoryWatch, of_devices
+from .memory import OF_DEVICES, MemoryWatch, device_profile
 from .output import Output
 from .plan import RecordingPlan
 from .ring import STEPS as KEPT_STEPS
@@ -73,7 +73,7 @@ class Observers:
         except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
             self._output.failed("memory", error)
         try:
-            held = of_devices()
+            held = device_profile()
             if held is not None:
                 folder.add(OF_DEVICES, "device_memory", held)
         except Exception as error:  # noqa: BLE001  not every device of JAX can tell

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     out = sys.stderr.fileno() if _has_descriptor() else os.open(os.devnull, os.O_WRONLY)
     if options.breakpoints:
-        seen = attach.at_breakpoint(
+        seen = attach.stop_at_breakpoint(
             options.command or (), options.breakpoints, options.timeout, out, options.pid
         )
         return _show(seen, options.pid, sources, options, console)

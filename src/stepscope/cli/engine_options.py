@@ -68,7 +68,7 @@ def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Eng
     from stepscope.engines.bigquery import BigQuery
     from stepscope.lake import derived_tables, reader
 
-    by_run = derived_tables.by_run(reader.open_lake(lake).manifests)
+    by_run = derived_tables.group_by_run(reader.open_lake(lake).manifests)
     wanted = by_run.keys() if options.run is None else set(options.run)
     runs = {
         run_id: derived_tables.digest(manifests) for run_id, manifests in by_run.items() if run_id in wanted

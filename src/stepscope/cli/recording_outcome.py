@@ -81,12 +81,12 @@ def _lines(outcome: ProgramEnd, plan: RecordingPlan, out: str) -> list[str]:
         )
     lines.append(f"  kept:    {_files(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
-    lines += _beside(outcome)
+    lines += _sibling_lines(outcome)
     missing = [problem for problem in facts["problems"] if problem["what"] != MOVED]
     return lines + [f"  missing: {problem['what']}: {problem['seen']}" for problem in missing]
 
 
-def _beside(outcome: ProgramEnd) -> list[str]:
+def _sibling_lines(outcome: ProgramEnd) -> list[str]:
     """The processes of the program that took steps as well."""
     if not outcome.beside:
         return []

@@ -232,11 +232,11 @@ class Portable(ABC):
     def written(self, asked: Statement, params: Params = ()) -> str:
         """A statement in the words of the engine; what it names is there afterwards. QueryError for what the
         engine cannot say, or would answer with other values."""
-        tree = self.with_values(self.parsed(asked), params)
+        tree = self.bind(self.parsed(asked), params)
         self.bring(named(tree) if asked.reads is None else asked.reads.tables)
         return self.worded(tree)
 
-    def with_values(self, tree: Any, params: Params) -> Any:
+    def bind(self, tree: Any, params: Params) -> Any:
         """A parsed statement with literals for its parameters. QueryError when one has no value."""
         return _filled(tree, params) if params else tree
 

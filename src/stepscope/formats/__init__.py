@@ -125,7 +125,7 @@ def recognise(head: bytes, name: str) -> Format | None:
     return next((fmt for fmt in formats() if fmt.sniff(head, name)), None)
 
 
-def by_name(name: str) -> Format:
+def named_format(name: str) -> Format:
     """The format with this NAME; KeyError when there is none."""
     for fmt in formats():
         if name == fmt.NAME:

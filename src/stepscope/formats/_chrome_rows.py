@@ -64,7 +64,7 @@ def classify(store: Store) -> None:
 def _classify(track: Track, file: _ChromeFile, device_class: Any, producer: str) -> None:
     """Says what a track is. device_class: what the categories of its events tell."""
     if type(device_class) is int or (device_class is not None and producer == "kineto"):
-        _by_category(track, file, device_class)
+        _set_by_category(track, file, device_class)
     else:
         _CLASSIFIERS.get(producer, _unknown)(track, file)
 
@@ -227,7 +227,7 @@ def _accelerator(track: Track, file: _ChromeFile, number: int | None) -> int:
     return file.device(name, kind, args)
 
 
-def _by_category(track: Track, file: _ChromeFile, device_class: int | str) -> None:
+def _set_by_category(track: Track, file: _ChromeFile, device_class: int | str) -> None:
     """A row whose slices have categories of Kineto's: told is the number of a device, or device, host or
     runtime."""
     name = track["name"] = track["name"].strip()

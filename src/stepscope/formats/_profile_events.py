@@ -250,7 +250,7 @@ class Events:
             threads=pieces.threads,
         )
         _chrome_rows.classify(store)
-        _as_threads(store)
+        _make_threads(store)
         self._notes()
         lost += self.lost + self.far + self.odd
         store.update_facts(
@@ -295,7 +295,7 @@ def _signed_us(ps: int) -> str:
     return _us(ps) if ps >= 0 else f"-{_us(-ps)}"
 
 
-def _as_threads(store: Store) -> None:
+def _make_threads(store: Store) -> None:
     tracks = store.rows("track") if "track" in store.tables() else []
     if not any(track["kind"] == "unknown" for track in tracks):
         return

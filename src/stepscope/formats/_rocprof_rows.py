@@ -21,19 +21,19 @@ Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
 """Begin and end in picoseconds, name and place."""
 
 
-def on_queue(events: Events, gpu: int, queue: int) -> Place:
+def queue_track(events: Events, gpu: int, queue: int) -> Place:
     """Where a kernel ran."""
     events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", f"stream {queue}")
     return f"GPU {gpu}", queue, "kernel", {"device": gpu}
 
 
-def on_copies(events: Events, gpu: int) -> Place:
+def copies_track(events: Events, gpu: int) -> Place:
     """Where a copy ran: a table has no queue for it."""
     events.thread(f"GPU {gpu}", "copies", f"GPU {gpu}", "stream of copies")
     return f"GPU {gpu}", "copies", "gpu_memcpy", {"device": gpu}
 
 
-def on_thread(events: Events, pid: int, thread: int, category: str) -> Place:
+def thread_track(events: Events, pid: int, thread: int, category: str) -> Place:
     """Where a call was made."""
     events.thread(pid, thread, f"process {pid}", f"thread {thread}")
     return pid, thread, category, {}

@@ -48,13 +48,13 @@ def timelines(folder: list[Source]) -> Iterator[Twin]:
     ]
     if not named:
         return
-    made_from = _by_step(folder, sum(source.step is None for source in named))
+    made_from = _metadata_by_step(folder, sum(source.step is None for source in named))
     for source in named:
         if source.step in made_from:
             yield source, made_from[source.step], "made from the run metadata in"
 
 
-def _by_step(folder: Sequence[Source], without_step: int) -> Mapping[int | None, Source]:
+def _metadata_by_step(folder: Sequence[Source], without_step: int) -> Mapping[int | None, Source]:
     """The run metadata of each step. without_step: timelines whose names have no number."""
     made_from = {source.step: source for source in folder if source.format == RUN_METADATA}
     whole = [source for source in folder if source.format == RUN_METADATA]

@@ -67,7 +67,7 @@ def digest(manifests: Iterable[Manifest]) -> str:
     return hashlib.blake2b(json.dumps(rows).encode(), digest_size=16).hexdigest()
 
 
-def by_run(manifests: Sequence[Manifest]) -> dict[str, list[Manifest]]:
+def group_by_run(manifests: Sequence[Manifest]) -> dict[str, list[Manifest]]:
     """The manifests of each run, in their order."""
     found: dict[str, list[Manifest]] = {}
     for manifest in manifests:

@@ -94,7 +94,7 @@ def table_of(path: str) -> str | None:
 def read(path: Path) -> Manifest:
     """Reads a manifest. LakeError when it is damaged."""
     try:
-        return _of(strict_json.read(path), path.name, str(path))
+        return _manifest(strict_json.read(path), path.name, str(path))
     except strict_json.OddJson as error:
         raise _damaged(str(path), str(error)) from None
     except OSError as error:
@@ -105,12 +105,12 @@ def parsed(data: bytes, source_id: int, shown: str) -> Manifest:
     """The manifest of a source from the bytes of its file, which is shown as `shown`. LakeError when it is
     damaged."""
     try:
-        return _of(strict_json.parse(data), file_name(source_id), shown)
+        return _manifest(strict_json.parse(data), file_name(source_id), shown)
     except strict_json.OddJson as error:
         raise _damaged(shown, str(error)) from None
 
 
-def _of(value: object, name: str, shown: str) -> Manifest:
+def _manifest(value: object, name: str, shown: str) -> Manifest:
     """The manifest of a value of JSON in a file of that name. OddJson; LakeError."""
     found = strict_json.unsealed(value)
     if not isinstance(found.get("files"), list):

@@ -126,7 +126,7 @@ class Lake:
             found[file.table].append(f"{above}/{file.path}")
         return dict(found)
 
-    def of_runs(self, runs: Collection[str], hosts: Collection[str] | None = None) -> Lake:
+    def only_runs(self, runs: Collection[str], hosts: Collection[str] | None = None) -> Lake:
         """The lake with only the sources of some runs, and hosts."""
         wanted = self._wanted(hosts)
         kept = tuple(
@@ -151,7 +151,7 @@ class Lake:
         second look. progress: called with the path of each file that is compared, the bytes compared so far
         and the bytes in all. DamagedFile for the first that is missing or differs.
         """
-        todo = self._to_compare(contents, table, checked, files)
+        todo = self._files_to_compare(contents, table, checked, files)
         if not todo:
             return
         # Imported here: a lake that was looked at before needs neither.
@@ -170,7 +170,7 @@ class Lake:
         if checked is not None:
             checked.keep((file, status) for _, file, status in todo)
 
-    def _to_compare(
+    def _files_to_compare(
         self, contents: bool, table: str | None, checked: Checked | None, files: Collection[str] | None
     ) -> list[tuple[Manifest | Packed, TableFile, os.stat_result]]:
         """The files whose hashes to compare, after their sizes."""

@@ -122,7 +122,7 @@ def write(mirror: Mirror, stage: Path, decoded: Decoded, threads: int = 0) -> Ma
         mirror.store.delete([broken])
     parts = [(file.path, staged_as(stage, file)) for file in files]
     key = f"{MANIFESTS}/{_name(made, first=known is None)}"
-    with_files(mirror.store, parts, lambda: mirror.store.put_if_absent(key, made.to_json()))
+    put_files(mirror.store, parts, lambda: mirror.store.put_if_absent(key, made.to_json()))
     _keep(mirror, parts)
     # Somebody else may have been first, with the same rows under the same names, or a newer decoder's.
     existing = find(source_id)
@@ -180,7 +180,7 @@ def _is_gone(mirror: Mirror, known: Manifest) -> bool:
     return False
 
 
-def with_files(store: Store, parts: Sequence[tuple[str, Path]], commit: Callable[[], bool]) -> bool:
+def put_files(store: Store, parts: Sequence[tuple[str, Path]], commit: Callable[[], bool]) -> bool:
     """Puts files, then commits; what the commit says. The list of them under _stage outlives only a process
     that died."""
     while True:
@@ -291,7 +291,7 @@ def publish_derived(mirror: Mirror, run_id: str, before: derived_tables.Derived 
         store.put(key, made.to_json())
         return True
 
-    with_files(store, [(file.path, mirror.folder / file.path) for file in made.files], announce)
+    put_files(store, [(file.path, mirror.folder / file.path) for file in made.files], announce)
     past = {file.path for file in before.files} - {file.path for file in made.files} if before else ()
     if past:
         _listed(store, sorted(past))
@@ -330,7 +330,7 @@ def write_snapshot(
     retired = _listed(store, past) if past else None
     key = f"{snapshots.FOLDER}/{snapshots.name_of(after.number)}"
     parts = [(file.path, path) for file, path in made]
-    if not with_files(store, parts, lambda: store.put_if_absent(key, commit)):
+    if not put_files(store, parts, lambda: store.put_if_absent(key, commit)):
         if retired is not None:
             store.delete([retired])
         return False

@@ -90,11 +90,11 @@ def _read(name: str) -> Entry:
 
 
 def _folders() -> list[Path]:
-    return [*(Path(here, "reads") for here in library.__path__), *_of_rooms()]
+    return [*(Path(here, "reads") for here in library.__path__), *_statements_of_rooms()]
 
 
 @cache
-def _of_rooms() -> tuple[Path, ...]:
+def _statements_of_rooms() -> tuple[Path, ...]:
     package = Path(__file__).parents[1]
     found = (path for depth in ("*/reads", "*/*/reads") for path in sorted(package.glob(depth)))
     return tuple(path for path in found if path.parent.name != "library")

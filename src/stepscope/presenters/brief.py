@@ -26,7 +26,7 @@ _COLOURS: dict[str, str] = {label: look.light for label, look in LOOKS.items()}
 _OTHER = "#a3abb1"
 
 
-def of_report(report: Report, whole: str = "") -> str:
+def report_block(report: Report, whole: str = "") -> str:
     """The sentences, a mean step in colour and the first findings; or else the first rows that there are.
     whole: what to call for the page."""
     every = [part for section in report.sections for part in section.walk()]
@@ -46,14 +46,14 @@ def of_report(report: Report, whole: str = "") -> str:
     )
 
 
-def of_findings(findings: Sequence[ReportFinding], lines: Sequence[str] = (), whole: str = "") -> str:
+def findings_block(findings: Sequence[ReportFinding], lines: Sequence[str] = (), whole: str = "") -> str:
     """Sentences, then all findings."""
     return _block(
         *(f"<div>{_text(line)}</div>" for line in lines), *_findings(findings, len(findings)), _whole(whole)
     )
 
 
-def of_table(title: str, table: Table, below: str = "", whole: str = "") -> str:
+def table_block(title: str, table: Table, below: str = "", whole: str = "") -> str:
     """The first rows of a table, with units, and a sentence below it."""
     return _block(_table(title, table), f"<div>{_text(below)}</div>" if below else "", _whole(whole))
 

@@ -89,10 +89,10 @@ def notes_by_kind(notes: Sequence[Note]) -> list[str]:
     kinds: dict[tuple[str, str], list[Note]] = {}
     for note in notes:
         kinds.setdefault((note.effect, note.slug), []).append(note)
-    return [_as_one(alike) for alike in kinds.values()]
+    return [_joined(alike) for alike in kinds.values()]
 
 
-def _as_one(notes: Sequence[Note]) -> str:
+def _joined(notes: Sequence[Note]) -> str:
     first = notes[0]
     more = f" and {units.count(len(notes) - 1, 'more source')}" if len(notes) > 1 else ""
     weakens = f" Weakens: {'; '.join(first.weakens)}." if first.weakens else ""

@@ -170,7 +170,7 @@ def _bound(judgement: Judgement) -> str:
     return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "
 
 
-def _in_line(judgement: Judgement) -> str:
+def _line_clause(judgement: Judgement) -> str:
     return f", in {place_of(judgement.place)}" if judgement.place else ""
 
 
@@ -181,7 +181,7 @@ def _line(judgement: Judgement) -> str:
     if judgement.spent_in is not None:
         # The line to look at comes first, and then the one of the loop that calls it.
         return f", in {place_of(judgement.spent_in)}, called in {place_of(judgement.place)}"
-    return _in_line(judgement)
+    return _line_clause(judgement)
 
 
 def _copies(judgement: Judgement) -> str:
@@ -253,7 +253,7 @@ def _launches(judgement: Judgement) -> str:
             return f": {nodes}, each too short to be recorded, of the loop{made}"
         runs = f"{judgement.loop_runs:,} times a {unit_of(judgement)}"
         return f": ops of a loop in the graph run {runs}{_made(judgement)}"
-    return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)
+    return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _line_clause(judgement)
 
 
 def _many_calls(judgement: Judgement) -> bool:
@@ -272,9 +272,11 @@ def _setup(judgement: Judgement) -> str:
     """Which calls allocate, and what it means that they are many; else that setting up is done once."""
     found = _most_allocates(judgement)
     if found is None:
-        return f"{_in_line(judgement)}: it is used for the first time, or code and memory are brought to it"
+        return (
+            f"{_line_clause(judgement)}: it is used for the first time, or code and memory are brought to it"
+        )
     number = units.count(found.calls, "call")
-    text = f": {number} of {found.name}, {units.show(found.took_ps, 'ps')} in all{_in_line(judgement)}"
+    text = f": {number} of {found.name}, {units.show(found.took_ps, 'ps')} in all{_line_clause(judgement)}"
     if any(word in found.name for word in _BLOCKS) and found.calls > MANY_CALLS:
         text += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
         text += " allocator is off or full"
@@ -300,7 +302,7 @@ def _python(judgement: Judgement) -> str:
 def _unknown(judgement: Judgement) -> str:
     """The line in which the time passes, or how to find out."""
     if judgement.sampled:
-        return _in_line(judgement)
+        return _line_clause(judgement)
     return ". `stepscope record` samples what the threads of a Python program do, and would tell"
 
 

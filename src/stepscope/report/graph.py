@@ -66,14 +66,14 @@ def build(name: str, graph: Hierarchy, top: GraphScope, depth: int, *, fold: boo
     are alike are one line."""
     nodes: list[TreeNode] = []
     lines = 0
-    left = [(group, 0) for group in reversed(_inside(top, fold))]
+    left = [(group, 0) for group in reversed(_groups(top, fold))]
     while left:
         group, around = left.pop()
         lines += 1
         if lines <= MOST_LINES:
             nodes.append(_line(group, around))
         if around + 1 < depth:
-            left += [(inner, around + 1) for inner in reversed(_inside(group[0], fold))]
+            left += [(inner, around + 1) for inner in reversed(_groups(group[0], fold))]
     where = f"{name}, {top.path}" if top.path else name
     edges = units.count(len(graph.edges), "edge")
     headline = f"{units.count(graph.root.nodes, 'node')} and {edges}."
@@ -100,7 +100,7 @@ def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
     return Report(name, (headline,), (Section("way", "Path", table=Table(_WAY, rows, len(rows))),))
 
 
-def _inside(scope: GraphScope, fold: bool) -> list[list[GraphScope]]:
+def _groups(scope: GraphScope, fold: bool) -> list[list[GraphScope]]:
     """What is directly in a scope, the slowest and then the largest first."""
     return sorted(
         alike(scope, fold=fold),

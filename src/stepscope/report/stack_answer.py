@@ -106,7 +106,7 @@ def doing_of(task: kernel.Task, frames: Sequence[StackFrame], folder: str | None
         shown = place(frame.file or "", folder)[1]
         at = f"{shown}{'' if frame.line is None else f':{frame.line}'} `{frame.function}`"
     return ThreadDoing(
-        _does(task, frames), at, _inside(frames[:innermost] if innermost is not None else frames[:0])
+        _does(task, frames), at, _callees(frames[:innermost] if innermost is not None else frames[:0])
     )
 
 
@@ -133,7 +133,7 @@ def _waits(frame: StackFrame) -> str:
     return _BY_NAME.get(frame.function, _BY_NAME.get(name, ""))
 
 
-def _inside(frames: Sequence[StackFrame]) -> str:
+def _callees(frames: Sequence[StackFrame]) -> str:
     """What a line of the program has called: the function of the library that it calls, and the innermost
     one of C that has a name."""
     words = []

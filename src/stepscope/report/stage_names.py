@@ -35,7 +35,7 @@ def named(stage: PipelineStage, written: Written, *, brief: bool = False) -> str
     return name + branch
 
 
-def as_subject(name: str) -> str:
+def subject(name: str) -> str:
     """A name at the beginning of a sentence; a function keeps its own letters."""
     name = name[0].upper() + name[1:] if name.startswith("the ") else name
     return f"{name}," if ", called by " in name else name

@@ -102,9 +102,9 @@ def _sections(
     all: bool,
 ) -> list[Section]:
     """What limits each run, then the analyses with their sentences, then what is shown with all others."""
-    sections = summary_sections.sections(text_of, summary_sections.without_empty_columns(answers, all), all)
+    sections = summary_sections.sections(text_of, summary_sections.drop_empty_columns(answers, all), all)
     if say_nothing(judged):
-        sections = list(map(summary_sections.of_the_host, sections))
+        sections = list(map(summary_sections.host_section, sections))
     if (table := run_table.answers(judged)) is not None:
         sections.insert(0, table)
     return further_sections.added(sections, trace) if all else sections

@@ -175,7 +175,7 @@ def changes(found: DumpComparison) -> Iterator[list[Any]]:
         yield [", ".join(words) if name == "changed" and words else row[name] for name in CHANGE_COLUMNS]
 
 
-def for_machines(found: DumpComparison) -> dict[str, Any]:
+def document(found: DumpComparison) -> dict[str, Any]:
     """All of a comparison, as JSON has it."""
     return {
         "a": _side(found.a),

@@ -68,7 +68,7 @@ class TimedOps(NamedTuple):
     programs: list[KnownProgram]
     damaged: int
 
-    def of_module(self, name: str) -> TimedOps:
+    def only_module(self, name: str) -> TimedOps:
         """Only what is of modules whose name contains `name`."""
         found = self.timed
         only = found._replace(
@@ -142,7 +142,7 @@ class TimedOps(NamedTuple):
         return [f"{units.count(number, 'slice')}: {LOST[reason]}" for reason, number in counts.most_common()]
 
 
-def of_trace(trace: OpenTrace, folders: Sequence[str]) -> TimedOps:
+def timed_ops(trace: OpenTrace, folders: Sequence[str]) -> TimedOps:
     """The timed instructions of a trace. folders: paths that may be dump folders of the same run."""
     groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices", computing=0)).rows()]
     programs, damaged = _programs(trace, folders, groups)

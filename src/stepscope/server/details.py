@@ -157,7 +157,7 @@ def search(trace: OpenTrace, catalog: Catalog, text: str, most: int) -> dict[str
     }
 
 
-def of_sums(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
+def sums_document(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
     """What a range holds, by name and op type. classes: of names."""
     rows, names = sums.rows(MOST_NAMES)
     return {
@@ -187,7 +187,7 @@ class Parts:
         self._rows = trace.query(statement("page_step_parts")).rows()
         self._begins = [row[1] for row in self._rows]
 
-    def within(self, first_ps: int, until_ps: int) -> dict[str, Any]:
+    def sums_within(self, first_ps: int, until_ps: int) -> dict[str, Any]:
         """How many steps lie wholly within a range, and their parts, the largest first."""
         sums: dict[str, list[int]] = {}
         steps = set()

@@ -55,7 +55,7 @@ async def reload(page: OpenPage, request: Request) -> Response:
     return Json({"opened": page.opened})
 
 
-async def beside(page: OpenPage, request: Request) -> Response:
+async def siblings(page: OpenPage, request: Request) -> Response:
     """What lies beside the recordings and can be opened, too."""
     offered = [] if page.beside is None else await asyncio.to_thread(page.beside.offer)
     return Json({"format": 1, "offered": offered})

@@ -60,7 +60,7 @@ def decode_source(
     """
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
     try:
-        format_ = formats.by_name(source.format)
+        format_ = formats.named_format(source.format)
     except KeyError:  # what the cache remembers of a file is read from a file, too
         return _failed(source, f"no format is called {source.format!r}")
     pieces = formats.Pieces(source, spool, folder, wanted, threads, progress)
@@ -90,10 +90,10 @@ def decode_source(
         return _failed(source, str(error))
     except _core.CoreError as error:
         return _given_up(source, folder, error)
-    return of_store(source, store)
+    return decoded_store(source, store)
 
 
-def of_store(source: Source, store: Store) -> Decoded:
+def decoded_store(source: Source, store: Store) -> Decoded:
     """A decoded source, with what its format knows of its writer."""
     writer = formats.writer(source.format, store.facts.get("producer") or "unknown")
     more = {"decoder_version": _core.DECODER_VERSION, **writer._asdict()}

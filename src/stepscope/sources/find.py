@@ -22,7 +22,7 @@ from stepscope.sources.inspection import (
     look,
 )
 from stepscope.sources.names import claims
-from stepscope.sources.places import home_of, order, piece_of, source_of, with_hosts, with_slugs
+from stepscope.sources.places import add_hosts, add_slugs, home_of, order, piece_of, source_of
 from stepscope.sources.same_capture import choose
 from stepscope.sources.source import Piece, Skipped, Source
 from stepscope.sources.spool import Spool
@@ -89,7 +89,7 @@ def find(
         raise _nothing(paths, seen, gathered.skipped)
     gathered.skipped += gathered.in_vain
     return FoundSources(
-        tuple(sorted(with_slugs(with_hosts(gathered.chosen(homes))), key=order)),
+        tuple(sorted(add_slugs(add_hosts(gathered.chosen(homes))), key=order)),
         tuple(sorted(gathered.skipped, key=lambda skipped: (skipped.path, skipped.slug))),
         tuple(sorted(seen.items())),
         tuple(sorted(gathered.others, key=lambda skipped: skipped.path)),

@@ -16,7 +16,7 @@ _MOST_FOLDERS = 50
 """Folders that are looked into beside one file."""
 
 
-def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[ByteLocation, str]]]:
+def find(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[ByteLocation, str]]]:
     """Where the op logs of each run are, with what to call them, the nearest first.
 
     A capture's own comes first; then those that lie beside a recording of ops, or in a folder beside it,

@@ -53,7 +53,7 @@ def fetch(
     storage does not answer.
     """
     if stores.is_store(url) and stores.is_installed():
-        yield from _from_store(url, spool, seen, wanted, remembered)
+        yield from _fetch_from_store(url, spool, seen, wanted, remembered)
         return
     try:
         core = importlib.import_module("fsspec.core")
@@ -61,7 +61,7 @@ def fetch(
         raise _missing(url, "the package fsspec is not installed") from None
     try:
         system, root = core.url_to_fs(url)
-        names = _without_lakes(sorted(system.find(root)) or [root], root, url, seen)
+        names = _drop_lakes(sorted(system.find(root)) or [root], root, url, seen)
         shown = {name: system.unstrip_protocol(name) for name in names}
     except ImportError as error:
         raise _missing(url, str(error)) from None
@@ -78,7 +78,7 @@ def fetch(
             yield Fetched(path, shown[name], folder, place)
 
 
-def _from_store(
+def _fetch_from_store(
     url: str, spool: Spool, seen: Counter[str], wanted: Wanted, remembered: InspectionCache
 ) -> Iterator[Fetched]:
     """fetch() for a store: with the first bytes of each object, and the rest of those that are wanted."""
@@ -99,7 +99,7 @@ def _from_store(
                 todo="check the spelling: names in stores have capitals and spaces of their own",
                 path=url,
             )
-    names = _without_lakes(sorted(objects), root, url, seen)
+    names = _drop_lakes(sorted(objects), root, url, seen)
     folder = None if names == [root] else place_of(root)
     for name in names:
         place = place_of(name)
@@ -149,7 +149,7 @@ class _Ranges:
 _MOST_AT_ONCE = 8 << 20
 
 
-def _without_lakes(names: list[str], root: str, url: str, seen: Counter[str]) -> list[str]:
+def _drop_lakes(names: list[str], root: str, url: str, seen: Counter[str]) -> list[str]:
     """The names that are not in a lake; UsageError when the URL itself is one."""
     lakes = {str(PurePosixPath(name).parent) for name in names if PurePosixPath(name).name == LAKE_MARK}
     if str(PurePosixPath(root)) in lakes:

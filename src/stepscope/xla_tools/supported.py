@@ -90,7 +90,7 @@ def once(nodes: Iterable[Sequence[Any]]) -> list[tuple[str, str, Mapping[str, An
     return list(found.values())
 
 
-def against(
+def unsupported(
     nodes: Iterable[tuple[str, str, Mapping[str, Any]]], known: Mapping[str, Sequence[Types]]
 ) -> list[dict[str, Any]]:
     """What keeps nodes (name, op, attributes) off XLA: a row for each op and reason, most nodes first."""

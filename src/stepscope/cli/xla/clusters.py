@@ -47,8 +47,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     look_up(options.paths)
     logs, graphs = _files(options.paths)
-    log_graphs = [graph for path in logs for graph in _of_log(path)]
-    found = clusters.joined(_of_graphs(graphs, console) if graphs else [], log_graphs)
+    log_graphs = [graph for path in logs for graph in _log_graphs(path)]
+    found = clusters.joined(_file_graphs(graphs, console) if graphs else [], log_graphs)
     if not found:
         raise NothingFound(
             "Nothing here tells of clusters",
@@ -99,11 +99,11 @@ def _is_log(path: Path) -> bool:
     return any(is_log(line) for line in islice(_lines(path), _LINES_OF_HEAD))
 
 
-def _of_log(path: Path) -> list[Graph]:
+def _log_graphs(path: Path) -> list[Graph]:
     return read_log(_lines(path), path.name)
 
 
-def _of_graphs(paths: list[Path], console: Console) -> list[Graph]:
+def _file_graphs(paths: list[Path], console: Console) -> list[Graph]:
     from stepscope.cli.reading import watched
 
     found = []

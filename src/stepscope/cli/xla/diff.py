@@ -126,7 +126,7 @@ def _compared(options: argparse.Namespace) -> _Told:
     """What was asked for."""
     named = not options.no_metadata
     if len(options.paths) == 2:
-        return _of_two(options, named)
+        return _compare_two(options, named)
     every = compiles.read(options.paths, options.module)
     if options.compile is not None:
         earlier, other = _numbered(every, options.compile)
@@ -151,7 +151,7 @@ def _compared(options: argparse.Namespace) -> _Told:
     return _Told(compiles.passes(stages, named=named), by_pass=True)
 
 
-def _of_two(options: argparse.Namespace, named: bool) -> _Told:
+def _compare_two(options: argparse.Namespace, named: bool) -> _Told:
     """Two files, or what two folders compiled."""
     a, b = (Path(path) for path in options.paths)
     if a.is_file() and b.is_file():
@@ -231,7 +231,7 @@ def _numbered(every: list[Compile], wanted: str) -> tuple[Compile, Compile]:
 def _write_json(found: _Told, console: Console) -> None:
     console.data.write('{"comparisons": [')
     for number, comparison in enumerate(found):
-        made = json.dumps(xla_diff.for_machines(comparison), ensure_ascii=False, allow_nan=False)
+        made = json.dumps(xla_diff.document(comparison), ensure_ascii=False, allow_nan=False)
         console.data.write((",\n" if number else "\n") + made)
     rest = json.dumps(
         {"unchanged_passes": found.unchanged if found.by_pass else None, "only_in_one": list(found.alone)}

@@ -73,7 +73,7 @@ def find(
         except (OSError, _core.CoreError):  # it changed since it was summed up
             left_out += 1
             continue
-        cases += ({**case, "module_id": at} for case in _of_program(row, program, spills))
+        cases += ({**case, "module_id": at} for case in _program_cases(row, program, spills))
     cases += (_logged("spill", spill, None) for spill in spills.values())
     cases += (
         _logged("donor", statement, _taker(statement, finished))
@@ -83,7 +83,7 @@ def find(
     return Cases(cases, left_out)
 
 
-def _of_program(row: Row, program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
+def _program_cases(row: Row, program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
     times = {number: computation["times"] for number, computation in enumerate(program["computation_rows"])}
     yield from _layouts(row, program, times)
     if row["f64_instructions"] and not re.search(r"\b(f64|c128)\[", row["parameters"] or ""):
@@ -105,9 +105,11 @@ def _case(
     }  # fmt: skip
 
 
-def _at(program: Program, row: Row, kind: str, what: str, value: float, share: float | None = None) -> Case:
+def _found(
+    program: Program, row: Row, kind: str, what: str, value: float, share: float | None = None
+) -> Case:
     """A case of an instruction."""
-    file, line = code_lines.of_frame(program["frames"], row["frame"])
+    file, line = code_lines.frame_line(program["frames"], row["frame"])
     return _case(kind, what, value, share, row["name"], op_name=row["op_name"] or None, file=file, line=line)
 
 
@@ -207,7 +209,7 @@ def _layouts(row: Row, program: Program, times: Mapping[int, float]) -> Iterator
     if moved < _LARGE_BYTES or moved < _LAYOUT_SHARE * row["run_bytes"]:
         return
     for op, what, size in found:
-        yield _at(program, op, "layout_copy", what, size, min(1.0, size / row["run_bytes"]))
+        yield _found(program, op, "layout_copy", what, size, min(1.0, size / row["run_bytes"]))
 
 
 def _movers(op: Row, inside: Mapping[int, Sequence[Row]]) -> Sequence[Row]:
@@ -236,7 +238,7 @@ def _doubles(program: Program) -> Iterator[Case]:
         takes = (rows[at]["shape"] for at in row["operands"] if at is not None)
         made = row["opcode"] not in _HOLDERS and _is_double(row["shape"])
         if made and not any(map(_is_double, takes)):
-            yield _at(program, row, "double", row["opcode"], row["shape_bytes"])
+            yield _found(program, row, "double", row["opcode"], row["shape_bytes"])
 
 
 _HOLDERS = ("parameter", "fusion", "call", "while", "conditional")
@@ -261,7 +263,7 @@ def _donors(row: Row, program: Program) -> Iterator[Case]:
             size = sizes[op["number"]]
             share = min(1.0, size / all_memory) if all_memory else None
             what = f"parameter {op['number']}, {op['shape']}"
-            yield _at(program, op, "donor", what, size, share)
+            yield _found(program, op, "donor", what, size, share)
 
 
 def _spills(program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
@@ -269,7 +271,7 @@ def _spills(program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]
     if spills:
         for op in program["instruction_rows"]:
             if op["opcode"] == "fusion" and (logged := spills.pop(kernel(op["name"]), None)):
-                yield _at(program, op, "spill", logged.what, logged.value)
+                yield _found(program, op, "spill", logged.what, logged.value)
 
 
 def _logged(kind: str, logged: LogStatement, module: int | None) -> Case:
@@ -282,7 +284,7 @@ def _logged(kind: str, logged: LogStatement, module: int | None) -> Case:
 
 def _taker(logged: LogStatement, programs: Sequence[tuple[int, Row]]) -> int | None:
     """The program with a parameter of the shape of a refused argument, if only one function has one."""
-    shape = _as_xla(logged.name)
+    shape = _xla_shape(logged.name)
     found = [
         (at, row["function"])
         for at, row in programs
@@ -291,7 +293,7 @@ def _taker(logged: LogStatement, programs: Sequence[tuple[int, Row]]) -> int | N
     return found[0][0] if len({function for _, function in found}) == 1 else None
 
 
-def _as_xla(shape: str) -> str:
+def _xla_shape(shape: str) -> str:
     """A shape as JAX writes it, in the words of XLA: float32[8] is f32[8]."""
     name, _, dims = shape.partition("[")
     for jax, xla in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("complex", "c")):
@@ -326,10 +328,10 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
             if start is not None and begun.pop(start) == work[computation]:
                 what = rows[start]["opcode"]
                 size = op["shape_bytes"] * often  # a start has its operands in its shape, too
-                yield _at(program, rows[start], "collective", what, size)
+                yield _found(program, rows[start], "collective", what, size)
         elif opcode in _COLLECTIVES and in_order:
             size = op["shape_bytes"] * often
-            yield _at(program, op, "collective", opcode, size)
+            yield _found(program, op, "collective", opcode, size)
         elif _works(op):
             work[computation] += 1
 

@@ -56,7 +56,7 @@ def _key(program: Mapping[str, Any], instruction: Mapping[str, Any], number: int
         return instruction["op_name"] or instruction["opcode"], -1
     if by == "scope":
         return scope(instruction["op_name"]), -1
-    file, line = code_lines.of_frame(program["frames"], instruction["frame"])
+    file, line = code_lines.frame_line(program["frames"], instruction["frame"])
     return (f"{file}:{line}" if file else "unknown"), -1
 
 
@@ -77,7 +77,7 @@ def _row(
     row["flops_per_byte"] = sums["flops"] / sums["bytes"] if sums["bytes"] else None
     if len(members) == 1:
         (member, count) = members[0]
-        row["file"], row["line"] = code_lines.of_frame(program["frames"], member["frame"])
+        row["file"], row["line"] = code_lines.frame_line(program["frames"], member["frame"])
         row.update(opcode=member["opcode"], times=int(count), op_name=printable(member["op_name"]) or None)
     if peaks is not None:
         row["bound"], row["bound_ps"] = roofs.least(sums["flops"], sums["bytes"], *peaks)

@@ -160,5 +160,5 @@ def _instruction(row: Mapping[str, Any], frames: Sequence[Any]) -> HloInstructio
         moved,
         row["trip_count"],
         printable(row["op_name"]) or None,
-        *code_lines.of_frame(frames, row["frame"]),
+        *code_lines.frame_line(frames, row["frame"]),
     )

@@ -122,14 +122,14 @@ def _download(result: QueryResult, form: str, most: int) -> bytes:
     out = _Bounded(most)
     every = (row for batch in result.batches(1000) for row in batch)
     if form == "csv":
-        rows.to_csv(result.columns, every, out, spreadsheet=True)
+        rows.write_csv(result.columns, every, out, spreadsheet=True)
     elif form == "parquet":
         out.write("[")
         for number, row in enumerate(every):
             out.write(f"{',' if number else ''}[{','.join(map(rows.json_value, row))}]")
         out.write("]")
     else:
-        rows.to_json(result.columns, every, out)
+        rows.write_json(result.columns, every, out)
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 
