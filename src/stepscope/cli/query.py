@@ -249,7 +249,7 @@ def write_rows(
     right: Sequence[bool] | None = None,
 ) -> None:
     """Writes rows in a form, and says what does not fit a terminal. everything: all rows, even there.
-    spreadsheet: as in to_csv. right: columns that are aligned to the right."""
+    spreadsheet: as in write_csv. right: columns that are aligned to the right."""
     from stepscope.presenters import rows as presenter
 
     rows = iter(rows)

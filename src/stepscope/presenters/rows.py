@@ -58,7 +58,7 @@ def write_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
 
 
 def write_ndjson(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
-    """Writes an object a line, with values as to_json has them."""
+    """Writes an object a line, with values as write_json has them."""
     keys = [json.dumps(name) + ": " for name in distinct(columns)]
     number = 0
     for row in rows:
