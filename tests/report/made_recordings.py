@@ -425,6 +425,17 @@ def one_thread_without_a_core() -> Tables:
     return busy_machine(1.0)
 
 
+def a_long_start_up() -> Tables:
+    """20 of 30 s until the first step, 11 of them compiling: a call, one within it, one that was going on."""
+    tables = stacks()
+    for series, value_ns in (("start_ns", -20), ("first_step_ns", 0), ("end_ns", 10)):
+        tables.add("counter", name="program", series=series, ts_ps=0, value=value_ns * 10**9)
+    for begin_s, dur_s in ((-12, 8), (-12, 5), (-30, 13)):
+        facts = {"ts_ps": begin_s * 10**12, "dur_ps": dur_s * 10**12, "function": "train_step"}
+        tables.add("compilation", framework="jax", number=1, change="first", changes_json="[]", **facts)
+    return tables
+
+
 def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, hosts: int = 1) -> Tables:
     tables = draw(INPUT)
     tables.add("user_stage", file="data.py", line=12, function="make", transformation="map", inputs_json="[]",
@@ -647,6 +658,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     pipelines_of_many_hosts, what_somebody_drew, a_memory_timeline, memory_of_devices, stacks_alone,
+    a_long_start_up,
     *made_laws.WHOLE,
 )  # fmt: skip
 

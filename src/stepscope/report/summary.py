@@ -19,6 +19,7 @@ from stepscope.report import (
     run_table,
     runs,
     section_text,
+    start_up,
     summary_sections,
 )
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
@@ -62,6 +63,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
         *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
         *of_memory,
         *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops),
+        *start_up.sentences(trace.query, much=True),
     )
     seen = () if first or several else tuple(sampled(_lines(trace)))
     first = first or seen
@@ -70,7 +72,11 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
         name: [sentence for sentence in section_text.answer(name, rows_of) if sentence not in first]
         for name in summary_sections.telling(names, has_types, profiles)
     }
-    text_of["runs_and_hosts"] = [*provenance.sentences(trace.query), *text_of["runs_and_hosts"]]
+    text_of["runs_and_hosts"] = [
+        *provenance.sentences(trace.query),
+        *start_up.sentences(trace.query, much=False),
+        *text_of["runs_and_hosts"],
+    ]
     return Report(
         title=title(rows_of),
         headline=first,
