@@ -19,6 +19,11 @@ LONGEST = 60
 """Lines of a function."""
 NO_NAMES = frozenset({"one", "own", "said", "there", "told"})
 """What no variable may be called: a step is a step, and a row a row."""
+PREPOSITIONS = {
+    *("against", "around", "as", "at", "before", "below", "beside", "between", "beyond", "by", "for", "from"),
+    *("in", "inside", "into", "near", "of", "on", "over", "since", "than", "through", "to", "under", "until"),
+    *("with", "within", "without"),
+}
 
 LATE = {
     ("stepscope", "notebook"): "IPython asks for it by a name of the package; importing it takes IPython",
@@ -29,6 +34,42 @@ LATE = {
     ("notebook", "capture"): "it patches nothing before a cell is recorded",
 }
 """Imports of other rooms inside functions, and what was measured. There are no others."""
+LATE_WITHIN = {
+    # A decoder loads what fills its tables when it has a file, and a source what unpacks one.
+    "formats._profile_events": {"formats._chrome_rows"},
+    "formats.checkpoint": {"formats._checkpoint_roles"},
+    "formats.chrome_trace": {"formats._chrome_rows"},
+    "formats.event_file": {"formats._host_trace"},
+    "formats.run_metadata": {"formats._capture_steps", "formats._host_trace"},
+    "formats.xla_dump": {"formats.xla.dump_tables"},
+    "formats.xplane": {"formats._capture_steps", "formats.xla.xplane_tables"},
+    "sources.archive": {"sources.tars", "sources.zips"},
+    "sources.files": {"sources.remote"},
+    "sources.inspection": {"sources.archive"},
+    "sources.spool": {"sources.archive"},
+    # The engine starts while files are looked at, the tables are made while they are decoded, and what makes
+    # them loads all instruments.
+    "engines.duckdb": {"engines.duckdb.statement_threads"},
+    "engines.early_start": {"engines.duckdb"},
+    "lake.cache": {"lake.schema"},
+    "session.tables": {"session.table_makers"},
+    # One opens files or a lake, and few write one.
+    "session.compacting": {"session.lake_tables", "session.open_trace"},
+    "session.ingest": {"session.lake_derivation", "session.lake_tables", "session.open_trace"},
+    "session.lake_derivation": {"session.lake_tables", "session.open_trace"},
+    "session.on_spark": {"session.ingest"},
+    "session.trace": {
+        *("session.compacting", "session.ingest", "session.lake_derivation", "session.lake_tables"),
+        *("session.lakes", "session.tables"),
+    },
+    # One output of several.
+    "exporters.duckdb": {"exporters.events"},
+    "exporters.pprof": {"exporters.stack_tree"},
+    "objects.result": {"objects.arrow"},
+    "objects.trace": {"objects.widget"},
+}
+"""Imports inside functions from the room itself. Verbs and the recorder load what they need when they need it,
+too: the program may not have imported its framework yet."""
 VERBS = {
     *("_core", "attach", "engines", "exporters", "formats", "instruments", "lake", "library", "presenters"),
     *("agents", "profilers", "reference", "report", "server", "session", "sources", "xla_tools"),
@@ -47,7 +88,11 @@ class Module(NamedTuple):
     a room that names another's classes cannot be read without it."""
     late: tuple[tuple[str, int], ...]
     """Rooms that it imports inside functions, and in which line."""
+    late_modules: frozenset[str]
+    """Modules that it imports inside functions."""
     classes: tuple[str, ...]
+    top_functions: tuple[str, ...]
+    """Functions that are in no class and in no other function."""
     functions: tuple[tuple[str, int], ...]
     """Functions with their numbers of lines."""
     unnamed: tuple[tuple[str, int], ...]
@@ -68,11 +113,14 @@ def parsed(name: str, path: Path, known: Collection[str]) -> Module:
     """What is in a file. known: all modules of stepscope."""
     imported: list[str] = []
     late: list[tuple[str, int]] = []
+    late_modules: set[str] = set()
     classes: list[str] = []
     functions: list[tuple[str, int]] = []
     unnamed: list[tuple[str, int]] = []
     fields: set[ast.expr] = set()  # each is read with its object: `node.own`
-    todo: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    top = tuple(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    todo: list[tuple[ast.AST, bool]] = [(tree, False)]
     while todo:
         node, within = todo.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -87,12 +135,16 @@ def parsed(name: str, path: Path, known: Collection[str]) -> Module:
             imported += imports(name, path, node, known)
             if within:
                 late += rooms_of(node)
+                late_modules |= set(imports(name, path, node, known))
         elif isinstance(node, ast.arg) and node.arg in NO_NAMES:
             unnamed.append((node.arg, node.lineno))
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
             unnamed += [(node.id, node.lineno)] if node.id in NO_NAMES else []
         todo += ((child, within) for child in ast.iter_child_nodes(node))
-    return Module(path, frozenset(imported), tuple(late), tuple(classes), tuple(functions), tuple(unnamed))
+    return Module(
+        path, frozenset(imported), tuple(late), frozenset(late_modules), tuple(classes), top,
+        tuple(functions), tuple(unnamed),
+    )  # fmt: skip
 
 
 def imports(name: str, path: Path, node: ast.ImportFrom, known: Collection[str]) -> Iterator[str]:
@@ -171,6 +223,17 @@ def test_imports_stand_at_the_top_of_files() -> None:
     assert found == []
 
 
+def test_late_imports_within_a_room_are_listed() -> None:
+    found = {
+        name.removeprefix("stepscope."): {
+            other.removeprefix("stepscope.") for other in module.late_modules if room(other) == room(name)
+        }
+        for name, module in modules().items()
+        if room(name) not in ("stepscope", "capture", "cli")
+    }
+    assert {name: others for name, others in found.items() if others} == LATE_WITHIN
+
+
 def test_no_circle_goes_through_files_of_two_rooms() -> None:
     crossing = [c for c in circles(graph()) if len({room(module) for module in c}) > 1]
     assert crossing == []
@@ -221,5 +284,16 @@ def test_variables_are_called_by_nouns() -> None:
         f"{module.path.relative_to(ROOT)}:{line}: {called}"
         for module in modules().values()
         for called, line in module.unnamed
+    ]
+    assert found == []
+
+
+def test_functions_are_called_by_what_they_give_or_do() -> None:
+    """A call is read as a noun or a verb: `spans.intersection(a, b)`, not `spans.within(a, b)`."""
+    found = [
+        f"{module.path.relative_to(ROOT)}: {called}"
+        for module in modules().values()
+        for called in module.top_functions
+        if called.strip("_").partition("_")[0] in PREPOSITIONS
     ]
     assert found == []

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, strict_json, units
 from stepscope.errors import LimitReached
+from stepscope.formats import Damaged, Pieces
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 MOST_BYTES = 512 << 20
 """Size of the largest profile that is read: Python holds it whole."""
@@ -31,8 +31,6 @@ _AT_ONCE = 10_000
 
 def parse(data: bytes) -> Any:
     """The JSON in a profile. Damaged when it is none."""
-    from stepscope.formats import Damaged
-
     try:
         return strict_json.foreign(data)
     except strict_json.OddJson as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import Events
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NS = 1000
 """Picoseconds of a nanosecond."""
@@ -41,8 +41,6 @@ def thread_track(events: Events, pid: int, thread: int, category: str) -> Place:
 
 def stored(events: Events, spans: Sequence[Span], pieces: Pieces, data: bytes, producer: str) -> Store:
     """The store of all spans, in order of time. Damaged when there are none."""
-    from stepscope.formats import Damaged
-
     if not spans:
         raise Damaged("it holds no kernels, copies or calls with their times")
     for start, end, name, pid, tid, category, args in sorted(spans, key=lambda span: (span[0], -span[1])):

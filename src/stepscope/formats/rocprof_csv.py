@@ -11,6 +11,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events
 from stepscope.formats._rocprof_rows import (
     MOST_NS,
@@ -25,7 +26,6 @@ from stepscope.formats._rocprof_rows import (
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "rocprof_csv"
 
@@ -80,8 +80,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Kernels and copies on the GPUs that ran them, and calls on their threads."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     text = data.decode("utf-8-sig", "replace")
     first, _, rest = text.partition("\n")

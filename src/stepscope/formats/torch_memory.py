@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import _core, units
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._fields import whole
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "torch_memory"
 TRAITS = Traits(kind="memory")
@@ -52,8 +52,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Memory events as Kineto writes them, in the calls that asked for the memory."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     try:
         snapshot = _core.unpickle(data)

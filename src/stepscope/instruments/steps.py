@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepscope import strict_json
 from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS
+from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, busiest_track
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
@@ -189,8 +190,6 @@ def _keep(store: Store, steps: Sequence[Step]) -> None:
 def _exported(meta: Mapping[str, str]) -> list[Step]:
     if "stepscopeSteps0" not in meta:
         return []
-    from stepscope.instruments.exported_steps import exported
-
     return exported(meta)
 
 

@@ -14,8 +14,10 @@ from statistics import median_low
 from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
 from stepscope.instruments.compare.matching import NamedItem, match
+from stepscope.instruments.compare.names import scope_of
 from stepscope.instruments.compare.ops import Op
 from stepscope.instruments.compare.sides import Side
+from stepscope.instruments.memory import allocators
 from stepscope.library.statements import statement
 
 MOST_NODES = 100_000
@@ -109,8 +111,6 @@ def _stages(side: Side) -> dict[str, int]:
 
 def peaks(side: Side) -> dict[str, int]:
     """Bytes at the peak, by device and allocator: the highest of the side's hosts and files."""
-    from stepscope.instruments.memory import allocators
-
     found: dict[str, int] = {}
     of = lambda run, host: run == side.run_id and host in side.host_ids  # noqa: E731
     for device, allocator, most in allocators.peaks(side.query, of):
@@ -162,6 +162,4 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
 
 
 def _item(place: int, name: str, op_type: str) -> NamedItem:
-    from stepscope.instruments.compare.names import scope_of
-
     return NamedItem(name, op_type, "graph", scope_of(name), order=place)

@@ -19,6 +19,7 @@ from stepscope.errors import LimitReached, QueryError, StepscopeError
 from stepscope.library.statements import statement
 from stepscope.presenters import rows
 from stepscope.server.console import confine, frames
+from stepscope.server.console.rows import fit
 from stepscope.session import trace
 
 if TYPE_CHECKING:
@@ -80,8 +81,6 @@ class Worker:
         confine.limit_memory(given["memory_bytes"])
 
     def _answer(self, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        from stepscope.server.console.rows import fit
-
         assert self.trace is not None
         given = self._settings
         confine.limit_cpu(given["cpu_seconds"])

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope.xla_tools.flags import variables
+
 
 class Catalogue(NamedTuple):
     """What is known of flags.
@@ -43,8 +45,6 @@ class Catalogue(NamedTuple):
 
     def rows(self) -> list[dict[str, Any]]:
         """The flags as rows of the table."""
-        from stepscope.xla_tools.flags import variables
-
         found = []
         for name, flag in sorted(self.flags.items()):
             since, until = self.span(name)
@@ -66,8 +66,6 @@ class Catalogue(NamedTuple):
 
     def rows_of_older(self) -> list[dict[str, Any]]:
         """The flags that only older libraries have, as rows of the table."""
-        from stepscope.xla_tools.flags import variables
-
         return [
             {
                 **dict.fromkeys(("default", "values", "since")),
@@ -79,8 +77,6 @@ class Catalogue(NamedTuple):
 
     def rows_of_tensorflow(self) -> list[dict[str, Any]]:
         """The flags of TF_XLA_FLAGS as rows of the table."""
-        from stepscope.xla_tools.flags import variables
-
         title = next((title for title in self.sources if title.startswith("tensorflow")), "")
         return [
             {
