@@ -68,8 +68,8 @@ LATE_WITHIN = {
     "objects.result": {"objects.arrow"},
     "objects.trace": {"objects.widget"},
 }
-"""Imports inside functions from the room itself. Verbs and the recorder load what they need when they need it,
-too: the program may not have imported its framework yet."""
+"""Imports inside functions from the room itself. Verbs and the recorder load what they need when
+they need it, too: the program may not have imported its framework yet."""
 VERBS = {
     *("_core", "attach", "engines", "exporters", "formats", "instruments", "lake", "library", "presenters"),
     *("agents", "profilers", "reference", "report", "server", "session", "sources", "xla_tools"),
