@@ -652,7 +652,7 @@ def test_a_mark_of_the_program_tells_where_its_time_goes():
         (90, 99, ("$time sleep", None, False)),
     ]
     weights = Counter()
-    traced_calls.add_marked(weights, "wait", {(0, 100)}, told)
+    traced_calls.add_by_mark(weights, "wait", {(0, 100)}, told)
     assert weights == {"prepare": 78, None: 9}
     assert sum(weights.values()) == 87
     found = one("wait", mark="prepare")

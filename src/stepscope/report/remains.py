@@ -49,7 +49,7 @@ def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int
     return low_ps, high_ps
 
 
-def between(low_ps: int | None, high_ps: int | None) -> str:
+def spread(low_ps: int | None, high_ps: int | None) -> str:
     """The bounds in brackets, after a number; empty without them."""
     if low_ps is None or high_ps is None:
         return ""
@@ -128,11 +128,11 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
 def shorter(known: Remains, bounds: bool = False) -> str:
     """By how much a step is shorter. known: with that. bounds: say between which bounds."""
     assert known.saved_ps is not None
-    said = f"{'' if known.saved_low_ps else 'up to '}about {units.show(known.saved_ps, 'ps')}"
+    sentence = f"{'' if known.saved_low_ps else 'up to '}about {units.show(known.saved_ps, 'ps')}"
     if bounds and known.saved_low_ps:
-        said += between(known.saved_low_ps, known.saved_high_ps)
+        sentence += spread(known.saved_low_ps, known.saved_high_ps)
     at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
-    return f"{said} shorter{at_most}"
+    return f"{sentence} shorter{at_most}"
 
 
 def _untraced(judgement: Judgement, saved_ps: int) -> str:
@@ -163,7 +163,7 @@ def _what_is_gone(judgement: Judgement) -> str:
 def amount_of(known: Remains, bounds: bool = False) -> str | None:
     """How long a step would take, as far as that is known. bounds: as for `shorter`."""
     if known.ps is not None:
-        return f"about {units.show(known.ps, 'ps')}{between(known.low_ps, known.high_ps) if bounds else ''}"
+        return f"about {units.show(known.ps, 'ps')}{spread(known.low_ps, known.high_ps) if bounds else ''}"
     if known.high_ps is not None:
         return f"at most {units.show(known.high_ps, 'ps')}"
     return None if known.low_ps is None else f"at least {units.show(known.low_ps, 'ps')}"

@@ -60,7 +60,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else ()
     unrelated = runs.are_unrelated(rows_of)
     profiles = _only_profiles(rows_of)
-    of_memory = memory.headline(allocators.by_peak(trace.query, named=False)) if profiles else []
+    of_memory = memory.headline(allocators.sorted_by_peak(trace.query, named=False)) if profiles else []
     first = (
         *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
         *of_memory,
@@ -111,10 +111,10 @@ def _sections(
     by_step: bool,
 ) -> list[Section]:
     """What limits each run, then the analyses with their sentences, then what is shown with all others."""
-    tables = summary_sections.without_empty_columns(answers, all or by_step)
+    tables = summary_sections.drop_empty_columns(answers, all or by_step)
     sections = summary_sections.sections(text_of, tables, all)
     if say_nothing(judged):
-        sections = list(map(summary_sections.of_the_host, sections))
+        sections = list(map(summary_sections.host_section, sections))
     if (table := run_table.answers(judged)) is not None:
         sections.insert(0, table)
     return further_sections.added(sections, trace) if all else sections

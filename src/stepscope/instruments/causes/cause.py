@@ -165,4 +165,4 @@ class LineCause(Cause):
         if by_stack is None:
             rows = host.query(statement("parts_by_stack", sources=host.sources)).rows()
             by_stack = goes_by_stack(rows, (), self.name, goes.part)
-        return host.untraced.without(self.name, by_stack, host.stacks)
+        return host.untraced.left_without(self.name, by_stack, host.stacks)

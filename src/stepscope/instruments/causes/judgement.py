@@ -114,7 +114,7 @@ class SampleCounts(NamedTuple):
 
     number: float = 0.0
     """Of what is asked about."""
-    there: float = 0.0
+    at_line: float = 0.0
     """Those of them that speak for the line."""
     next_best: float = 0.0
     """Those that speak for the line that has most of the others."""
