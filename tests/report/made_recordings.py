@@ -263,6 +263,37 @@ def one_run_of_a_session() -> Tables:
     return draw(f"step train : [train{'.' * 20}]\ncpu/python thread : [SessionRun{'.' * 14}]")
 
 
+def an_op_on_the_host() -> Tables:
+    """A step of 282 µs in which an op of PyTorch computes on the host for 230, and a kernel runs for 40."""
+    step = f"[s0{'.' * 278}]"
+    launch = f"{' ' * 232}[aten::mm]"
+    tables = draw(
+        f"step train : {step}\ncpu/python thread : [aten::normal_{'.' * 216}]\ncpu/python thread : {launch}\n"
+        f"gpu/stream:1 device_stream : {' ' * 236}[sgemm{'.' * 33}]"
+    )
+    rows = {row["name"].rstrip("."): row for row in tables.rows["slice"]}
+    host = {"category": "cpu_op", "op_name": None}
+    rows["aten::normal_"].update(host, op_type="aten::normal_")
+    rows["aten::mm"].update(host, op_type="aten::mm")
+    rows["sgemm"].update(category="kernel", op_type="sgemm", op_name=None, correlation_id=1)
+    around = {"track_id": rows["aten::mm"]["track_id"], "parent_id": rows["aten::mm"]["id"]}
+    at = {"ts_ps": rows["aten::mm"]["ts_ps"] + UNIT_PS, "dur_ps": UNIT_PS}
+    tables.add("slice", name="cudaLaunchKernel", category="cuda_runtime", correlation_id=1, **around, **at)
+    return tables
+
+
+def one_launch_in_a_gap() -> Tables:
+    """An accelerator that has nothing to do while one op is launched for long."""
+    launch = "gpu/compute lane! : [a:Conv2D.............]\n"
+    return draw(f"{STEPS}{launch}gpu/stream:1 device_stream : {' ' * 24}[b:MatMul.]")
+
+
+def launches_in_a_gap() -> Tables:
+    """The same while many are."""
+    launches = "gpu/compute lane! : [a:Mul..][b:Add..][c:Exp..]\n"
+    return draw(f"{STEPS}{launches}gpu/stream:1 device_stream : {' ' * 24}[d:MatMul.]")
+
+
 def waiting_for_what_is_not_recorded() -> Tables:
     """Samples tell the line, and nothing executes meanwhile."""
     return stacks(MAIN, ("block_until_ready", "jax/_src/api.py", 9, "jax._src.api", "library"))
@@ -669,6 +700,9 @@ def judged() -> Iterator[tuple[str, Tables]]:
         busy_machine,
         one_thread_without_a_core,
         launching_beside_computing,
+        an_op_on_the_host,
+        one_launch_in_a_gap,
+        launches_in_a_gap,
         an_iterator_for_each_step,
         *made_laws.JUDGED,
     ):

@@ -71,6 +71,10 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     ),
     "dispatch": (
         Beginning(
+            lambda judgement: judgement.host_op is not None,
+            "ops on the host, and launching others, take {part}",
+        ),
+        Beginning(
             lambda judgement: judgement.queues, "launching ops and waiting for a core to do so take {part}"
         ),
         # Few runs of a session cannot launch for so long.
@@ -199,6 +203,7 @@ def _ops(judgement: Judgement) -> str:
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
     name, share = shortened(judgement.written_op or judgement.op_type), judgement.op_share
+    name += "" if judgement.launched_by is None else f" of {judgement.launched_by}"
     if _layer_alone(judgement) and judgement.layer is not None:
         name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
     text += f", {name} for {units.show(share, 'ratio')} of that time"
@@ -244,7 +249,9 @@ def _stage(judgement: Judgement) -> str:
 
 
 def _launches(judgement: Judgement) -> str:
-    """How many calls launch, or which loop in the graph does."""
+    """Which op runs on the host, how many calls launch, or which loop in the graph does."""
+    if judgement.host_op is not None:
+        return f", most of it {judgement.host_op}{_in_line(judgement)}"
     if judgement.loop_runs is not None:
         if judgement.loop_unseen:
             nodes = f"{units.count(judgement.loop_runs, 'node')} of the graph a {unit_of(judgement)}"
@@ -263,6 +270,17 @@ def _launches(judgement: Judgement) -> str:
 
 def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
     return f"{units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
+
+
+def _idle(judgement: Judgement) -> str:
+    """What is launched meanwhile."""
+    launches = judgement.gap_launches
+    if launches is None:
+        return _line(judgement)
+    took = units.show(launches.took_ps, "ps")
+    if launches.op is None:
+        return f"; meanwhile the host launches ops for {took}"
+    return f"; meanwhile the launch of {shortened(launches.op)} takes {took}"
 
 
 def _many_calls(judgement: Judgement) -> bool:
@@ -320,6 +338,7 @@ _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {
     "compile": compiled,
     "copy": _copies,
     "dispatch": _launches,
+    "idle": _idle,
     "setup": _setup,
     "python": _python,
     "unknown": _unknown,

@@ -56,13 +56,14 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     of_libraries = ops_of_libraries(trace.query) if rows_of["hlo_modules"] else {}
     found = findings_of(answers, problems, notes, several, framework, of_libraries)
     findings = weighed(found, judged)
+    launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else ()
     unrelated = runs.are_unrelated(rows_of)
     profiles = _only_profiles(rows_of)
     of_memory = memory.headline(allocators.by_peak(trace.query, named=False)) if profiles else []
     first = (
         *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
         *of_memory,
-        *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops),
+        *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops, launched),
         *start_up.sentences(trace.query, much=True),
     )
     seen = () if first or several else tuple(sampled(_lines(trace)))

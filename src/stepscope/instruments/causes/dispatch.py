@@ -33,6 +33,11 @@ class DispatchThresholds(CauseThresholds):
     of_function: float = tuned(
         0.5, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
     )
+    on_host: float = tuned(
+        0.5,
+        "an op that runs on the host is the cause when it has this part of the launching",
+        slack=(0.0, inf),
+    )
     compiled_runs: int = tuned(
         3,
         "an op of a compiled function has a name of its own, which runs no more often than this in a step",
@@ -80,6 +85,8 @@ class DispatchCause(LineCause):
             ((shown, counted),) = host.ask("session_calls")
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
         calls = launches if sessions is None else sessions
+        if (op := self.op_on_host(host, ps_per_step)) is not None:
+            return replace(found, host_op=op)
         of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
         found = replace(
             found,
@@ -89,6 +96,12 @@ class DispatchCause(LineCause):
             small_ops=self.are_ops(host),
         )
         return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
+
+    def op_on_host(self, host: HostSteps, ps_per_step: int) -> str | None:
+        """The op that runs on the host for most of it, beside an accelerator."""
+        rows = host.ask("ops_on_host") if host.top_op.on_device else ()
+        least = self.thresholds.on_host * ps_per_step * len(host.steps)
+        return rows[0][0] if rows and rows[0][1] >= least else None
 
     def are_ops(self, host: HostSteps) -> tuple[int, int] | None:
         """The ops of a mean step and their mean time, as in `small_ops`, where to run one costs as much as to
