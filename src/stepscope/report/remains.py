@@ -21,6 +21,8 @@ _WORTH = 0.95
 _NOTHING = 0.01
 _SAME = 0.9
 """A step that takes more than this of another one takes as long, as far as a sentence is concerned."""
+_ALONG = 0.15
+"""Where so much of the cause's time goes of other labels, more goes than the sentence before says."""
 _OTHERS = 1.05
 """Where so many times what the wait leaves is left, a stage is not all that the program waits for."""
 _BY = {
@@ -118,7 +120,10 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         ]
     if amount is None:
         return []
-    corrected = judgement.corrected if known.ps is not None else ()
+    # A bound that is lower than what the sentence before leaves needs its reason, too.
+    stays_ps = judgement.mean_ps - judgement.ps_per_step - judgement.besides_ps
+    reasoned = known.ps is not None or (known.high_ps is not None and known.high_ps < stays_ps)
+    corrected = judgement.corrected if reasoned else ()
     by = "".join(words for reason, words in _BY.items() if reason in corrected)
     profiler = by.startswith(_BY["profiler"])
     first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
@@ -157,7 +162,9 @@ def _what_is_gone(judgement: Judgement) -> str:
     ):
         # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
         return "the work of that stage"
-    return "that" if judgement.rival is None else "the first of the two"
+    first = "that" if judgement.rival is None else "the first of the two"
+    along = judgement.besides_ps >= _ALONG * judgement.ps_per_step
+    return f"{first} and what else is done there" if along and judgement.place is not None else first
 
 
 def amount_of(known: Remains, bounds: bool = False) -> str | None:

@@ -80,6 +80,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         high_ps=left.high_ps,
         corrected=left.corrected,
         untraced_ps=left.untraced_ps,
+        besides_ps=left.besides_ps,
         contention=host.contention,
         serves=all(step.recovered_from == "batch" for step in host.steps),
         on_device=top.on_device,
