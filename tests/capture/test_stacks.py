@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import pluggy
 import pytest
 
-from stepscope.capture import frames, stacks
+from stepscope.capture import frames, looker, stacks
 from stepscope.capture.frames import Frames, Whose
 from stepscope.capture.stacks import StackSampler
 from stepscope.formats._stacks import StackRows as Read
@@ -109,6 +110,29 @@ def test_looks_agree_with_what_the_program_logged(monkeypatch: pytest.MonkeyPatc
     late = sum(look["late_ns"] for look in looks) / whole
     true = sum(middle - begin for begin, middle, _ in bursts) / whole
     assert spent["spin"] / sum(spent.values()) == pytest.approx(true, abs=0.08 + late)
+
+
+@pytest.mark.parametrize("without_core_ns", [0, 10**9])
+def test_a_look_that_had_no_core_is_not_late(monkeypatch: pytest.MonkeyPatch, without_core_ns: int) -> None:
+    """It was not the lock that kept it from looking: what it sees ran then, and not when it wanted to."""
+    clock = itertools.count(0, without_core_ns) if without_core_ns else itertools.repeat(0)
+    monkeypatch.setattr(stacks, "waited_ns", lambda _: next(clock))
+    written: list[bytes] = []
+    sampled(lambda: spin(0.2), written=written)
+    late = [look["late_ns"] for line in b"".join(written).splitlines() if "on" in (look := json.loads(line))]
+    assert late
+    assert any(late) == (without_core_ns == 0)
+
+
+def test_a_thread_knows_how_long_it_waited_for_a_core() -> None:
+    queue = looker.queue_of_this_thread()
+    assert looker.waited_ns(None) == 0
+    if queue is None:
+        pytest.skip("this system does not tell")
+    before = looker.waited_ns(queue)
+    spin(0.05)
+    assert looker.waited_ns(queue) >= before >= 0
+    queue.close()
 
 
 @pytest.mark.repeats("how often it looks depends on what else the machine does")

@@ -211,3 +211,17 @@ class Queued:
     def close(self) -> None:
         """Lets go of the file."""
         os.close(self._file)
+
+
+def queue_of_this_thread() -> Optional[Queued]:
+    """How long the thread that calls waits for a core; None where the system does not tell."""
+    native = getattr(threading, "get_native_id", None)
+    return Queued.of(native()) if native is not None and sys.platform == "linux" else None
+
+
+def waited_ns(queue: Optional[Queued]) -> int:
+    """Since its thread began; 0 where the system does not tell."""
+    try:
+        return 0 if queue is None else queue.waited_ns()
+    except ValueError:
+        return 0

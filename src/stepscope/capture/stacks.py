@@ -14,7 +14,7 @@ import weakref
 from typing import Any, Callable, Dict, List, Optional
 
 from . import clocks
-from .looker import Looker
+from .looker import Looker, queue_of_this_thread, waited_ns
 
 LEAST_S = 0.002
 MOST_S = 0.05
@@ -132,15 +132,18 @@ class StackSampler:
         # Even intervals would keep step with a loop that takes as long, and see the same part of it again and
         # again. The program's own random numbers are left alone.
         chance = begin % 2**31
+        queue = queue_of_this_thread()
         try:
             self._turns.shorten(True)
             while self._wanted.is_set():
-                asked = clocks.monotonic_ns()
+                asked, waited = clocks.monotonic_ns(), waited_ns(queue)
                 chance = (chance * 1_103_515_245 + 12_345) % 2**31
                 rest_s = interval_s * (0.5 + chance / 2**31)
                 if self._rest.acquire(timeout=rest_s):
                     break
-                late_ns = clocks.monotonic_ns() - asked - int(rest_s * 1e9)
+                # Without a core it would not have looked, whoever had the lock.
+                without_core_ns = waited_ns(queue) - waited
+                late_ns = clocks.monotonic_ns() - asked - int(rest_s * 1e9) - without_core_ns
                 self._look(max(late_ns, 0))
                 now = clocks.thread_time_ns()
                 self.cost_ns += now - spent
@@ -154,6 +157,8 @@ class StackSampler:
                     self._wanted.clear()
         finally:
             self._turns.shorten(False)
+            if queue is not None:
+                queue.close()
             self.lasted_ns += clocks.monotonic_ns() - begin
         self._tell({"end_unix_ns": clocks.time_ns()})
         if self.dropped:
