@@ -38,10 +38,11 @@ _KEPT = ("step", "track_place", "observed", "step_window", "_device_op", "device
 read rollups and other small tables, no slices."""
 
 
-def build(trace: OpenTrace, all: bool = False) -> Report:
+def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     """Asks the library's questions of a trace and puts the answers in order.
 
-    all: every section, and many more rows of each. QueryError when the engine fails.
+    all: every section, and many more rows of each. by_step: with the parts of each step, as all has them.
+    QueryError when the engine fails.
     """
     names = _analyses(trace, all)
     entries = [library.entry(name) for name in dict.fromkeys([*names, "step_times"])]
@@ -81,7 +82,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     return Report(
         title=title(rows_of),
         headline=first,
-        sections=tuple(_sections(trace, text_of, answers, judged, all)),
+        sections=tuple(_sections(trace, text_of, answers, judged, all, by_step)),
         findings=findings,
         notes=notes,
         next_commands=next_commands(
@@ -107,9 +108,11 @@ def _sections(
     answers: Mapping[str, Table],
     judged: Sequence[Judgement],
     all: bool,
+    by_step: bool,
 ) -> list[Section]:
     """What limits each run, then the analyses with their sentences, then what is shown with all others."""
-    sections = summary_sections.sections(text_of, summary_sections.drop_empty_columns(answers, all), all)
+    tables = summary_sections.drop_empty_columns(answers, all or by_step)
+    sections = summary_sections.sections(text_of, tables, all)
     if say_nothing(judged):
         sections = list(map(summary_sections.host_section, sections))
     if (table := run_table.answers(judged)) is not None:
