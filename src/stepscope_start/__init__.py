@@ -28,9 +28,9 @@ def _put_last(folders: str) -> None:
     """Has Python look into these folders only for what is nowhere else."""
     if sys.flags.ignore_environment or not folders:
         return
-    there = {os.path.realpath(one) for one in folders.split(os.pathsep)}
-    last = [one for one in sys.path if os.path.realpath(one) in there]
-    sys.path[:] = [one for one in sys.path if one not in last] + last
+    last_folders = {os.path.realpath(path) for path in folders.split(os.pathsep)}
+    last = [path for path in sys.path if os.path.realpath(path) in last_folders]
+    sys.path[:] = [path for path in sys.path if path not in last] + last
 
 
 def _load(name: str) -> None:

@@ -35,8 +35,8 @@ def steps_on_devices(marks: Sequence[Mark], rows: Mapping[int, str]) -> list[Ste
 
 
 def runs_ahead(host: Sequence[Step], device: Sequence[Step]) -> bool:
-    """Whether the steps of the host say nothing of how long a step takes: many of the accelerator's, within
-    the time of the host's, lie in none of them. Both in order of time."""
+    """Whether the host's steps do not show how long a step takes: within their time, many steps of the
+    accelerator lie in none of them. Both are in order of time."""
     if not host or not device:
         return False
     starts = [step.ts_ps for step in host]
@@ -66,7 +66,7 @@ def _main_program(runs: Sequence[Mark]) -> list[Mark]:
 
 
 def _together(marks: Sequence[Mark]) -> list[Step]:
-    """One step where several devices show theirs at once, from the first begin to the last end."""
+    """One step where several devices record theirs at the same time: from the first begin to the last end."""
     steps: list[Step] = []
     reached: set[int] = set()
     for mark in sorted(marks, key=lambda span: (span.ts_ps, -span.dur_ps)):

@@ -33,7 +33,7 @@ class FlameFrame(NamedTuple):
 
 
 class FlameBox(NamedTuple):
-    """A frame, or several that pass a call on, within what called them."""
+    """A frame, or several that do nothing but call the next one, within their caller."""
 
     depth: int
     frames: tuple[FlameFrame, ...]
@@ -204,7 +204,7 @@ def _push(
 
 
 def _passed_on(node: _Node) -> _Node | None:
-    """The one frame that a library's frame calls, and gives all its time to."""
+    """The only frame that a library's frame calls, if that takes all of its time."""
     if node.frame.code == "program" or len(node.inside) != 1:
         return None
     (only,) = node.inside.values()

@@ -27,8 +27,8 @@ LAST = "the recording ends before the next mark, up to which the others reach"
 
 
 def reaching(steps: Sequence[Step], fetches: Sequence[Interval]) -> list[Step]:
-    """The steps, each up to the next mark but the last; none when marks are to be taken as they are.
-    fetches: when the program fetched a batch."""
+    """The steps, each extended to the next mark except the last; empty when the marks are the steps as they
+    are. fetches: when the program fetched a batch."""
     if len(steps) < FEWEST or steps[0].recovered_from != "marker":
         return []
     pairs = list(pairwise(steps))

@@ -21,5 +21,5 @@ def called(name: str, category: str | None) -> CodeLine | None:
 
 
 def is_own(name: str) -> bool:
-    """Whether a call of Python is none of a framework's, nor waits in one."""
+    """Whether a call is of the program's own code: neither of a framework nor a wait in one."""
     return labels.slice_meaning(name, CATEGORY, False, False).label == "python"

@@ -55,8 +55,8 @@ def weakens(law: str) -> tuple[Weakens, ...]:
 
 
 def bound(broken: Iterable[str]) -> str:
-    """What has to stand before the time that a device was busy: at least or at most, or nothing. broken:
-    names of laws that do not hold."""
+    """The words before the time that a device was busy: at least, at most, or none. broken: names of laws
+    that do not hold."""
     known = (all_laws().get(name) for name in broken)
     found = {bound_of_law for law in known if (bound_of_law := getattr(law, "BOUND", None))}
     return found.pop() if len(found) == 1 else "about" if found else ""

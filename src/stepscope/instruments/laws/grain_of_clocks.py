@@ -1,4 +1,4 @@
-"""Nothing is told that a clock cannot tell."""
+"""No time is reported that is shorter than a tick of the clock that measured it."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ GRAIN_PS = 1000
 
 
 def proved(judgement: Judgement) -> Judgement:
-    """The judgement; what is shorter than a tick is nothing."""
+    """The judgement, in which a time below a tick is zero."""
     return replace(judgement, left_ps=0, low_ps=0) if 0 < judgement.left_ps < GRAIN_PS else judgement

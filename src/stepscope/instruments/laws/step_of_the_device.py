@@ -37,7 +37,7 @@ def broken(query: Query) -> list[Broken]:
 
 
 def _busy(query: Query, source_id: int) -> str:
-    """What is known without steps: for how much of the time that its work spans a device works."""
+    """Without steps: the share of the span of a device's work in which it is busy."""
     devices = query(statement("work_from_first_to_last", source_id=source_id)).rows()
     span_ps = max(last_ps for *_, last_ps in devices) - min(first_ps for *_, first_ps, _ in devices)
     share = units.show(sum(busy_ps for _, busy_ps, *_ in devices) / (len(devices) * span_ps), "ratio")

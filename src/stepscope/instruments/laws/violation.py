@@ -1,4 +1,4 @@
-"""What a broken law says."""
+"""Violations of laws, as a recording shows them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ without it, how long one execution takes, bytes of a second, what is waited for.
 
 
 class Broken(NamedTuple):
-    """A law that a recording breaks. Rows of the table broken_law."""
+    """A law that a recording breaks: a row of the table broken_law."""
 
     run_id: str
     host_id: str
@@ -18,8 +18,8 @@ class Broken(NamedTuple):
     law: str
     """Name of its module."""
     number: int
-    """What breaks it."""
+    """How many rows break it."""
     of: int
-    """Of how many."""
+    """How many rows were checked."""
     said: str
     """One sentence for users."""

@@ -1,4 +1,4 @@
-"""What ran took time."""
+"""What ran has a duration."""
 
 from __future__ import annotations
 

@@ -120,14 +120,14 @@ def _next(shared: Sequence[Mapping[int, int]], clocks: Mapping[int, Clock]) -> d
 
 
 def _most(errors: Iterable[int | None]) -> int | None:
-    """The largest; None where one is unknown."""
+    """The largest error; None if one of them is unknown."""
     known = list(errors)
     return None if None in known else max(error for error in known if error is not None)
 
 
 def _fitted(pairs: Sequence[tuple[int, int]], before: int | None) -> Clock:
-    """The clock that the differences of ends tell, each with the time it was seen at. before: the residual of
-    the clocks that they were compared with."""
+    """The clock that fits the differences of ends, each with the time at which it was observed. before: the
+    residual of the clocks that they were compared with."""
     points = sorted(pairs)
     anchor = points[len(points) // 2][0]
     slope = _slope(points) if len(points) >= ENOUGH else 0.0
@@ -173,7 +173,7 @@ def round_median(numbers: Sequence[int]) -> int:
 
 
 def _time_of_day_clock(rank: Rank, axis: Rank) -> Clock:
-    """By the time of day, whose error is unknown."""
+    """A clock by the time of day, whose error is unknown."""
     if rank.origin_unix_ns is None or axis.origin_unix_ns is None:
         return Clock("unknown")
     offset = (rank.origin_unix_ns - axis.origin_unix_ns) * 1000

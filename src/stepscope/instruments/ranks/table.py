@@ -65,7 +65,7 @@ def rows_of(parts: Sequence[CollectivePart], ranks: Mapping[int, Rank]) -> RankR
 
 
 def _transfers(parts: Sequence[CollectivePart], together: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """The shortest part of each collective that ends for all at once, by each of its parts: nobody waits in
+    """The shortest part of each collective whose ranks end together, by each of its parts: no rank waits in
     it."""
     return {
         at: min(parts[at].end_ps - parts[at].begin_ps for at in members)
@@ -125,8 +125,8 @@ def _together(matched: Sequence[MatchedPart]) -> dict[int, list[int]]:
 def _impossible(
     parts: Sequence[CollectivePart], matched: Sequence[MatchedPart], clocks: Mapping[str, Aligned]
 ) -> set[int]:
-    """Collectives, matched by their order, that a rank has left before another arrives, by more than clocks
-    err: without the names of groups, two groups may look like one."""
+    """Collectives, matched by order, that a rank left before another arrived, by more than the error of the
+    clocks: without the names of groups, two groups can look like one."""
     found = set()
     for mate, members in _together(matched).items():
         if matched[mate].by != "order" or not all(parts[at].ends_together for at in members):

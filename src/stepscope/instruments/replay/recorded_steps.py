@@ -43,7 +43,7 @@ class SliceKind(NamedTuple):
 
     @property
     def called(self) -> tuple[str, ...]:
-        """All names it goes by: of the op's type, of the op, of the slice."""
+        """Its names: the type of the op, the op, and the slice."""
         return tuple(name for name in (self.op_type, self.op, self.name) if name)
 
     @property

@@ -89,8 +89,8 @@ def _limit_removal(judgement: Judgement, needs_ps: int, seen_ps: int) -> Judgeme
 
 
 def _needs(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[TimedStep]) -> int | None:
-    """What others need for a mean step while the driving thread itself takes no time. None where the replay
-    misses the recorded steps."""
+    """The time that other threads and devices need in a mean step if the driving thread itself takes none.
+    None where the replay misses the recorded steps."""
     wanted = {step.id for step in judged_steps(steps)}
     change = _gone(query, judgement)
     durations: list[int] = []

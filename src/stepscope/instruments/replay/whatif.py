@@ -70,7 +70,7 @@ class ReplayedSteps:
 
     @property
     def misses(self) -> float:
-        """By which part of the recorded step the replay misses it."""
+        """The error of the replay, as part of the recorded step."""
         return abs(self.replayed_ps - self.recorded_ps) / self.recorded_ps if self.recorded_ps else 0.0
 
 
@@ -131,7 +131,7 @@ def replayed(read: RecordedSteps, change: DurationChange) -> ReplayedSteps:
 
 
 def _named(read: RecordedSteps, way: Sequence[tuple[int | None, int | None, int]]) -> dict[str, int]:
-    """The parts of the longest way by what people call them, of a mean step."""
+    """The critical path of a mean step: time by name."""
     called = {kind.rollup_id: kind for kind in read.kinds}
     found: dict[str, int] = {}
     for rollup_id, label, took_ps in way:
