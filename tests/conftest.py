@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import os
+import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 
+from stepscope.session import lake_derivation
 from tests import corpus, cost, tiers
 from tests.tiers import cases
 
@@ -27,6 +34,27 @@ def pytest_configure(config: pytest.Config) -> None:
     """The tiers, and what each test costs."""
     for part in (tiers, cost):
         config.pluginmanager.register(part)
+    if not hasattr(config, "workerinput"):
+        # One for all workers, which inherit it: a recording is decoded once a run, by what is tested.
+        folder = tempfile.mkdtemp(prefix="stepscope-cache-")
+        config.add_cleanup(functools.partial(shutil.rmtree, folder, ignore_errors=True))
+        os.environ["STEPSCOPE_CACHE_DIR"] = folder
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: the garbage collector need not look at it again, a thousand times."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module")
+def nothing_is_derived() -> Iterator[None]:
+    """Lakes that the module fills lack the tables that are derived from whole runs: who reads such a lake
+    derives what is asked for. Deriving takes nine tenths of a small ingest, and is tested in
+    session/test_deriving.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lake_derivation, "derive_runs", lambda lake, run_ids: None)
+        yield
 
 
 def pytest_report_header() -> str:
