@@ -79,6 +79,15 @@ def test_tables_are_attached_when_read_with_the_columns_read(engine: DuckDB) -> 
     assert wanted == [["dur_ps"], ["name", "dur_ps"], None]
 
 
+def test_a_statement_of_unknown_reads_makes_no_view_of_a_costly_table(engine: DuckDB) -> None:
+    engine.attach(slices([]))
+    engine.attach(Relation("made", (("a", "BIGINT"),), lambda: [PythonRows([(3,)])], costly=True))
+    engine.define({"plain": "SELECT name FROM slice", "of_made": "SELECT a FROM made"})
+    assert engine.query("SELECT name FROM duckdb_settings() WHERE name = 'threads'").rows() == [("threads",)]
+    assert engine.query("SELECT count(*) FROM plain").rows() == [(3,)]
+    assert engine.query("SELECT a FROM of_made").rows() == [(3,)]
+
+
 def test_what_a_statement_declares_holds_for_that_statement_alone(engine: DuckDB) -> None:
     """Nothing is remembered of a text: the same text without a declaration is parsed."""
     engine.attach(slices([]))
