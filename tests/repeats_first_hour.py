@@ -279,7 +279,7 @@ def test_before_and_after_the_fix(hour: Hour) -> None:
     assert " less (" in told.split("\n\n")[0], told
     # 2: there is no verdict from one recording of each; what is shorter is told all the same.
     judged = hour.type("check", "--baseline", hour.recording, "--candidate", "after", code=2).stdout
-    assert "An improvement: steps are " in judged, judged
+    assert "Faster in these recordings: steps are " in judged, judged
 
 
 def test_the_pipeline_and_memory(hour: Hour) -> None:

@@ -327,6 +327,17 @@ def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
     )
 
 
+def test_ops_that_are_launching_are_told_with_what_they_take():
+    where = {"place": CodeLine("clip.py", 21, "clip"), "called_from": CodeLine("clip.py", 31, "learn")}
+    small = one("dispatch", small_ops=(3659, 3 * US), **where, share=0.3, ps_per_step=30 * MS)
+    rival = Rival("compute", 0.37, None, "aten::sum")
+    small = replace(small, parts=tuple(parts(compute=0.37, dispatch=0.3)), rival=rival)
+    assert judgement_text.sentences([small], False)[0] == (
+        "Launching ops takes 30.0 % of a step (30.0 ms of 100 ms), and running them 37.0 %: 3,659 ops a step "
+        "of 3.00 µs each, in clip.py:21 `clip`, called in clip.py:31 `learn`."
+    )
+
+
 def test_what_takes_as_much_as_the_cause_is_said_with_its_place():
     reads = Rival("input", 0.55, CodeLine("data.py", 12, "load"))
     both = one("python", place=MAIN, rival=reads)

@@ -266,3 +266,13 @@ def test_a_name_is_found_wherever_it_was_cut(text: str, size: int) -> None:
     target = io.BytesIO()
     torch_profiler._copy_renamed(io.BytesIO(text.encode()), target, b'"ab"', b'"longer"', size)
     assert target.getvalue() == text.encode().replace(b'"ab"', b'"longer"')
+
+
+def test_memory_is_looked_at_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of a millisecond would otherwise hand over the interpreter's lock a thousand times."""
+    looks, now_ns = [], iter(range(10**12, 2 * 10**12, 10**6))
+    monkeypatch.setattr(torch_profiler, "resident_bytes", lambda: looks.append(1) or 1 << 30)
+    monkeypatch.setattr(torch_profiler.clocks, "monotonic_ns", lambda: next(now_ns))
+    profiler = torch_profiler.TorchProfiler(lambda: None, None)
+    full = [profiler.is_full() for _ in range(1000)]
+    assert (full[0], sum(full), len(looks)) == (True, 10, 10)

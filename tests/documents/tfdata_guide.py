@@ -154,7 +154,7 @@ ITEMS: list[Item] = [
         "interleave over it gained nothing",
         "stepscope pipeline tf_guide/one_file.xplane.pb.gz",
         (
-            "TFRecordDataset inside flat_map (transformation 1) does 6.45 ms of work per step",
+            "TFRecordDataset (transformation 1) does 6.45 ms of work per step",
             "it shows only one file, and with one this gains nothing: divide the data into several.",
         ),
         never=("4.49 ms 3.81 ms 5.19 ms read several files",),

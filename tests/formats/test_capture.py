@@ -84,6 +84,22 @@ def test_runs_of_a_session_in_a_step_are_counted(tmp_path: Path) -> None:
     assert ask(folder, asked) == [("runs", 61)]
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_program_starts_takes_steps_and_ends(tmp_path: Path, ended: bool) -> None:
+    """Outside of the time that was recorded, which it does not make longer."""
+    second = 10**9
+    folder = write(tmp_path / "c")
+    whole = ask(folder, "SELECT dur_ps FROM capture ORDER BY source_id")
+    record = json.loads((folder / "capture.json").read_bytes())
+    ran = {"started_unix_ns": STARTED_NS - 20 * second}
+    record["program"] = {**ran, "ended_unix_ns": STARTED_NS + 90 * second if ended else None}
+    (folder / "capture.json").write_text(json.dumps(record))
+    sql = "SELECT series, CAST(value / 1e9 AS INTEGER) FROM counter WHERE name = 'program' ORDER BY value"
+    end = [("end_ns", 90)] if ended else []
+    assert ask(folder, sql) == [("start_ns", -20), ("first_step_ns", 0), *end]
+    assert ask(folder, "SELECT dur_ps FROM capture ORDER BY source_id") == whole
+
+
 def test_chain_machine_and_notes(tmp_path: Path) -> None:
     folder = write(tmp_path / "c")
     assert ask(folder, "SELECT position, transformation, file, line, args_json FROM user_stage")[1] == (

@@ -45,6 +45,16 @@ def test_many_small_calls_are_a_function_and_no_line():
     assert innermost_call(Counter()) == (None, None)
 
 
+def test_a_module_with_the_loop_of_steps_is_the_place_itself() -> None:
+    """One that calls the function with the loop tells nothing."""
+    update, smooth = CodeLine("p.py", 17, "<module>"), CodeLine("p.py", 19, "<module>")
+    smoothed = (smooth, CodeLine("p.py", 10, "smoothed"))
+    weights = Counter({(update,): 60, smoothed: 20})
+    assert innermost_call(weights, by_function=True, most_of=0.5) == (update, None)
+    called = Counter({(update,): 10, smoothed: 20})
+    assert innermost_call(called, by_function=True, most_of=0.5) == smoothed[::-1]
+
+
 def test_python_is_told_by_the_line_of_the_loop():
     """Not by the line within a loop of Python at which threads take turns."""
     top = CodeLine("train.py", 90, "<module>")

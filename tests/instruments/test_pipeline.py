@@ -174,8 +174,27 @@ def test_what_the_user_wrote() -> None:
         drawn.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
     found, _ = build(drawn.calls())
     assert [stage.position for stage in found] == [None, None, 2, 1, 1]
-    assert found[4].spoken == "TFRecordDataset inside flat_map (transformation 1)"
+    assert [stage.spoken for stage in found[3:]] == ["TFRecordDataset (transformation 1)"] * 2
     assert found[4].name == "Iterator::Root::Prefetch::MapAndBatch::FlatMap::TFRecord"
+
+
+def test_a_reader_in_a_flat_map_of_the_users() -> None:
+    """Its own flat_map is another one, which the user's function makes."""
+    drawn = Drawn()
+    chain = (
+        ("Root", "inject/prefetch_X/_8"),
+        ("Root::FlatMap[0]", "FlatMapDataset:1"),
+        ("Root::FlatMap[0]::FlatMap[0]", "FlatMapDataset:7"),
+        ("Root::FlatMap[0]::FlatMap[0]::TextLine", "TextLineDataset:8"),
+    )
+    for i, (name, user) in enumerate(chain):
+        drawn.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
+    spoken = [stage.spoken for stage in build(drawn.calls())[0]]
+    assert spoken[1:] == [
+        "flat_map (transformation 1)",
+        "flat_map inside flat_map (transformation 1)",
+        "TextLineDataset inside flat_map (transformation 1)",
+    ]
 
 
 def test_nothing_recorded_is_said_plainly() -> None:

@@ -17,6 +17,7 @@ from stepscope.instruments.pipeline.stages import PipelineStage
 from stepscope.instruments.pipeline.verdict import CaptureEvidence, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence
+from stepscope.report.stage_names import named
 from stepscope.session import trace
 from tests.each import each
 from tests.formats.capture_folder import SMALL, model, node, write
@@ -262,6 +263,29 @@ def test_a_line_that_was_cut_is_not_edited() -> None:
 def test_a_prefetch_is_where_it_was_written() -> None:
     stage = PipelineStage(0, 0, "Iterator::Root::Prefetch", "PrefetchDataset:1")
     assert [one.line for one in locate([stage], SESSION)[stage]] == [6]
+
+
+def test_a_reader_is_where_its_class_was_called() -> None:
+    """TensorFlow runs it as a flat_map over names of files, which the program did not write."""
+    text = 'rows = tf.data.TFRecordDataset(path, compression_type="GZIP")'
+    written = [
+        UserStage(0, 0, "TFRecordDataset", "TensorSliceDataset", "rows.py", 25, text),
+        UserStage(0, 1, "TFRecordDataset", "TFRecordDataset", "rows.py", 25, text),
+        UserStage(0, 2, "map", "MapDataset", "rows.py", 26, "rows = rows.map(parsed)"),
+    ]
+    drawn = Drawn()
+    chain = (
+        ("Root", "inject/prefetch_X/_8"),
+        ("Root::Map", "MapDataset:2"),
+        ("Root::Map::FlatMap[0]", "FlatMapDataset:1"),
+        ("Root::Map::FlatMap[0]::TFRecord", "TFRecordDataset:7"),
+    )
+    for i, (name, user) in enumerate(chain):
+        drawn.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
+    stages, _ = build(drawn.calls())
+    found = locate(stages, written)
+    assert [[place.line for place in found.get(stage, ())] for stage in stages] == [[], [26], [25], [25]]
+    assert named(stages[3], found) == "TFRecordDataset in rows.py:25"
 
 
 def test_numbers_count_from_the_chains_own_source() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import stepscope
 from stepscope.instruments.causes.copy import copied_bytes
+from stepscope.instruments.causes.ranking import judge
 
 
 def recording(path: Path, ops: list[tuple[float, float]]) -> str:
@@ -113,3 +115,23 @@ def test_bytes_are_told_where_their_copies_are_most_of_the_copying() -> None:
     assert copied_bytes(host, 1300) is None, "what else copies takes longer"
     rows[:] = [(None, 500)]
     assert copied_bytes(host, 100) is None
+
+
+@pytest.mark.parametrize(("long_us", "cause"), [(40, "dispatch"), (90, "none")])
+def test_many_ops_of_which_few_are_held_up_are_launching(long_us: int, cause: str, tmp_path: Path) -> None:
+    """2,000 ops of a microsecond each, and 100 that take longer, as where other programs have the cores. None
+    of a type stands out."""
+    where = {"ph": "X", "pid": 1, "tid": 1}
+    lengths = [long_us if number % 21 == 0 else 1 for number in range(2100)]
+    step = {**where, "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 0, "dur": sum(lengths)}
+    names = ("aten::add", "aten::mul", "aten::pow", "aten::sub")
+    run = [
+        {**where, "cat": "cpu_op", "name": names[number % 4], "ts": begin, "dur": end - begin}
+        for number, (begin, end) in enumerate(pairwise(accumulate(lengths, initial=0)))
+    ]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [step, *run]}))
+    with stepscope.open(path) as trace:
+        (judgement,) = judge(trace.query)
+    assert judgement.share_of("compute") > judgement.share_of("dispatch")
+    assert (judgement.cause, judgement.small_ops) == (cause, (2100, 10**6 * sum(lengths) // 2100))

@@ -115,6 +115,9 @@ def test_doubles_in_steps_of_pytorch():
     took = [s["dur_ps"] for s in tables.rows["slice"]]
     assert (row["op"], row["ops"], row["impact_ps"], row["file"]) == ("aten::mm", 1, took[0], None)
     assert row["share"] == pytest.approx(took[0] / sum(took))
+    # A number of Python's.
+    tables.rows["slice"][0]["args_json"] = '{"Input type":["double","Scalar"],"Input Dims":[[],[]]}'
+    assert found(tables, ("doubles_in_steps",)) == {}
 
 
 def test_device_unused():

@@ -263,6 +263,37 @@ def one_run_of_a_session() -> Tables:
     return draw(f"step train : [train{'.' * 20}]\ncpu/python thread : [SessionRun{'.' * 14}]")
 
 
+def an_op_on_the_host() -> Tables:
+    """A step of 282 µs in which an op of PyTorch computes on the host for 230, and a kernel runs for 40."""
+    step = f"[s0{'.' * 278}]"
+    launch = f"{' ' * 232}[aten::mm]"
+    tables = draw(
+        f"step train : {step}\ncpu/python thread : [aten::normal_{'.' * 216}]\ncpu/python thread : {launch}\n"
+        f"gpu/stream:1 device_stream : {' ' * 236}[sgemm{'.' * 33}]"
+    )
+    rows = {row["name"].rstrip("."): row for row in tables.rows["slice"]}
+    host = {"category": "cpu_op", "op_name": None}
+    rows["aten::normal_"].update(host, op_type="aten::normal_")
+    rows["aten::mm"].update(host, op_type="aten::mm")
+    rows["sgemm"].update(category="kernel", op_type="sgemm", op_name=None, correlation_id=1)
+    around = {"track_id": rows["aten::mm"]["track_id"], "parent_id": rows["aten::mm"]["id"]}
+    at = {"ts_ps": rows["aten::mm"]["ts_ps"] + UNIT_PS, "dur_ps": UNIT_PS}
+    tables.add("slice", name="cudaLaunchKernel", category="cuda_runtime", correlation_id=1, **around, **at)
+    return tables
+
+
+def one_launch_in_a_gap() -> Tables:
+    """An accelerator that has nothing to do while one op is launched for long."""
+    launch = "gpu/compute lane! : [a:Conv2D.............]\n"
+    return draw(f"{STEPS}{launch}gpu/stream:1 device_stream : {' ' * 24}[b:MatMul.]")
+
+
+def launches_in_a_gap() -> Tables:
+    """The same while many are."""
+    launches = "gpu/compute lane! : [a:Mul..][b:Add..][c:Exp..]\n"
+    return draw(f"{STEPS}{launches}gpu/stream:1 device_stream : {' ' * 24}[d:MatMul.]")
+
+
 def waiting_for_what_is_not_recorded() -> Tables:
     """Samples tell the line, and nothing executes meanwhile."""
     return stacks(MAIN, ("block_until_ready", "jax/_src/api.py", 9, "jax._src.api", "library"))
@@ -280,9 +311,35 @@ def launching_without_a_core() -> Tables:
 
 
 def launches_on_one_line() -> Tables:
-    tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
+    return _launching(draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]"), MAIN)
+
+
+def launches_for_each_example() -> Tables:
+    """A step launches 24 ops in a function that another one calls, which the loop of steps calls."""
+    frames = [("accumulated", "train.py", 21, "__main__", "program"), TOKEN_F1]
+    tables = _launching(many_launches(), MAIN, *frames)
+    tables.rows["frame"][0]["has_loop"] = True
+    return tables
+
+
+def ops_that_are_launching() -> Tables:
+    """A step of 1,080 ops of PyTorch: most take 1.5 µs, and some 20."""
+    ops = "[m]" * 1000 + f"[s{'.' * 38}]" * 80
+    tables = draw(f"step train : [train{'.' * (len(ops) - 7)}]\ncpu/python thread : {ops}", "kineto")
+    for row in (*tables.rows["slice"], *tables.rows["step_stored"]):
+        for column in {"ts_ps", "dur_ps", "self_ps"} & row.keys():
+            row[column] //= 2
+    for row in tables.rows["slice"]:
+        name = {"m": "aten::mul", "s": "aten::sum"}[row["name"]]
+        row |= {"name": name, "category": "cpu_op", "op_name": name, "op_type": name}
+    return tables
+
+
+def _launching(tables: Tables, *frames: Frame) -> Tables:
+    """The tables, with samples of the main thread that launches from frames of the program."""
     module = "tensorflow.python.eager.execute"
-    sampled = stacks(MAIN, ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library"))
+    execute = ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library")
+    sampled = stacks(*frames, execute)
     for table in ("frame", "stack"):
         tables.rows[table] = sampled.rows[table]
     for row in sampled.rows["stack_sample"]:
@@ -425,6 +482,17 @@ def one_thread_without_a_core() -> Tables:
     return busy_machine(1.0)
 
 
+def a_long_start_up() -> Tables:
+    """20 of 30 s until the first step, 11 of them compiling: a call, one within it, one that was going on."""
+    tables = stacks()
+    for series, value_ns in (("start_ns", -20), ("first_step_ns", 0), ("end_ns", 10)):
+        tables.add("counter", name="program", series=series, ts_ps=0, value=value_ns * 10**9)
+    for begin_s, dur_s in ((-12, 8), (-12, 5), (-30, 13)):
+        facts = {"ts_ps": begin_s * 10**12, "dur_ps": dur_s * 10**12, "function": "train_step"}
+        tables.add("compilation", framework="jax", number=1, change="first", changes_json="[]", **facts)
+    return tables
+
+
 def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, hosts: int = 1) -> Tables:
     tables = draw(INPUT)
     tables.add("user_stage", file="data.py", line=12, function="make", transformation="map", inputs_json="[]",
@@ -480,7 +548,24 @@ def what_somebody_drew() -> Tables:
 
 def an_input_pipeline_of_python() -> Tables:
     """Its first stage calls a function of the program on another thread, for most of a step."""
-    tables = an_input_pipeline()
+    return _with_a_loader(an_input_pipeline(), 30)
+
+
+def an_input_pipeline_of_a_generator() -> Tables:
+    """Nothing shows its stages. What the generator calls was seen at work for less than half of the wait."""
+    tables = draw(INPUT)
+    for transformation, line, arguments in (
+        ("from_generator", 12, '{"generator": "rows (data.py:5)"}'),
+        ("batch", 13, '{"batch_size": 16}'),
+        ("make_one_shot_iterator", 14, "{}"),
+    ):
+        tables.add("user_stage", file="data.py", line=line, function="make", transformation=transformation,
+                   inputs_json="[]", args_json=arguments)  # fmt: skip
+    return _with_a_loader(tables, 5)
+
+
+def _with_a_loader(tables: Tables, weight: int) -> Tables:
+    """The tables, with so many µs on another thread in a function that an op calls."""
     parent = None
     for file, function, line, code in (
         ("tensorflow/python/ops/script_ops.py", "FuncRegistry.__call__", 269, "library"),
@@ -488,7 +573,7 @@ def an_input_pipeline_of_python() -> Tables:
     ):
         frame = tables.add("frame", file=file, function=function, line=line, code=code)["id"]
         parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=frame)["id"]
-    facts = {"weight_ps": 30 * UNIT_PS, "stack_id": parent, "thread_name": "Dummy-1"}
+    facts = {"weight_ps": weight * UNIT_PS, "stack_id": parent, "thread_name": "Dummy-1"}
     tables.add("stack_sample", ts_ps=2 * UNIT_PS, **facts)
     return tables
 
@@ -593,6 +678,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         stacks,
         a_line_of_the_loop_that_calls,
         launches_on_one_line,
+        launches_for_each_example,
+        ops_that_are_launching,
         launching_without_a_core,
         runs_of_a_session,
         one_run_of_a_session,
@@ -605,6 +692,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         one_layer,
         an_input_pipeline,
         an_input_pipeline_of_python,
+        an_input_pipeline_of_a_generator,
         an_input_pipeline_of_two_slow_stages,
         an_op_that_calls_python,
         an_op_that_calls_python_unseen,
@@ -612,6 +700,9 @@ def judged() -> Iterator[tuple[str, Tables]]:
         busy_machine,
         one_thread_without_a_core,
         launching_beside_computing,
+        an_op_on_the_host,
+        one_launch_in_a_gap,
+        launches_in_a_gap,
         an_iterator_for_each_step,
         *made_laws.JUDGED,
     ):
@@ -647,6 +738,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
     pipelines_of_many_hosts, what_somebody_drew, a_memory_timeline, memory_of_devices, stacks_alone,
+    a_long_start_up,
     *made_laws.WHOLE,
 )  # fmt: skip
 

@@ -16,9 +16,9 @@ PACKAGE = "stepscope"
 KINDS = ("kineto", "xplane", "nsys")
 ABOUT = (
     "`answer` of `stepscope PATH --format json`: one cause, one place and the place where its time is spent, "
-    "one op or stage. The limit of a trace is the largest of compute, communication, copy, and all other "
-    "`causes` together. Busy time: `@busy_of_recording`, the union of all executions. Ops: names of "
-    "`rollup_op` on devices by their sum."
+    "the line that calls it where the sentence names that, one op or stage. The limit of a trace is the "
+    "largest of compute, communication, copy, and all other `causes` together. Busy time: "
+    "`@busy_of_recording`, the union of all executions. Ops: names of `rollup_op` on devices by their sum."
 )
 READS_PROGRAMS = True
 _KERNELS = """
@@ -66,7 +66,11 @@ def _rows(python: Path, path: Path, analysis: str) -> list[dict[str, Any]]:
 def _answer(told: dict[str, Any]) -> Answer:
     said = told["answer"] or {}
     cause = said.get("cause")
+    sentence = " ".join(told["headline"][:1])
     places = [said[key] for key in ("place", "spent_in") if said.get(key)]
+    caller = said.get("called_from")
+    if caller and f"called in {Path(caller['file']).name}:{caller['line']} " in sentence:
+        places.append(caller)
     gain = None
     if said.get("step_ps"):
         told_ps = [said[key] for key in _GAIN]
@@ -79,7 +83,7 @@ def _answer(told: dict[str, Any]) -> Answer:
         gain=gain,
         high=[one["slug"] for one in told["findings"] if one["severity"] == "high"],
         step_ms=gain.step_ms if gain else None,
-        said=" ".join(told["headline"][:1]),
+        said=sentence,
     )
 
 

@@ -165,9 +165,12 @@ def _ticks() -> Optional[List[Tuple[int, int]]]:
 
 
 def _memory() -> Dict[str, int]:
-    words = _read("/proc/self/statm").split()
     threads = _read("/proc/self/stat").rpartition(")")[2].split()[17]
-    return {"rss_bytes": int(words[1]) * os.sysconf("SC_PAGE_SIZE"), "threads": int(threads)}
+    return {"rss_bytes": _resident(), "threads": int(threads)}
+
+
+def _resident() -> int:
+    return int(_read("/proc/self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _io() -> Dict[str, int]:
@@ -201,7 +204,7 @@ def available_bytes() -> Optional[int]:
 def resident_bytes() -> int:
     """Memory of this process; 0 where the system does not tell."""
     try:
-        return _memory()["rss_bytes"]
+        return _resident()
     except (OSError, ValueError, IndexError, AttributeError):
         return 0
 

@@ -21,6 +21,9 @@ from .patches import Patches
 MOST_GROWN_BYTES = 256 << 20
 """Events are kept in memory until the end, when they take more than three times as much for a moment: a
 recording during which the process grew so much ends with the step."""
+_EACH_NS = 100_000_000
+"""The memory is looked at no more often: to read how much there is hands over the interpreter's lock, and
+looks at stacks would show that instead of the program."""
 _MOST_EACH_S = {True: 700 << 20, False: 250 << 20}
 """What the profiler takes of a second of nothing but tiny ops, at its end; with shapes, and without. A step
 that might take more than half of the memory that is free is not traced."""
@@ -52,6 +55,7 @@ class TorchProfiler:
         self._marked = ""
         """What the mark of the step that runs is called."""
         self._bytes = 0
+        self._looked_ns = 0
 
     def watch(self, patches: Patches) -> None:
         """Notes when the program starts a profiler. ImportError or AttributeError where this PyTorch has none
@@ -154,6 +158,10 @@ class TorchProfiler:
 
     def is_full(self) -> bool:
         """Whether the recording has grown so large that it should end."""
+        now = clocks.monotonic_ns()
+        if now - self._looked_ns < _EACH_NS:
+            return False
+        self._looked_ns = now
         return resident_bytes() - self._bytes > MOST_GROWN_BYTES
 
 

@@ -32,6 +32,9 @@ _RUNS = "runs of a session in a step"
 _SHARES = "threads during recording"
 """The counter that says how many threads ran, and how many waited for a core, on average over a recording:
 at its begin, and again at its end. `program` are those that were there before the first iterator."""
+_PROGRAM = "program"
+"""The counter of when the program started, began the first step that the recorder saw, and ended: nanoseconds
+from the start of the capture, whose time they lie outside of."""
 _SERIES = (
     ("process memory", "rss_bytes"),
     ("process threads", "threads"),
@@ -69,6 +72,19 @@ def threads(sessions: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
         for ts_ps in (time(begin), time(end)):
             for series, value in shares if ts_ps is not None else ():
                 yield from _row(_SHARES, series, ts_ps, value)
+
+
+def program(record: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """When the program started, began its first step, and ended, of capture.json and the lines of
+    steps.ndjson."""
+    ran, origin = record.get("program"), whole(record, "started_unix_ns")
+    first = next((whole(line, "begin_unix_ns") for line in lines if whole(line, "step") == 0), None)
+    if not isinstance(ran, dict) or origin is None:
+        return
+    moments = (whole(ran, "started_unix_ns"), first, whole(ran, "ended_unix_ns"))
+    for series, moment in zip(("start_ns", "first_step_ns", "end_ns"), moments, strict=True):
+        if moment is not None:
+            yield from _row(_PROGRAM, series, 0, moment - origin)
 
 
 def durations(steps: Iterable[Step], time: Time) -> Iterator[Row]:

@@ -126,6 +126,7 @@ def _read_machine(files: CaptureFiles) -> None:
         *_machine.threads(files.listed("sessions"), files.time),
         *_machine.durations(_capture_steps.timed(steps), files.time),
         *_machine.calls(json_lines(steps), files.time),
+        *_machine.program(files.record, json_lines(steps)),
     ]
     files.add("counter", rows)
     if rows or _held_arrays.NAME in files.data:

@@ -71,6 +71,10 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
     ),
     "dispatch": (
         Beginning(
+            lambda judgement: judgement.host_op is not None,
+            "ops on the host, and launching others, take {part}",
+        ),
+        Beginning(
             lambda judgement: judgement.queues, "launching ops and waiting for a core to do so take {part}"
         ),
         # Few runs of a session cannot launch for so long.
@@ -124,7 +128,7 @@ def _rival(judgement: Judgement) -> str:
     """What takes about as much as the cause, and where: who mends one of both gains half of what it seems.
     Empty where nothing does."""
     found = judgement.rival
-    if found is None:
+    if found is None or (judgement.small_ops is not None and found.label == "compute"):
         return ""
     share = units.show(found.share, "ratio")
     much = "nearly as much" if found.share <= judgement.share else "slightly more"
@@ -195,11 +199,11 @@ def _ops(judgement: Judgement) -> str:
     """In which function most ops run, how many and small they are, and which type or layer takes most."""
     text = "" if judgement.spent_in is None else f", most of it in {place_of(judgement.spent_in)}"
     if judgement.small_ops is not None:
-        number, each_ps = judgement.small_ops
-        text += f": {units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
+        text += f": {_small_ops(judgement, *judgement.small_ops)}"
     if judgement.op_type is None or judgement.op_share is None or judgement.op_share < _LITTLE:
         return text
     name, share = shortened(judgement.written_op or judgement.op_type), judgement.op_share
+    name += "" if judgement.launched_by is None else f" of {judgement.launched_by}"
     if _layer_alone(judgement) and judgement.layer is not None:
         name, share = judgement.layer.rpartition("/")[2], judgement.layer_share or share
     text += f", {name} for {units.show(share, 'ratio')} of that time"
@@ -245,7 +249,9 @@ def _stage(judgement: Judgement) -> str:
 
 
 def _launches(judgement: Judgement) -> str:
-    """How many calls launch, or which loop in the graph does."""
+    """Which op runs on the host, how many calls launch, or which loop in the graph does."""
+    if judgement.host_op is not None:
+        return f", most of it {judgement.host_op}{_in_line(judgement)}"
     if judgement.loop_runs is not None:
         if judgement.loop_unseen:
             nodes = f"{units.count(judgement.loop_runs, 'node')} of the graph a {unit_of(judgement)}"
@@ -253,7 +259,28 @@ def _launches(judgement: Judgement) -> str:
             return f": {nodes}, each too short to be recorded, of the loop{made}"
         runs = f"{judgement.loop_runs:,} times a {unit_of(judgement)}"
         return f": ops of a loop in the graph run {runs}{_made(judgement)}"
-    return (f": {calls(judgement)}" if _many_calls(judgement) else "") + _in_line(judgement)
+    text = f": {calls(judgement)}" if _many_calls(judgement) else ""
+    if judgement.small_ops is not None:
+        share = units.show(judgement.share_of("compute"), "ratio")
+        text = f", and running them {share}: {_small_ops(judgement, *judgement.small_ops)}"
+    call = judgement.called_from if text else None
+    called = "" if call is None else f", called in {place_of(call)}"
+    return f"{text}{_in_line(judgement)}{called}"
+
+
+def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
+    return f"{units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
+
+
+def _idle(judgement: Judgement) -> str:
+    """What is launched meanwhile."""
+    launches = judgement.gap_launches
+    if launches is None:
+        return _line(judgement)
+    took = units.show(launches.took_ps, "ps")
+    if launches.op is None:
+        return f"; meanwhile the host launches ops for {took}"
+    return f"; meanwhile the launch of {shortened(launches.op)} takes {took}"
 
 
 def _many_calls(judgement: Judgement) -> bool:
@@ -311,6 +338,7 @@ _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {
     "compile": compiled,
     "copy": _copies,
     "dispatch": _launches,
+    "idle": _idle,
     "setup": _setup,
     "python": _python,
     "unknown": _unknown,

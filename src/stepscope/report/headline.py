@@ -4,7 +4,7 @@ busy the devices are, and which types of op have most of the work."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stepscope import units
@@ -46,11 +46,13 @@ def headline(
     mean: tuple[int, int] | None = None,
     of_libraries: Mapping[str, str] | None = None,
     of_ops: bool = True,
+    launched: Sequence[tuple[str, int]] = (),
 ) -> Iterable[str]:
     """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
     several runs nothing more is said: what holds for one of them holds for no other. mean: how many steps
     those sentences speak of, and their mean, of which these have to speak as well. of_libraries: ops of the
-    program by the types of what libraries run for it. of_ops: a recorder knows ops."""
+    program by the types of what libraries run for it. of_ops: a recorder knows ops. launched: what devices
+    computed for each op that launched kernels, in picoseconds."""
     if judged > 1:
         return
     steps = [row for row in rows_of["step_times"] if row["averaged"]]
@@ -65,7 +67,7 @@ def headline(
     if main is not None:
         yield _mean_step(rows_of, main, several_hosts)
     yield from _least_busy(rows_of, main, several_hosts)
-    yield from _most_work(rows_of["op_types"], of_libraries or {}, of_ops)
+    yield from _most_work(_named_by_ops(rows_of["op_types"], launched), of_libraries or {}, of_ops)
 
 
 def sampled(lines: Rows) -> Iterable[str]:
@@ -168,6 +170,17 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
         parts[0] += " of it"
         most = f"Most work {_PLACES[place]}" if of_ops else "Most of what ran"
         yield f"{most}: {', '.join(f'{part})' for part in parts)}."
+
+
+def _named_by_ops(op_types: Rows, launched: Sequence[tuple[str, int]]) -> Rows:
+    """The types of op, with the ops that launched them in place of the kernels that compute. launched: as for
+    headline; where it does not tell of all kernels, they stay."""
+    kernels = [row for row in op_types if row["place"] == "device" and row["class"] == "compute"]
+    all_ps = sum(row["self_ps"] for row in kernels)
+    if not kernels or abs(sum(ps for _, ps in launched) - all_ps) > _TELLING * all_ps:
+        return op_types
+    others = [row for row in op_types if row not in kernels]
+    return [*({**kernels[0], "op_type": op, "self_ps": ps} for op, ps in launched), *others]
 
 
 def _work(op_types: Rows) -> tuple[str, Rows]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.stages import FROM_GENERATOR, PROGRAM, PipelineStage, words
+from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, as_called
 
 Written = Mapping[PipelineStage, Sequence[UserStage]]
 _LIMITS = {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}
@@ -28,10 +28,9 @@ def named(stage: PipelineStage, written: Written, *, brief: bool = False) -> str
         return name + branch
     for other in others:
         at = f"line {other.line}" if other.file == first.file else f"{other.file}:{other.line}"
-        name += f" with .{other.transformation} in {at}"
-    made = " with ".join(words(stage.user_stage)) or stage.short
-    if stage.nested_in is not None and made != FROM_GENERATOR:
-        name = f"{made} inside {name}"
+        name += f" with {as_called(other.transformation)} in {at}"
+    if stage.nested_in is not None and not stage.is_whole:
+        name = f"{' with '.join(stage.written) or stage.short} inside {name}"
     return name + branch
 
 
@@ -44,11 +43,11 @@ def as_subject(name: str) -> str:
 def _first(place: UserStage, *, brief: bool) -> str:
     function = place.function
     if function is None:
-        return f".{place.transformation} in {place.file}:{place.line}"
+        return f"{as_called(place.transformation)} in {place.file}:{place.line}"
     name = "the lambda" if function.function == "<lambda>" else f"`{function.function}`"
     at = f"line {place.line}" if function.file == place.file else f"{place.file}:{place.line}"
     name_and_line = f"{name} in {function.file}:{function.line}"
-    return name_and_line if brief else f"{name_and_line}, called by .{place.transformation} in {at}"
+    return name_and_line if brief else f"{name_and_line}, called by {as_called(place.transformation)} in {at}"
 
 
 def _branch(stage: PipelineStage) -> str:
@@ -60,7 +59,7 @@ def _branch(stage: PipelineStage) -> str:
 def label(stage: PipelineStage) -> str:
     """A stage in the tree: map (2), or TensorFlow's name where the user wrote none."""
     if stage.nested_in is not None:
-        return " with ".join(words(stage.user_stage)) or stage.short
+        return " with ".join(stage.written) or stage.short
     return stage.named("{} ({})") if stage.position is not None else stage.short
 
 

@@ -19,6 +19,7 @@ from stepscope.report import (
     run_table,
     runs,
     section_text,
+    start_up,
     summary_sections,
 )
 from stepscope.report.advice import findings_of, framework_of, next_commands, notes_of
@@ -58,13 +59,15 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     of_libraries = ops_of_libraries(trace.query) if rows_of["hlo_modules"] else {}
     found = findings_of(answers, problems, notes, several, framework, of_libraries)
     findings = weighed(found, judged)
+    launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else ()
     unrelated = runs.are_unrelated(rows_of)
     profiles = _only_profiles(rows_of)
     of_memory = memory.headline(allocators.by_peak(trace.query, named=False)) if profiles else []
     first = (
         *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
         *of_memory,
-        *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops),
+        *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops, launched),
+        *start_up.sentences(trace.query, much=True),
     )
     seen = () if first or several else tuple(sampled(_lines(trace)))
     first = first or seen
@@ -73,7 +76,11 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
         name: [sentence for sentence in section_text.answer(name, rows_of) if sentence not in first]
         for name in summary_sections.telling(names, has_types, profiles)
     }
-    text_of["runs_and_hosts"] = [*provenance.sentences(trace.query), *text_of["runs_and_hosts"]]
+    text_of["runs_and_hosts"] = [
+        *provenance.sentences(trace.query),
+        *start_up.sentences(trace.query, much=False),
+        *text_of["runs_and_hosts"],
+    ]
     return Report(
         title=title(rows_of),
         headline=first,

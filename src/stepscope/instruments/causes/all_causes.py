@@ -18,7 +18,7 @@ from stepscope.instruments.causes.setup import SetupCause
 from stepscope.instruments.causes.unknown import UnknownCause
 from stepscope.instruments.causes.wait import WaitCause
 
-COMPUTE, UNKNOWN = ComputeCause(), UnknownCause()
+COMPUTE, DISPATCH, UNKNOWN = ComputeCause(), DispatchCause(), UnknownCause()
 CAUSES: Mapping[CauseName, Cause] = {
     cause.name: cause
     for cause in (
@@ -28,7 +28,7 @@ CAUSES: Mapping[CauseName, Cause] = {
         BalancedCause(),
         CommunicationCause(),
         CopyCause(),
-        DispatchCause(),
+        DISPATCH,
         SetupCause(),
         PythonCause(),
         WaitCause(),

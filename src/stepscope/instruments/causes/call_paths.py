@@ -72,12 +72,14 @@ def innermost_call(
     least = whole * (most_of or (THRESHOLDS.of_function if by_function else THRESHOLDS.of_line))
     path: list[CodeLine] = []
     while whole:
-        called, alike, has = _next_call(weights, path, by_function)
+        called, alike, has, stays = _next_call(weights, path, by_function)
         if called is None:
             break
-        # The line of a module that calls the function with the loop of steps tells nothing.
-        follows = path[-1].function != "<module>" if path else first_too
-        one_line = not follows or has >= least
+        if path and path[-1].function == "<module>":
+            # A module that calls the function with the loop of steps tells nothing; one with the loop does.
+            one_line = has > stays
+        else:
+            one_line = has >= least or not (path or first_too)
         if not one_line and not (functions_too and alike >= least):
             break
         path.append(called)
@@ -88,28 +90,34 @@ def innermost_call(
 
 def _next_call(
     weights: Counter[CallPath], path: Sequence[CodeLine], by_function: bool
-) -> tuple[CodeLine | None, int, int]:
-    """The call within a path that has most of its time; what all lines of its function have, and what it
-    has itself."""
+) -> tuple[CodeLine | None, int, int, int]:
+    """The call within a path that has most of its time; what all lines of its function have, what it has
+    itself, and what the path has without any call within."""
     depth = len(path)
     same: Callable[[CodeLine, CodeLine], bool] = (
         (lambda a, b: function_of(a) == function_of(b)) if by_function else (lambda a, b: a == b)
     )
     lines: Counter[CodeLine] = Counter()
     functions: Counter[FunctionKey] = Counter()
+    stays = 0
     for calls, weight in weights.items():
-        if len(calls) > depth and all(map(same, calls, path)):
-            lines[calls[depth]] += weight
-            functions[function_of(calls[depth])] += weight
+        if len(calls) < depth or not all(map(same, calls, path)):
+            continue
+        if len(calls) == depth:
+            stays += weight
+            continue
+        lines[calls[depth]] += weight
+        functions[function_of(calls[depth])] += weight
     if not lines:
-        return None, 0, 0
+        return None, 0, 0, stays
     if not by_function:
         called = max(lines, key=lambda call: (lines[call], call.file, call.function or "", call.line or 0))
-        return called, functions[function_of(called)], lines[called]
+        return called, functions[function_of(called)], lines[called], stays
     file, function = max(functions, key=lambda key: (functions[key], key[0], key[1] or ""))
     weight_of_line = {call.line: lines[call] for call in lines if function_of(call) == (file, function)}
     line = max(weight_of_line, key=lambda number: (weight_of_line[number], number or 0))
-    return CodeLine(file, line, function), functions[file, function], functions[file, function]
+    alike = functions[file, function]
+    return CodeLine(file, line, function), alike, alike, stays
 
 
 def innermost_function(line: CodeLine, weights: Counter[CallPath]) -> CodeLine | None:

@@ -65,7 +65,7 @@ class ComputeCause(Cause):
             place=place, spent_in=ran_in, small_ops=small_ops(host), op=top.op, op_type=top.op_type,
             op_share=top.share, layer_share=layer.share if stands_out else None,
             layer=layer.layer if stands_out else None,
-            written_op=None if written == top.op_type else written,
+            written_op=None if written == top.op_type else written, launched_by=launcher_of(host),
         )  # fmt: skip
 
     def traced_line(self, host: HostSteps) -> CodeLine | None:
@@ -97,6 +97,16 @@ class BalancedCause(ComputeCause):
         return Removal()
 
 
+def launcher_of(host: HostSteps) -> str | None:
+    """The op that launches the kernel which computes longest; None where several do, or none is known."""
+    top = host.top_op
+    if not top.on_device or top.op is None or top.op != top.op_type:
+        return None
+    asked = statement("ops_of_kernel", run_id=host.run_id, host_id=host.host_id, kernel=top.op)
+    rows = host.query(asked).rows()
+    return rows[0][0] if rows and rows[0][1] >= _NEARLY_ALL * sum(ps for _, ps in rows) else None
+
+
 def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
     """The line in which most of the ops run, where they do so within the calls of the thread that runs the
     steps, and samples see it; None where no function has most of them."""
@@ -106,6 +116,7 @@ def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
     return traced_calls.line_of_calls(host.stacks.times("compute")[0])
 
 
+_NEARLY_ALL = 0.95
 _INLINE = 9
 """Column of the statement evidence_kinds."""
 _MANY, _SMALL_PS = 1000, 50_000_000

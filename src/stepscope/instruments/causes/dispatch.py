@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 
+from stepscope.code_lines import CodeLine
+from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
-from stepscope.instruments.causes.compute import line_of_op
+from stepscope.instruments.causes.compute import line_of_op, small_ops
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -14,7 +16,7 @@ from stepscope.instruments.causes.judgement import Explanation, LabelShare
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import CauseThresholds
-from stepscope.instruments.thresholds import DRAWN, tuned
+from stepscope.instruments.thresholds import DRAWN, MEASURED, tuned
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,11 +33,22 @@ class DispatchThresholds(CauseThresholds):
     of_function: float = tuned(
         0.5, "what is to be compiled is the function that has this part of the launching", slack=(0.0, inf)
     )
+    on_host: float = tuned(
+        0.5,
+        "an op that runs on the host is the cause when it has this part of the launching",
+        slack=(0.0, inf),
+    )
     compiled_runs: int = tuned(
         3,
         "an op of a compiled function has a name of its own, which runs no more often than this in a step",
         fitted_on=DRAWN,
         slack=(0.0, inf),
+    )
+    op_ps: int = tuned(
+        3 * 10**6,
+        "ops of a framework that records no launches are launching themselves where a mean one is so short: "
+        "an op of PyTorch takes 1 to 5 us on a processor, however little it computes",
+        fitted_on=MEASURED,
     )
 
 
@@ -72,9 +85,29 @@ class DispatchCause(LineCause):
             ((shown, counted),) = host.ask("session_calls")
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
         calls = launches if sessions is None else sessions
+        if (op := self.op_on_host(host, ps_per_step)) is not None:
+            return replace(found, host_op=op)
         of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
-        found = replace(found, calls=calls, of_session=of_session)
+        found = replace(
+            found,
+            calls=calls,
+            of_session=of_session,
+            called_from=caller(host, found),
+            small_ops=self.are_ops(host),
+        )
         return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
+
+    def op_on_host(self, host: HostSteps, ps_per_step: int) -> str | None:
+        """The op that runs on the host for most of it, beside an accelerator."""
+        rows = host.ask("ops_on_host") if host.top_op.on_device else ()
+        least = self.thresholds.on_host * ps_per_step * len(host.steps)
+        return rows[0][0] if rows and rows[0][1] >= least else None
+
+    def are_ops(self, host: HostSteps) -> tuple[int, int] | None:
+        """The ops of a mean step and their mean time, as in `small_ops`, where to run one costs as much as to
+        launch it."""
+        found = small_ops(host) if launches_of(host) is None else None
+        return found if found is not None and found[1] * host.had_cores < self.thresholds.op_ps else None
 
     def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
         """The loop in the graph that launches, where there is one: who calls the function calls it once."""
@@ -107,6 +140,14 @@ class DispatchCause(LineCause):
             whole += self_ps or 0
             again += (self_ps or 0) if runs > self.thresholds.compiled_runs * steps else 0
         return again / whole if whole else 1.0
+
+
+def caller(host: HostSteps, found: Explanation) -> CodeLine | None:
+    """The line that calls the function which launches: that may do so once for each example, and then is
+    what to change. None where it is that of the loop of the steps, which calls once a step."""
+    call = found.called_from
+    loops = {key for stacks in host.stacks.stacks.values() for key in stacks.loops}
+    return None if call is None or call.function == "<module>" or function_of(call) in loops else call
 
 
 def launches_of(host: HostSteps) -> int | None:

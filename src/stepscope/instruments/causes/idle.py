@@ -1,11 +1,39 @@
-"""The accelerator has nothing to do."""
+"""The accelerator has nothing to do: and what is launched meanwhile, where launches are recorded."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import inf
+
 from stepscope.instruments.causes.cause import Cause
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation, GapLaunches
+from stepscope.instruments.causes.thresholds import CauseThresholds
+from stepscope.instruments.thresholds import tuned
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IdleThresholds(CauseThresholds):
+    """When launching is told beside."""
+
+    launching: float = tuned(
+        0.5, "launching is told where it takes this part of the idle time", slack=(0.0, inf)
+    )
 
 
 class IdleCause(Cause):
     """An idle accelerator."""
 
     name = "idle"
+    thresholds: IdleThresholds = IdleThresholds()
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """The launch that takes most of that time, or how long launches take of it together."""
+        steps = len(host.steps)
+        least = self.thresholds.launching * ps_per_step * steps
+        for op, op_ps, all_ps in host.ask("launches_in_gaps"):
+            if op_ps >= least:
+                return Explanation(gap_launches=GapLaunches(op, min(op_ps // steps, ps_per_step)))
+            if all_ps >= least:
+                return Explanation(gap_launches=GapLaunches(None, min(all_ps // steps, ps_per_step)))
+        return Explanation()

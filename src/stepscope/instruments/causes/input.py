@@ -17,8 +17,15 @@ from stepscope.instruments.causes.judgement import Explanation
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
-from stepscope.instruments.pipeline.places import function_in
-from stepscope.instruments.pipeline.stages import branch, made_in_steps, words, written_as
+from stepscope.instruments.pipeline.places import function_in, is_iterator
+from stepscope.instruments.pipeline.stages import (
+    FROM_GENERATOR,
+    as_called,
+    branch,
+    made_in_steps,
+    words,
+    written_as,
+)
 from stepscope.instruments.thresholds import tuned
 from stepscope.library.statements import statement
 
@@ -77,7 +84,10 @@ class InputCause(LineCause):
         if stage.name is None and (queue := awaited_queue(host)) is not None:
             # Between the ops that fill it, and that Python is one of, its runner waits for cores.
             stage, least = queue, self.thresholds.loader * share * host.had_cores
-        python = (stage.name or "").partition(" ")[0].endswith("Generator") or self.calls_python(host)
+        if stage.name is None:
+            stage = only_function(host.ask)
+        kind = (stage.name or "").partition(" ")[0]
+        python = kind.endswith("Generator") or kind == FROM_GENERATOR or self.calls_python(host)
         found = line_of_loader(host.stacks, None if python else least)
         if found.place is not None:
             found = replace(found, called_from=stage.place, in_python=True)
@@ -126,6 +136,35 @@ def awaited_queue(host: HostSteps) -> LimitingStage | None:
     return LimitingStage(name, line_of_op(host.query, host.run_id, op), spoken=f"what fills the queue `{op}`")
 
 
+def only_function(ask: AskHost) -> LimitingStage:
+    """The transformation of a host's pipelines that calls a function of the program, where all others only
+    hand on what it makes. Where no stage is known to limit, the wait is for that function."""
+    works = [row for row in ask("written_stages") if row[0] not in _HAND_ON and not is_iterator(row[0])]
+    if len(works) != 1:
+        return LimitingStage()
+    transformation, file, line, inside, arguments = works[0]
+    function = function_in(arguments or "")
+    if function is None or file is None:
+        return LimitingStage()
+    place = CodeLine(file, line, inside)
+    return LimitingStage(transformation, place, None, as_called(transformation), function)
+
+
+_HAND_ON = frozenset(
+    {
+        "from_tensors",
+        "from_tensor_slices",
+        "range",
+        "batch",
+        "repeat",
+        "take",
+        "skip",
+        "prefetch",
+        "with_options",
+    }
+)
+
+
 def limiting_stage(ask: AskHost) -> LimitingStage:
     """The stage of a host's pipelines that holds its program up most."""
     rows = ask("limiting_stage")
@@ -141,6 +180,6 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
         f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
         None if file is None else CodeLine(file, line, inside),
         None if left is None else Left(left, low, high),
-        spoken if file is None or nested else " with ".join(f".{word}" for word in written) or spoken,
+        spoken if file is None or nested else " with ".join(map(as_called, written)) or spoken,
         function_in(arguments or "") if transformation and not nested else None,
     )

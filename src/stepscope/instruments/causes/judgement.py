@@ -55,6 +55,16 @@ class Allocating:
 
 
 @dataclass(frozen=True)
+class GapLaunches:
+    """Launching while an accelerator has nothing to do."""
+
+    op: str | None
+    """The op whose launch takes most of that time; None where many do together."""
+    took_ps: int
+    """In a mean step."""
+
+
+@dataclass(frozen=True)
 class LabelShare:
     """What one label takes of a mean step."""
 
@@ -124,6 +134,8 @@ class Explanation:
     op_type: str | None = None
     written_op: str | None = None
     """The type as the program wrote it, where `op_type` names the library that runs it."""
+    launched_by: str | None = None
+    """The op that launches the type, where that is a kernel."""
     op_share: float | None = None
     """What that type takes of the time of all ops."""
     layer_share: float | None = None
@@ -139,6 +151,10 @@ class Explanation:
     """The function of the program's that the stage was given."""
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""
+    gap_launches: GapLaunches | None = None
+    """What is launched while an accelerator is idle, where that takes most of the time."""
+    host_op: str | None = None
+    """The op that runs on the host meanwhile, where most of what seems to be launching is its time."""
     small_ops: tuple[int, int] | None = None
     """Ops in a mean step and their mean time, in picoseconds, where these are many and small."""
     allocating: Allocating | None = None

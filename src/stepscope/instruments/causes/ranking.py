@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from stepscope.instruments import laws
-from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, UNKNOWN
+from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, DISPATCH, UNKNOWN
 from stepscope.instruments.causes.confidence import confidence_of, weaknesses
 from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -50,7 +50,11 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         # Where labels tell, ops do not matter: to look at their names takes longer than all else.
         layer_share = host.top_layer.share if weighed.cause == "none" else None
         name, share, ps_per_step = cause_of(weighed.parts, top.share, layer_share, host.contention)
-        mixed = mixed_line(host) if name in ("compute", "none") else None
+        of_ops = name in ("compute", "none")
+        mixed = mixed_line(host) if of_ops else None
+        if of_ops and weighed.share_of("dispatch") >= _MENTIONED and DISPATCH.are_ops(host) is not None:
+            mixed, name = None, "dispatch"
+            share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)
         if mixed is not None:
             name = mixed.parts[0].label
             share, ps_per_step = weighed.share_of(name), weighed.ps_per_step_of(name)

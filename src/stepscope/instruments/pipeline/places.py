@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stepscope import strict_json
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.pipeline.stages import PipelineStage, placed, words
+from stepscope.instruments.pipeline.stages import PipelineStage, placed
 from stepscope.instruments.step_breakdown.labels import of_framework
 
 AUTOTUNE = "tf.data.AUTOTUNE"
@@ -38,6 +38,11 @@ def function_in(arguments: str) -> CodeLine | None:
         if found is not None and not of_framework(found[2]):
             return CodeLine(found[2], int(found[3]), found[1].rpartition(".")[2])
     return None
+
+
+def is_iterator(transformation: str) -> bool:
+    """Whether it takes batches of a dataset, and makes none."""
+    return _ITERATES.fullmatch(transformation) is not None
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ def locate(
     kind, or of its kind at that position; where several could be meant, none is. What a function made has the
     place of the transformation whose function it is."""
     found: dict[PipelineStage, list[UserStage]] = {}
-    places = [place for place in places if not _ITERATES.fullmatch(place.transformation)]
+    places = [place for place in places if not is_iterator(place.transformation)]
     for stage in stages:
         if stage.nested_in is not None:
             continue
@@ -91,7 +96,7 @@ def locate(
 
 def _known_places(stage: PipelineStage, places: Sequence[UserStage]) -> Iterator[UserStage]:
     """The transformations of a stage of which only one can be meant."""
-    for word, (kind, number) in zip(words(stage.user_stage), placed(stage.user_stage), strict=True):
+    for word, (kind, number) in zip(stage.written, placed(stage.user_stage), strict=True):
         alike = [place for place in places if _same(place, word, kind)]
         exact = [place for place in alike if place.position == number]
         chosen = exact if exact else alike
@@ -126,7 +131,7 @@ def code(
 def _last_made(iterator: int, places: Sequence[UserStage]) -> UserStage | None:
     """The last transformation of a pipeline that the program wrote."""
     same = [stage for stage in places if stage.iterator == iterator]
-    made = [stage for stage in same if not _ITERATES.fullmatch(stage.transformation)]
+    made = [stage for stage in same if not is_iterator(stage.transformation)]
     return max(made, key=lambda stage: stage.position, default=None)
 
 

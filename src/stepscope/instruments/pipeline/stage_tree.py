@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 
 from stepscope.instruments.pipeline import tf1_calls
 from stepscope.instruments.pipeline.calls import StageCall
-from stepscope.instruments.pipeline.stages import PipelineStage, placed, written
+from stepscope.instruments.pipeline.stages import PipelineStage, placed, reader_of, written
 
 _RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")
 """The index of an iterator, and not that of a branch."""
@@ -52,6 +52,9 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
     _count_from_source(ordered)
     for stage in ordered:
         _place(stage)
+        if stage.above is not None and stage.above is stage.nested_in:
+            # A flat_map that the user wrote has another one in its function, which is the reader's.
+            stage.reader = stage.above.reader = reader_of(stage.user_stage) or stage.above.reader
         stage.lane = f"function:{stage.number}" if stage.ahead else stage.consumer_lane
     return ordered, of
 

@@ -28,6 +28,9 @@ _WORDS = {
     "Generator": FROM_GENERATOR,
 }
 """Kinds of datasets that are written otherwise than they are called."""
+_READERS = frozenset({"TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset"})
+"""Classes of TensorFlow that are a flat_map, or an interleave, over the names of files: for their user, one
+transformation."""
 _DIGITS = 18
 """Longer numbers are no numbers of threads or elements."""
 PROGRAM = "program"
@@ -61,6 +64,8 @@ class PipelineStage:
     transformation it is inside of, for a stage inside of a function. None when TensorFlow put it in."""
     lists_files: bool = False
     """It is a part of what list_files wrote; see chain."""
+    reader: str | None = None
+    """The class of datasets that it is a part of, where that reads files."""
     lane: str = ""
     """What it runs on: program, function:N (of stage N), thread:N (in which stage N works ahead)."""
     args: dict[str, object] = field(default_factory=dict)
@@ -82,6 +87,17 @@ class PipelineStage:
         return branch(self.branch_name)
 
     @property
+    def written(self) -> list[str]:
+        """The user's transformations as one writes them; none where TensorFlow put it in."""
+        return [self.reader] if self.reader is not None else words(self.user_stage)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the function that made it is not the user's: both are one transformation."""
+        outer = self.nested_in
+        return outer is not None and (self.reader is not None or self.written == [FROM_GENERATOR])
+
+    @property
     def spoken(self) -> str:
         """The user's transformation as a person says it: map (transformation 2)."""
         return self.named("{} (transformation {})")
@@ -89,9 +105,9 @@ class PipelineStage:
     def named(self, form: str) -> str:
         """The same in another form, for a word and a number."""
         outer = self.nested_in
-        written = ["list_files"] if self.lists_files else words(self.user_stage)
-        if outer is not None and written == [FROM_GENERATOR] and outer.position is not None:
-            return form.format(FROM_GENERATOR, outer.position)
+        written = ["list_files"] if self.lists_files else self.written
+        if outer is not None and self.is_whole and outer.position is not None:
+            return form.format(written[0], outer.position)
         if outer is not None:
             return f"{' with '.join(written)} inside {outer.named(form)}"
         if self.position is None:
@@ -157,6 +173,17 @@ def written_as(user_stage: str, position: int | None) -> str:
         return user_stage
     written = " with ".join(words(user_stage))
     return f"{written}{', ' if written == FROM_GENERATOR else ' inside '}transformation {position}"
+
+
+def as_called(word: str) -> str:
+    """A transformation as a method, or as the class that it is: .map, TFRecordDataset."""
+    return word if word[:1].isupper() else f".{word}"
+
+
+def reader_of(user_stage: str | None) -> str | None:
+    """The class of datasets that a stage is written as, if that reads files."""
+    written = words(user_stage)
+    return written[0] if len(written) == 1 and written[0] in _READERS else None
 
 
 def made_in_steps(made: int, steps: int) -> bool:

@@ -1,16 +1,18 @@
 -- Ops run on the processor although there is an accelerator
 --
 -- question: While an accelerator is idle, which ops keep the host busy?
--- reads: op_sum, device_sum, source, flow, slice, track_place, rollup_op
+-- reads: op_sum, device_sum, source, flow, slice, track_place, rollup_op, _host_op
 -- severity: medium
 -- impact: {op_type} ({runs} {runs:run|runs}{with_copies}) takes {impact_ps} while {device} is idle for
 --   {idle_share} of the window.
 -- action: Place the op on the device if it has a kernel there (tf.debugging.set_log_device_placement(True)
 --   shows where ops run), replace it with one that has, or move it into the input pipeline, where it
 --   overlaps with training.
+-- action_pytorch: Make and compute tensors on the device that uses them (device=…), or in the workers of a DataLoader,
+--   where it overlaps with training.
 -- weakened_by: lost, capped, truncated
--- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), and only types that take at
---   least 10 % of the window with their copies. Arrows tie copies to the ops they are for; only StepStats
+-- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), or PyTorch those that launch nothing and
+--   take 200 µs or more, and only types that take at least 10 % of the window with their copies. Arrows tie copies to the ops they are for; only StepStats
 --   has them, so other recordings count no copies and the sentence does not speak of any.
 -- reasoning: An op without a kernel for the accelerator runs on the processor, and its inputs and outputs
 --   are copied there and back. In a timeline this looks like work on the host while the device has nothing
@@ -54,6 +56,9 @@ host_types AS (
     AND o.class IN ('compute', 'python')
     AND s.framework = 'tensorflow'
   GROUP BY columns!(o, run_id, host_id, source_id, op_type)
+  UNION ALL
+  SELECT columns!(t, run_id, host_id, source_id, op, own_ps, runs)
+  FROM _host_op AS t
 ),
 
 copied AS (

@@ -15,7 +15,8 @@
 --   slower, if at all.
 -- formula: share = self times of ops whose instructions make f64 or c128 / those of all ops that compute, at the same
 --   place. An instruction that programs give several types is left out. Of PyTorch on processors: self times of ops
---   whose first input has such numbers, where shapes were recorded.
+--   whose first input has such numbers, where shapes were recorded, and is no single number: those of Python are
+--   64-bit floats, and are computed with as what they meet.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Self | self times of these ops, added up
@@ -78,7 +79,8 @@ calls AS (
   SELECT
     columns!(s, run_id, host_id, self_ps),
     s.name AS op_called,
-    CASE WHEN s.args_json LIKE '%"Input type":["double"%' THEN 1 ELSE 0 END AS is_double
+    CASE WHEN s.args_json LIKE '%"Input type":["double"%' AND NOT s.args_json LIKE '%"Input Dims":[[]%' THEN 1
+      ELSE 0 END AS is_double
   FROM slice AS s
   INNER JOIN source AS o ON o.source_id = s.source_id AND o.framework = 'pytorch'
   INNER JOIN of_processors AS p ON p.of_run = s.run_id AND p.of_host = s.host_id

@@ -127,8 +127,8 @@ SELECT
       )
     WHEN p.told_verdict IS NOT NULL
       THEN CONCAT(
-        'No stage of the pipeline limits the steps by itself: `stepscope pipeline` shows what the program waits ',
-        'for instead.'
+        'The recording shows no stage that limits the steps by itself: `stepscope pipeline` shows what it has of ',
+        'each, and what the program waits for.'
       )
     WHEN q.queues > 0
       THEN CONCAT(
