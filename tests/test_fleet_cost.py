@@ -53,7 +53,7 @@ def test_compaction_writes_as_many_files_at_a_time_as_the_page_says(
 ) -> None:
     monkeypatch.setattr(config, "machine_bytes", lambda: 256 << 30)
     monkeypatch.setattr(config, "threads", lambda: costs.CORES)
-    assert compacting._at_once() == costs.AT_ONCE
+    assert compacting._writers() == costs.AT_ONCE
 
 
 def test_bytes_are_counted_as_bigquery_counts_them(costs: ModuleType) -> None:

@@ -121,7 +121,7 @@ def test_of_compute_only_what_stands_out_goes():
     assert COMPUTE.thresholds.standing_out(0.5, 0.75) == 0.75
     assert COMPUTE.thresholds.standing_out(0.3, 0.6) == 0.0
     assert gain.step_without(steps, "compute", None, 0.75)[0] == 40
-    assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100, (), None)
+    assert gain.step_without(steps, "none", None, 0.75) == (100, 100, 100, (), None, 0)
 
 
 def test_what_the_profiler_adds_is_taken_off():
@@ -313,6 +313,30 @@ def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():
     assert said(**little, untraced_ps=90 * MS) == [
         "Without these ops, a step would be up to about 89.5 ms shorter."
     ]
+
+
+def test_what_goes_beside_the_cause_is_said():
+    """Else more would go than the sentence before says that the cause takes."""
+    whole = {"left_ps": 20 * MS, "low_ps": 16 * MS, "high_ps": 24 * MS, "place": MAIN}
+    first = "Without {}, a step would take about 20.0 ms."
+    for besides_ps, words in ((20 * MS, "that and what else is done there"), (2 * MS, "that")):
+        found = one("python", besides_ps=besides_ps, **whole)
+        assert judgement_text.sentences([found], False)[1] == first.format(words)
+
+
+def test_a_bound_below_what_is_left_has_a_reason():
+    """10 of the 100 ms go, and 90 stay."""
+    told = {
+        "ps_per_step": 10 * MS,
+        "share": 0.1,
+        "corrected": ("profiler",),
+        "left_ps": 30 * MS,
+        "low_ps": MS,
+    }
+    first = "Without that{}, a step would take at most {}.0 ms."
+    for high_ps, words in ((60 * MS, ", and without the profiler"), (95 * MS, None)):
+        found = judgement_text.sentences([one("python", high_ps=high_ps, **told)], False)[1:]
+        assert found == ([] if words is None else [first.format(words, high_ps // MS)])
 
 
 def test_many_small_ops_are_counted_with_the_line_in_which_they_run():
@@ -652,7 +676,7 @@ def test_a_mark_of_the_program_tells_where_its_time_goes():
         (90, 99, ("$time sleep", None, False)),
     ]
     weights = Counter()
-    traced_calls.add_marked(weights, "wait", {(0, 100)}, told)
+    traced_calls.add_by_mark(weights, "wait", {(0, 100)}, told)
     assert weights == {"prepare": 78, None: 9}
     assert sum(weights.values()) == 87
     found = one("wait", mark="prepare")

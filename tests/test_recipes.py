@@ -244,7 +244,7 @@ class SQLite:
         except sqlite3.Error as error:
             raise self._doubt(QueryError("SQLite refused.", seen=str(error), todo="mend it")) from error
 
-    def answers(self, asked, keep=(), told=None):
+    def answers(self, asked, keep=(), progress=None):
         return [self.query(one).rows() for one in asked]
 
     def keep(self, views):

@@ -99,8 +99,11 @@ def test_a_number_below_what_the_parts_leave_says_why():
         "Without that, and without the profiler, a step would take about 12.0 ms, by the steps that other "
         "programs disturbed least."
     ]
-    # A bound holds for all steps: nothing has been taken off it.
-    assert sentences(replace(both, low_ps=0), "step") == ["Without that, a step would take at most 16.0 ms."]
+    # A bound above what the parts leave has nothing taken off it.
+    for high_ps, why in ((16 * MS, ", and without the profiler"), (45 * MS, "")):
+        bound = replace(profiled, low_ps=0, high_ps=high_ps)
+        said = f"Without that{why}, a step would take at most {high_ps // MS}.0 ms."
+        assert sentences(bound, "step") == [said]
 
 
 def test_a_range_is_told_whose_ends_are_a_quarter_from_its_middle():
@@ -216,16 +219,16 @@ def test_what_is_launched_stays_and_may_take_all_of_the_step():
 
 
 def test_whatif_says_what_would_tell():
-    quiet = list(whatif._of_judgement(one(60, 5, 99)))
+    quiet = list(whatif._judgement_sentences(one(60, 5, 99)))
     assert quiet == [
         "No prediction: what is left of 100 ms without python is not known well enough.",
         "Record more steps: these differ too much, or too few samples tell them.",
     ]
-    busy = list(whatif._of_judgement(one(60, 5, 99, contention=Contention(0.5, 1.5))))
+    busy = list(whatif._judgement_sentences(one(60, 5, 99, contention=Contention(0.5, 1.5))))
     assert busy[1] == (
         "Record where cores are free: here they were for 25.0 % of the time in which one was wanted."
     )
-    assert list(whatif._of_judgement(one(20, 2, 30))) == [
+    assert list(whatif._judgement_sentences(one(20, 2, 30))) == [
         "Without python, a step would take at most 30.0 ms instead of 100 ms."
     ]
 
@@ -240,12 +243,12 @@ def test_batches_are_made_in_another_way_which_may_take_as_long():
     assert (left.ps, left.untraced_ps) == (20 * MS, 99 * MS)
     found = one(20, 15, 24, cause="input", share=0.8)
     assert remains(found) == Remains()
-    assert list(whatif._of_judgement(found))[1] == INSTEAD
+    assert list(whatif._judgement_sentences(found))[1] == INSTEAD
     # How long the program waits is known all the same, where steps without a profiler were timed.
     waits = replace(found, untraced_ps=99 * MS)
     assert sentences(waits, "step") == ["Without that, a step would be up to about 79.0 ms shorter."]
     assert remains(waits)[:5] == (None, None, None, 79 * MS, 0)
-    assert list(whatif._of_judgement(waits)) == [
+    assert list(whatif._judgement_sentences(waits)) == [
         "Without input, a step would be up to about 79.0 ms shorter.",
         "It takes 99.0 ms now, without the profiler.",
     ]
@@ -299,7 +302,7 @@ def test_a_step_is_timed_without_a_profiler_only_where_it_does_the_same():
 
 
 def test_whatif_says_what_goes_with_its_bounds_and_of_which_step():
-    assert list(whatif._of_judgement(one(2, 0.2, 5, untraced_ps=95 * MS))) == [
+    assert list(whatif._judgement_sentences(one(2, 0.2, 5, untraced_ps=95 * MS))) == [
         "Without python, a step would be about 93.0 ms (83.6 ms to 102 ms) shorter, and take at most "
         "5.00 ms.",
         "It takes 95.0 ms now, without the profiler.",

@@ -17,6 +17,13 @@ import stepscope
 ROOT = Path(stepscope.__file__).parent
 LONGEST = 60
 """Lines of a function."""
+NO_NAMES = frozenset({"one", "own", "said", "there", "told"})
+"""What no variable may be called: a step is a step, and a row a row."""
+PREPOSITIONS = {
+    *("against", "around", "as", "at", "before", "below", "beside", "between", "beyond", "by", "for", "from"),
+    *("in", "inside", "into", "near", "of", "on", "over", "since", "than", "through", "to", "under", "until"),
+    *("with", "within", "without"),
+}
 
 LATE = {
     ("stepscope", "notebook"): "IPython asks for it by a name of the package; importing it takes IPython",
@@ -27,6 +34,42 @@ LATE = {
     ("notebook", "capture"): "it patches nothing before a cell is recorded",
 }
 """Imports of other rooms inside functions, and what was measured. There are no others."""
+LATE_WITHIN = {
+    # A decoder loads what fills its tables when it has a file, and a source what unpacks one.
+    "formats._profile_events": {"formats._chrome_rows"},
+    "formats.checkpoint": {"formats._checkpoint_roles"},
+    "formats.chrome_trace": {"formats._chrome_rows"},
+    "formats.event_file": {"formats._host_trace"},
+    "formats.run_metadata": {"formats._capture_steps", "formats._host_trace"},
+    "formats.xla_dump": {"formats.xla.dump_tables"},
+    "formats.xplane": {"formats._capture_steps", "formats.xla.xplane_tables"},
+    "sources.archive": {"sources.tars", "sources.zips"},
+    "sources.files": {"sources.remote"},
+    "sources.inspection": {"sources.archive"},
+    "sources.spool": {"sources.archive"},
+    # The engine starts while files are looked at, the tables are made while they are decoded, and what makes
+    # them loads all instruments.
+    "engines.duckdb": {"engines.duckdb.statement_threads"},
+    "engines.early_start": {"engines.duckdb"},
+    "lake.cache": {"lake.schema"},
+    "session.tables": {"session.table_makers"},
+    # One opens files or a lake, and few write one.
+    "session.compacting": {"session.lake_tables", "session.open_trace"},
+    "session.ingest": {"session.lake_derivation", "session.lake_tables", "session.open_trace"},
+    "session.lake_derivation": {"session.lake_tables", "session.open_trace"},
+    "session.on_spark": {"session.ingest"},
+    "session.trace": {
+        *("session.compacting", "session.ingest", "session.lake_derivation", "session.lake_tables"),
+        *("session.lakes", "session.tables"),
+    },
+    # One output of several.
+    "exporters.duckdb": {"exporters.events"},
+    "exporters.pprof": {"exporters.stack_tree"},
+    "objects.result": {"objects.arrow"},
+    "objects.trace": {"objects.widget"},
+}
+"""Imports inside functions from the room itself. Verbs and the recorder load what they need when
+they need it, too: the program may not have imported its framework yet."""
 VERBS = {
     *("_core", "attach", "engines", "exporters", "formats", "instruments", "lake", "library", "presenters"),
     *("agents", "profilers", "reference", "report", "server", "session", "sources", "xla_tools"),
@@ -45,9 +88,15 @@ class Module(NamedTuple):
     a room that names another's classes cannot be read without it."""
     late: tuple[tuple[str, int], ...]
     """Rooms that it imports inside functions, and in which line."""
+    late_modules: frozenset[str]
+    """Modules that it imports inside functions."""
     classes: tuple[str, ...]
+    top_functions: tuple[str, ...]
+    """Functions that are in no class and in no other function."""
     functions: tuple[tuple[str, int], ...]
     """Functions with their numbers of lines."""
+    unnamed: tuple[tuple[str, int], ...]
+    """Variables that are called by one of NO_NAMES, and in which line."""
 
 
 @functools.cache
@@ -64,9 +113,14 @@ def parsed(name: str, path: Path, known: Collection[str]) -> Module:
     """What is in a file. known: all modules of stepscope."""
     imported: list[str] = []
     late: list[tuple[str, int]] = []
+    late_modules: set[str] = set()
     classes: list[str] = []
     functions: list[tuple[str, int]] = []
-    todo: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
+    unnamed: list[tuple[str, int]] = []
+    fields: set[ast.expr] = set()  # each is read with its object: `node.own`
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    top = tuple(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    todo: list[tuple[ast.AST, bool]] = [(tree, False)]
     while todo:
         node, within = todo.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -74,14 +128,23 @@ def parsed(name: str, path: Path, known: Collection[str]) -> Module:
             within = True
         elif isinstance(node, ast.ClassDef):
             classes.append(node.name)
+            fields |= {child.target for child in node.body if isinstance(child, ast.AnnAssign)}
         elif isinstance(node, ast.Import):
             imported += (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
             imported += imports(name, path, node, known)
             if within:
                 late += rooms_of(node)
+                late_modules |= set(imports(name, path, node, known))
+        elif isinstance(node, ast.arg) and node.arg in NO_NAMES:
+            unnamed.append((node.arg, node.lineno))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
+            unnamed += [(node.id, node.lineno)] if node.id in NO_NAMES else []
         todo += ((child, within) for child in ast.iter_child_nodes(node))
-    return Module(path, frozenset(imported), tuple(late), tuple(classes), tuple(functions))
+    return Module(
+        path, frozenset(imported), tuple(late), frozenset(late_modules), tuple(classes), top,
+        tuple(functions), tuple(unnamed),
+    )  # fmt: skip
 
 
 def imports(name: str, path: Path, node: ast.ImportFrom, known: Collection[str]) -> Iterator[str]:
@@ -152,12 +215,23 @@ def graph() -> dict[str, set[str]]:
 def test_imports_stand_at_the_top_of_files() -> None:
     found = []
     for name, module in modules().items():
-        own = room(name)
+        importer = room(name)
         for other, line in module.late:
-            verbs = own == "cli" and name.count(".") == 2 and other in VERBS
-            if other != own and not verbs and (own, other) not in LATE:
+            verbs = importer == "cli" and name.count(".") == 2 and other in VERBS
+            if other != importer and not verbs and (importer, other) not in LATE:
                 found.append(f"{module.path.relative_to(ROOT)}:{line}: {other}")
     assert found == []
+
+
+def test_late_imports_within_a_room_are_listed() -> None:
+    found = {
+        name.removeprefix("stepscope."): {
+            other.removeprefix("stepscope.") for other in module.late_modules if room(other) == room(name)
+        }
+        for name, module in modules().items()
+        if room(name) not in ("stepscope", "capture", "cli")
+    }
+    assert {name: others for name, others in found.items() if others} == LATE_WITHIN
 
 
 def test_no_circle_goes_through_files_of_two_rooms() -> None:
@@ -171,18 +245,6 @@ def test_no_circle_of_rooms() -> None:
         rooms[room(module)] |= {room(other) for other in others} - {room(module)}
     assert {"session", "engines", "lake", "formats"} <= rooms.keys()
     assert circles(rooms) == []
-
-
-@pytest.mark.parametrize("folder", ["instruments/causes", "instruments/step_breakdown"])
-def test_the_classes_of_a_folder_have_names_of_their_own(folder: str) -> None:
-    """Add a folder here once its names say what its classes are."""
-    places: dict[str, set[Path]] = defaultdict(set)
-    for module in modules().values():
-        for name in module.classes:
-            places[name].add(module.path)
-    own = {name: paths for name, paths in places.items() if any(ROOT / folder in p.parents for p in paths)}
-    assert len(own) > 10
-    assert [name for name, paths in own.items() if len(paths) > 1] == []
 
 
 @pytest.mark.parametrize(
@@ -215,3 +277,23 @@ def test_functions_fit_on_a_screen() -> None:
         if length > LONGEST
     }
     assert long == {}
+
+
+def test_variables_are_called_by_nouns() -> None:
+    found = [
+        f"{module.path.relative_to(ROOT)}:{line}: {called}"
+        for module in modules().values()
+        for called, line in module.unnamed
+    ]
+    assert found == []
+
+
+def test_functions_are_called_by_what_they_give_or_do() -> None:
+    """A call is read as a noun or a verb: `spans.intersection(a, b)`, not `spans.within(a, b)`."""
+    found = [
+        f"{module.path.relative_to(ROOT)}: {called}"
+        for module in modules().values()
+        for called in module.top_functions
+        if called.strip("_").partition("_")[0] in PREPOSITIONS
+    ]
+    assert found == []

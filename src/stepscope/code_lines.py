@@ -54,7 +54,7 @@ def _folder(file: str) -> int:
     return max(file.rfind("/"), file.rfind("\\")) + 1
 
 
-def of_frame(frames: Sequence[Sequence[Any]], number: int) -> tuple[str | None, int | None]:
+def frame_line(frames: Sequence[Sequence[Any]], number: int) -> tuple[str | None, int | None]:
     """File and line of a frame of a compiled program; frames are counted from 1, and 0 is none."""
     if not 0 < number <= len(frames):
         return None, None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import capture, cli, library
 from stepscope.capture.plan import PIECES
-from stepscope.cli import with_hint
+from stepscope.cli import add_hint
 from stepscope.cli.arguments import need_paths
 from stepscope.cli.record import left_out
 from stepscope.cli.statements import statements
@@ -47,7 +47,7 @@ def load(shell: InteractiveShell) -> None:
             words = shlex.split(line)
             return run(words, cell, shell)
         except StepscopeError as error:
-            raise _brief(with_hint(error, words)) from None
+            raise _brief(add_hint(error, words)) from None
         except ValueError as error:
             odd = UsageError("The line cannot be read", seen=str(error), todo="close the quotes")
             raise _brief(odd) from None

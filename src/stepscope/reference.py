@@ -277,9 +277,9 @@ def _library_entry(entry: library.Entry) -> str:
     rows = ((f"`{f.name}`", f.unit, _cell(f.about)) for f in entry.columns)
     facts = [
         f"- severity: {entry.severity}" if entry.severity else "",
-        f"- impact: {_cell(library.in_plural(entry.impact))}" if entry.impact else "",
-        f"- to do: {_cell(library.in_plural(entry.action))}" if entry.action else "",
-        *(f"- to do, {name}: {_cell(library.in_plural(text))}" for name, text in entry.actions),
+        f"- impact: {_cell(library.open_template(entry.impact))}" if entry.impact else "",
+        f"- to do: {_cell(library.open_template(entry.action))}" if entry.action else "",
+        *(f"- to do, {name}: {_cell(library.open_template(text))}" for name, text in entry.actions),
         f"- reads: {', '.join(f'`{name}`' for name in entry.reads)}",
         f"- weakened by: {', '.join(entry.weakened_by)}" if entry.weakened_by else "",
     ]

@@ -144,12 +144,14 @@ def record(kind: type[T], found: object, parts: Mapping[str, object] = MappingPr
     if not isinstance(found, dict):
         raise OddJson(f"{_shown(found)} instead of an object")
     # typing wraps the texts of annotations.
-    wanted = {name: str(getattr(one, "__forward_arg__", one)) for name, one in kind.__annotations__.items()}
+    wanted = {
+        name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in kind.__annotations__.items()
+    }
     if found.keys() != wanted.keys():
         name = sorted(found.keys() ^ wanted.keys())[0]
         raise OddJson(f"{name!r} is {'missing' if name in wanted else 'not a known field'}")
     for name, types in wanted.items():
-        if name not in parts and not any(_is(found[name], one) for one in types.split(" | ")):
+        if name not in parts and not any(_is(found[name], type_name) for type_name in types.split(" | ")):
             raise OddJson(f"{name!r} is {_shown(found[name])}")
     return kind(**{**found, **parts})
 
@@ -227,7 +229,7 @@ _LENIENT = json.JSONDecoder(
 def _check_depth(found: Any, most: int) -> None:
     level = [found]
     for _ in range(most):
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        inner = [value.values() if isinstance(value, dict) else value for value in level]
         level = [value for values in inner for value in values if isinstance(value, (dict, list))]
         if not level:
             return
@@ -245,11 +247,11 @@ def _whole(value: Any, lenient: bool) -> Any:
             return _replaced(value)
         return value
     if isinstance(value, list):
-        return [_whole(one, lenient) for one in value]
+        return [_whole(item, lenient) for item in value]
     if isinstance(value, dict):
-        return {_whole(key, lenient): _whole(one, lenient) for key, one in value.items()}
+        return {_whole(key, lenient): _whole(item, lenient) for key, item in value.items()}
     return value
 
 
 def _replaced(text: str) -> str:
-    return "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= one <= "\udfff" else one for one in text)
+    return "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= char <= "\udfff" else char for char in text)

@@ -105,8 +105,8 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequenc
         top = max(largest[k] for k in like)
         together = [k for k in like if largest[k] * _FAR >= top]
         shared = kind in _STEPS and i in together
-        one = scale(kind, [v for k in together for v in columns[k]] if shared else columns[i])
-        found.append(replace(one, signed=bool(signed and signed[i])))
+        shared_scale = scale(kind, [v for k in together for v in columns[k]] if shared else columns[i])
+        found.append(replace(shared_scale, signed=bool(signed and signed[i])))
     return found
 
 
@@ -133,9 +133,9 @@ def count(number: int, noun: str, nouns: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
-def agree(number: int, one: str, many: str) -> str:
+def agree(number: int, singular: str, many: str) -> str:
     """The form of a word that goes with a number: "takes" for 1, "take" for all others."""
-    return one if number == 1 else many
+    return singular if number == 1 else many
 
 
 def _is_number(value: Any) -> bool:

@@ -15,7 +15,7 @@ import pytest
 from stepscope.capture.c_functions import AWAITING, BLOCKING, FILE, MOVING
 from stepscope.capture.callee import called_by
 from stepscope.capture.frames import Frames
-from stepscope.instruments.step_breakdown.labels import Meaning, of_frame
+from stepscope.instruments.step_breakdown.labels import Meaning, frame_meaning
 
 DEADLINE_S = 240.0
 """Bounds a hang."""
@@ -160,6 +160,6 @@ def test_every_instruction_of_a_file_can_be_asked() -> None:
 
 
 def test_what_waits_or_moves_data_in_c_does_so_whatever_it_costs() -> None:
-    assert {of_frame(FILE, name, "python") for name in BLOCKING} == {Meaning("wait")}
-    assert {of_frame(FILE, name, "python") for name in MOVING} == {Meaning("copy")}
-    assert {of_frame(FILE, name, "python") for name in AWAITING} == {Meaning("idle", True)}
+    assert {frame_meaning(FILE, name, "python") for name in BLOCKING} == {Meaning("wait")}
+    assert {frame_meaning(FILE, name, "python") for name in MOVING} == {Meaning("copy")}
+    assert {frame_meaning(FILE, name, "python") for name in AWAITING} == {Meaning("idle", True)}

@@ -90,17 +90,18 @@ def test_other_processes_with_steps_are_told(tmp_path: Path) -> None:
     plan = RecordingPlan(out=str(tmp_path / "out"), state=str(tmp_path))
     end = ProgramEnd(0, tmp_path / "out")
     end.read(tmp_path)
-    assert recording_outcome._beside(end) == []
-    notes.beside(plan, "train_step")
+    assert recording_outcome._sibling_lines(end) == []
+    notes.note_sibling(plan, "train_step")
     end.read(tmp_path)
     script = Path(sys.argv[0]).name
     why = "the first process that warms up is"
-    assert recording_outcome._beside(end) == [
+    assert recording_outcome._sibling_lines(end) == [
         f"  beside:  {script} took steps (train_step) and was not recorded: {why}"
     ]
     end.beside += [["evaluate.py", "test_step"]] * 2
     assert (
-        "took steps (train_step), as did 2 more processes, and was not" in recording_outcome._beside(end)[0]
+        "took steps (train_step), as did 2 more processes, and was not"
+        in recording_outcome._sibling_lines(end)[0]
     )
 
 

@@ -221,10 +221,10 @@ def test_a_page_holds_the_drawing(tmp_path: Path) -> None:
 def test_the_neighbourhood_of_a_node(capsys: pytest.CaptureFixture[str]) -> None:
     nodes = [("a", "A", ""), ("s/b", "B", ""), ("s/c", "C", ""), ("d", "D", ""), ("e", "E", "")]
     found = Hierarchy(nodes, [("a", "s/b"), ("s/b", "s/c"), ("s/c", "d"), ("d", "a")])
-    assert set(found.around("s/b", 1).nodes) == {"a", "s/b", "s/c"}
-    assert set(found.around("s/b", 2).nodes) == {"a", "s/b", "s/c", "d"}
-    assert set(found.around("e", 9).nodes) == {"e"}
-    assert found.around("s/b", 1).edges == [("a", "s/b"), ("s/b", "s/c")]
+    assert set(found.neighbourhood("s/b", 1).nodes) == {"a", "s/b", "s/c"}
+    assert set(found.neighbourhood("s/b", 2).nodes) == {"a", "s/b", "s/c", "d"}
+    assert set(found.neighbourhood("e", 9).nodes) == {"e"}
+    assert found.neighbourhood("s/b", 1).edges == [("a", "s/b"), ("s/b", "s/c")]
     assert main(["graph", "tests/samples/xla_dump", "--around", "nothing"]) == 2
     assert main(["graph", "tests/samples/xla_dump", "--hops", "2"]) == 2
     assert main(["graph", "tests/samples/xla_dump", "--paint", "time"]) == 2

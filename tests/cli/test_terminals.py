@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from stepscope import escapes
 from stepscope.cli import main
 from stepscope.exporters.terminal_text import Showing
-from stepscope.presenters.rows import to_csv
+from stepscope.presenters.rows import write_csv
 from tests.tiers import cases
 
 FORBIDDEN = re.compile(
@@ -236,7 +236,7 @@ def test_chunks_of_any_size_give_the_same_text(text: str, sizes: list[int]) -> N
 @given(st.lists(ODD, min_size=1, max_size=5))
 def test_guarded_csv_holds_no_formula(texts: list[str]) -> None:
     out = io.StringIO(newline="")
-    to_csv(["c"] * len(texts), [texts, [-1] * len(texts)], out, spreadsheet=True)
+    write_csv(["c"] * len(texts), [texts, [-1] * len(texts)], out, spreadsheet=True)
     _, row, numbers = read(out.getvalue())
     for cell, text in zip(row, texts, strict=True):
         assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))

@@ -400,7 +400,7 @@ def serving() -> Iterator[tuple[Server, str]]:
 def runs(lake: Path) -> dict[str, str]:
     """The runs of a lake, as the engine is given them."""
     manifests = reader.open_lake(lake).manifests
-    return {run: derived_tables.digest(own) for run, own in derived_tables.by_run(manifests).items()}
+    return {run: derived_tables.digest(own) for run, own in derived_tables.group_by_run(manifests).items()}
 
 
 def arrow(fields: list[Field], rows: Rows) -> pa.Table:

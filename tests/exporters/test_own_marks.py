@@ -92,7 +92,7 @@ def test_steps_of_several_hosts_are_not_forced_into_one_line(tmp_path: Path) -> 
 
 def test_many_steps_take_several_members() -> None:
     rows = [(f"ProfilerStep#{i}", "train", "profiler_step", "so", i, i * 10, 10, True) for i in range(5000)]
-    pieces = own_marks._pieces(rows, own_marks._with_words)
+    pieces = own_marks._pieces(rows, own_marks._indexed)
     texts = {f"stepscopeSteps{i}": json.dumps(piece) for i, piece in enumerate(pieces)}
     assert 1 < len(pieces) <= own_marks.MOST_MEMBERS
     found = exported(texts)

@@ -22,9 +22,9 @@ def test_formats_are_listed_by_name() -> None:
     names = [one.NAME for one in formats.formats()]
     assert sorted(names) == names
     assert {*NATIVE, "capture"} <= set(names)
-    assert [formats.by_name(name).NAME for name in names] == names
+    assert [formats.named_format(name).NAME for name in names] == names
     with pytest.raises(KeyError):
-        formats.by_name("no such format")
+        formats.named_format("no such format")
 
 
 KNOWN_ELSEWHERE = {

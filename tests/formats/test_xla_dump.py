@@ -100,7 +100,7 @@ def test_computations_and_instructions_are_those_of_the_program() -> None:
         assert row["operands_json"] == f"[{operands}]"
         assert row["trip_count"] == known["trip_count"]
         assert (row["op_name"] or "") == known["op_name"]
-        assert (row["file"], row["line"]) == code_lines.of_frame(module["frames"], known["frame"])
+        assert (row["file"], row["line"]) == code_lines.frame_line(module["frames"], known["frame"])
     (entry,) = [row for row in rows(SAMPLE / FINAL, "hlo_computation") if row["is_entry"]]
     assert computations.index(entry["name"]) == module["entry_computation"]
     assert (entry["times"], entry["run_flops"]) == (1.0, module["run_flops"])
@@ -138,7 +138,13 @@ def test_the_memory_at_the_peak_is_that_of_the_replay() -> None:
         needed += sum(module["heap_needed_bytes"])
         for of, size, one in _held(module):
             wanted[
-                (str(2 * number), of, size, one["name"], *code_lines.of_frame(module["frames"], one["frame"]))
+                (
+                    str(2 * number),
+                    of,
+                    size,
+                    one["name"],
+                    *code_lines.frame_line(module["frames"], one["frame"]),
+                )
             ] += 1
     found = Counter(
         tuple(row[key] for key in ("program_id", "class", "held_bytes", "instruction", "file", "line"))

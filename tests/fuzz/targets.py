@@ -67,7 +67,7 @@ def model(data: bytes) -> None:
 
     with _file(data, "model") as path:
         try:
-            found = files.under([str(path)])
+            found = files.find_files([str(path)])
             steps = found.files.get("run_meta_path", [])
             kinds = ("graph_path", "op_log_path", "checkpoint_path", "profile_path")
             graph, op_log, checkpoint, profile = map(found.one, kinds)

@@ -113,9 +113,9 @@ def test_devices_and_processors_are_apart() -> None:
     ],
 )
 def test_what_a_name_is_without_numbers(name: str, suffix: str, number: str, arguments: str) -> None:
-    assert names.without_suffixes(name) == suffix
-    assert names.without_numbers(name) == number
-    assert names.without_arguments(name) == arguments
+    assert names.strip_suffixes(name) == suffix
+    assert names.strip_numbers(name) == number
+    assert names.strip_arguments(name) == arguments
 
 
 _part = st.sampled_from(["a", "b", "a_1", "a_2", "b.3", "k<4>", "k<8>(x)", "g_1x2", "g_3x4", "volta_g_1x2"])
@@ -193,10 +193,10 @@ def _twin(a: list[NamedItem], b: list[NamedItem]) -> list[tuple[frozenset[int], 
         ("name_in_other_scope", lambda one: (one.place, one.name)),
     ]
     for basis, to in (
-        ("no_suffix", names.without_suffixes),
-        ("no_numbers", names.without_numbers),
-        ("no_arguments", names.without_arguments),
-        ("no_architecture", names.without_architecture),
+        ("no_suffix", names.strip_suffixes),
+        ("no_numbers", names.strip_numbers),
+        ("no_arguments", names.strip_arguments),
+        ("no_architecture", names.strip_architecture),
     ):
         passes.append((basis, lambda one, to=to: (one.place, one.kind, to(one.name))))
         passes.append((basis, lambda one, to=to: (one.place, to(one.name))))
@@ -254,6 +254,6 @@ def test_two_profiles_of_a_job_on_two_kinds_of_gpu() -> None:
             from stepscope.instruments.compare.sides import runs
 
             (side,) = runs(opened.query)
-            sides.append(ops.within_steps(side, ops.facts_of(side), False))
+            sides.append(ops.ops_in_steps(side, ops.facts_of(side), False))
     shares = ops.matched_share(ops.pairs(*sides), "device")
     assert all(share is not None and share >= 0.85 for share in shares), shares

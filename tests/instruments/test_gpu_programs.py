@@ -61,5 +61,5 @@ def test_an_op_of_many_kernels_stands_out_with_the_function_that_calls_it() -> N
 def test_freeing_arrays_of_the_host_is_copying_when_it_takes_long() -> None:
     """JAX frees in its next call what the program has dropped since: 26 ms for 200 MB."""
     for dur_ps, label in ((MS // 10, "dispatch"), (26 * MS, "copy")):
-        meaning = labels.of_slice("PythonRefManager::CollectGarbage", None, False, False, dur_ps)
+        meaning = labels.slice_meaning("PythonRefManager::CollectGarbage", None, False, False, dur_ps)
         assert meaning.label == label

@@ -40,13 +40,13 @@ fused_{n} {{
 
 
 def read(program: bytes) -> graphs.Hierarchy:
-    return graphs.programs.of(_core.hlo_module(program))
+    return graphs.programs.graph(_core.hlo_module(program))
 
 
 def test_every_instruction_is_a_node_and_every_operand_an_edge() -> None:
     program = _core.hlo_module(PROGRAM.read_bytes())
     rows = program["instruction_rows"]
-    found = graphs.programs.of(program)
+    found = graphs.programs.graph(program)
     named = {path.rsplit("/", 1)[-1]: path for path in found.nodes}
     assert sorted(named) == sorted(row["name"] for row in rows)
     assert found.dangling == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stepscope.errors import LimitReached
 from stepscope.instruments.graphs import Hierarchy, level
-from stepscope.instruments.graphs.hierarchy import _of_graph
+from stepscope.instruments.graphs.hierarchy import _node_values
 from stepscope.instruments.graphs.level import HEIGHT
 
 parts = st.sampled_from(["a", "b", "conv", "conv_1", "relu", "x"])
@@ -175,7 +175,8 @@ def test_ops_of_an_inlined_function_are_those_of_its_graph() -> None:
         "StatefulPartitionedCall/Cast": 2,
         "Cast": 70,  # of the input
     }
-    assert _of_graph(names, told) == {"dense/MatMul": 6, "Cast": 2}
-    assert _of_graph({"dense/MatMul", "Cast", "loss"}, {**told, "loss": 1}) == {**told, "loss": 1}
+    assert _node_values(names, told) == {"dense/MatMul": 6, "Cast": 2}
+    assert _node_values({"dense/MatMul", "Cast", "loss"}, {**told, "loss": 1}) == {**told, "loss": 1}
     loop = {"lstm/while/body/_1/lstm/while/MatMul": 3, "lstm/while": 1, "lstm/whileas": 2}
-    assert _of_graph({"lstm/while"}, loop, frozenset({"lstm/while"})) == {"lstm/while": 4, "lstm/whileas": 2}
+    found = _node_values({"lstm/while"}, loop, frozenset({"lstm/while"}))
+    assert found == {"lstm/while": 4, "lstm/whileas": 2}

@@ -183,8 +183,8 @@ def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
 
 def test_a_wrapper_of_autograph_that_converts_nothing_compiles_nothing():
     file, function, code = WRAPPER
-    assert labels.of_frame(file, function, code).label == "dispatch"
-    assert labels.of_frame(file, "converted_call", code).label == "compile"
+    assert labels.frame_meaning(file, function, code).label == "dispatch"
+    assert labels.frame_meaning(file, "converted_call", code).label == "compile"
 
 
 _edges = st.sets(st.integers(0, 40), max_size=10).map(

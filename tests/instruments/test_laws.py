@@ -234,7 +234,7 @@ def test_the_device_tells_steps_where_the_host_runs_ahead():
         *runs(101, 8, 10, 2, "jit_f(123)"),
         *runs(50, 1, 3, 1, "jit_init(9)"),
     ]
-    steps = device_steps.of_devices(marks, rows)
+    steps = device_steps.steps_on_devices(marks, rows)
     assert [(step.name, step.ts_ps) for step in steps] == [
         ("jit_f", (100 + 8 * at) * 10**9) for at in range(10)
     ]
@@ -244,7 +244,7 @@ def test_the_device_tells_steps_where_the_host_runs_ahead():
     assert not device_steps.runs_ahead([step._replace(ts_ps=step.ts_ps - 10**9) for step in steps], steps)
     assert not device_steps.runs_ahead([], steps)
     own = [*marks, *runs(100, 16, 5, 3, "0")]
-    assert len(device_steps.of_devices(own, rows)) == 5
+    assert len(device_steps.steps_on_devices(own, rows)) == 5
 
 
 def test_every_law_says_what_holds_and_who_keeps_it():

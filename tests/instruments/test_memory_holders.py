@@ -27,7 +27,7 @@ NAMES = (
 
 
 def span(ts: int, dur: int, name: str, tid: int = 1) -> dict[str, Any]:
-    kind = "python_function" if python_frame.of_pytorch(name) else "cpu_op"
+    kind = "python_function" if python_frame.pytorch_call(name) else "cpu_op"
     return {"ph": "X", "pid": 1, "tid": tid, "ts": ts, "dur": dur, "cat": kind, "name": name}
 
 
@@ -80,7 +80,7 @@ def holder(slices: Slices, ts: int) -> tuple[str | None, CodeLine | None]:
         if around or end >= ts:
             around.append(name)
         at = parent
-    lines = [CodeLine(*call) for name in reversed(around) if (call := python_frame.of_pytorch(name))]
+    lines = [CodeLine(*call) for name in reversed(around) if (call := python_frame.pytorch_call(name))]
     return (around[0] if around else None), innermost(lines)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stepscope.cli import main
 from stepscope.instruments.memory.allocators import AllocatorMemory
 from stepscope.instruments.memory.blocks import AllocatorBlocks, MemoryBlock
-from stepscope.instruments.memory.by_step import StepPeak, by_step, difference, typical
+from stepscope.instruments.memory.by_step import StepPeak, difference, peaks_by_step, typical
 from stepscope.instruments.memory.peak import op_of, peak
 from stepscope.report import memory as report
 from tests import corpus
@@ -53,13 +53,13 @@ def test_the_peak_of_a_step_is_what_looking_at_every_moment_finds(
         for number, begin, end in windows[0]
         if end >= first and begin <= last
     }
-    found = {found.step: found.bytes for found in by_step([one], windows)[0]}
+    found = {found.step: found.bytes for found in peaks_by_step([one], windows)[0]}
     assert found == (seen if len(seen) > 1 else {})
 
 
 def test_files_of_single_steps_are_steps_of_one_allocator() -> None:
     files = [a_memory([block(size * MIB, 0, 9)], source_id) for source_id, size in enumerate((3, 8, 4))]
-    peaks = by_step(files, {source_id: [(10 * source_id, 0, 9)] for source_id in range(3)})
+    peaks = peaks_by_step(files, {source_id: [(10 * source_id, 0, 9)] for source_id in range(3)})
     assert [len(one) for one in peaks] == [0, 3, 0], "beside the one that holds most"
     assert [(one.step, one.bytes // MIB) for one in peaks[1]] == [(0, 3), (10, 8), (20, 4)]
     assert typical(peaks[1]).step == 20
@@ -97,9 +97,9 @@ def test_the_difference_names_who_holds_more() -> None:
 
 def test_no_steps_no_comparison() -> None:
     one = a_memory([block(5, 0, 100)])
-    assert by_step([one], {}) == [[]]
-    assert by_step([one], {0: [(1, 0, 50)]}) == [[]], "a single step differs from none"
-    assert by_step([one], {0: [(1, 0, 50), (2, 200, 300)]}) == [[]], "nothing was recorded then"
+    assert peaks_by_step([one], {}) == [[]]
+    assert peaks_by_step([one], {0: [(1, 0, 50)]}) == [[]], "a single step differs from none"
+    assert peaks_by_step([one], {0: [(1, 0, 50), (2, 200, 300)]}) == [[]], "nothing was recorded then"
 
 
 def test_the_verb_compares_steps(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from stepscope.code_lines import CodeLine
 from stepscope.engines import Statement
-from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.layers import forward_of
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.sampled_lines import StackEvidence, line_of_loader, stacks_of_host
 from stepscope.library.statements import Query
 from tests.draw import Tables
@@ -48,7 +48,7 @@ def place_of(op: str, made: dict[str, tuple[int, int | None]]) -> CodeLine | Non
         call: dict[str, Any] = {} if caller is None else {"caller_file": "p.py", "caller_line": caller}
         call |= {} if caller is None else {"caller_function": "network"}
         tables.add("op_line", op_name=name, file="p.py", line=line, function="conv", told_by="log", **call)
-    return line_of_op(asked_of(tables), "r", op)
+    return creating_line(asked_of(tables), "r", op)
 
 
 CONVS = {"stem/Conv2D": (14, 18), "context/Conv2D": (14, 22), "context/kernel/read": (13, 22)}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.pipeline import waits
-from stepscope.instruments.pipeline.spans import Interval, inside, lengths, union
+from stepscope.instruments.pipeline.spans import Interval, contained, lengths, union
 from tests.growth import calls
 from tests.instruments.pipelines import sequential
 
@@ -27,7 +27,7 @@ def test_how_much_lies_in_each(spans: list[Interval], steps: list[Interval]) -> 
     covered = moments(spans)
     wanted = [len(covered & moments([step])) for step in steps]
     assert lengths(union(spans), steps) == wanted
-    assert inside(range(60), union(spans)) == [ts in covered for ts in range(60)]
+    assert contained(range(60), union(spans)) == [ts in covered for ts in range(60)]
 
 
 def test_twice_the_steps_are_twice_the_work() -> None:

@@ -20,8 +20,8 @@ from tests.each import each
     ],
 )
 def test_pytorch(name: str, frame: python_frame.Frame | None) -> None:
-    assert python_frame.of_pytorch(name) == frame
-    assert python_frame.of_any(name) == frame
+    assert python_frame.pytorch_call(name) == frame
+    assert python_frame.recorded_call(name) == frame
 
 
 @each(
@@ -33,5 +33,5 @@ def test_pytorch(name: str, frame: python_frame.Frame | None) -> None:
     ],
 )
 def test_other_recorders(name: str, frame: python_frame.Frame) -> None:
-    assert python_frame.of_any(name) == frame
-    assert python_frame.of_pytorch(name) is None
+    assert python_frame.recorded_call(name) == frame
+    assert python_frame.pytorch_call(name) is None

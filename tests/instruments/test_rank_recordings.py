@@ -34,8 +34,8 @@ def kineto(made: Job, source_id: int, folder: Path, **about: Any) -> Path:
     for part in made.parts:
         if part.source_id == source_id:
             span = {"ts": part.begin_ps / 1e6 + 2e6, "dur": (part.end_ps - part.begin_ps) / 1e6}
-            args = {**_KERNEL, "Seq": part.told.sequence, "correlation": part.told.sequence}
-            if part.told.sequence is None:
+            args = {**_KERNEL, "Seq": part.facts.sequence, "correlation": part.facts.sequence}
+            if part.facts.sequence is None:
                 del args["Seq"], args["correlation"]
             name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
             events.append(

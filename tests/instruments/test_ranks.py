@@ -68,7 +68,7 @@ def test_clocks_through_others():
     parts = [
         part
         for part in made.parts
-        if part.source_id in ((0, 1), (1, 2), (2, 3))[part.told.sequence % 3]  # type: ignore[operator]
+        if part.source_id in ((0, 1), (1, 2), (2, 3))[part.facts.sequence % 3]  # type: ignore[operator]
     ]
     found = rows_of(parts, made.ranks)
     clocks = {row["source_id"]: row for row in found.clock_offset}
@@ -143,7 +143,7 @@ def _matches_plainly(parts: list[CollectivePart]) -> set[frozenset[int]]:
     found: set[frozenset[int]] = set()
     lists: dict[tuple[Any, ...], dict[int, list[CollectivePart]]] = {}
     for part in parts:
-        told = part.told
+        told = part.facts
         if told.kind == "send":
             continue
         key: tuple[Any, ...]
@@ -154,13 +154,13 @@ def _matches_plainly(parts: list[CollectivePart]) -> set[frozenset[int]]:
         lists.setdefault(key, {}).setdefault(part.source_id, []).append(part)
 
     def like(part: CollectivePart) -> tuple[Any, ...]:
-        told = part.told
+        told = part.facts
         return told.kind, told.elements_in if told.kind in END_TOGETHER else None
 
     for key, ranks in lists.items():
         lengths = {len(own) for own in ranks.values()}
         every = [part for own in ranks.values() for part in own]
-        sized = all(part.told.elements_in is not None for part in every)
+        sized = all(part.facts.elements_in is not None for part in every)
         if key[0] == "order" and len(lengths) > 1 and not (sized and key[-1] is not None):
             continue
         going = set(ranks)
@@ -211,7 +211,7 @@ def test_order_stops_at_the_first_mismatch():
     short, _ = _drawn(drawn[1:])
     cut = [part._replace(whole_step=part.source_id > 0) for part in short]
     assert {one.by for one in match(cut)} == {"none"}
-    unsized = [part._replace(told=part.told._replace(elements_in=None)) for part in short]
+    unsized = [part._replace(facts=part.facts._replace(elements_in=None)) for part in short]
     assert {one.by for one in match(unsized)} == {"none"}
 
 

@@ -114,7 +114,7 @@ PEAKS = devices.DevicePeaks("one", {"f32": 1e12, "tf32": 8e12, "f16": 16e12}, 1e
 
 def told(**values: Any) -> dict[str, Any]:
     one = {"number_type": None, "flops": 0.0, "bytes": 0.0, "self_ps": 10**9, "problem": None, **values}
-    return table.against(one, PEAKS)
+    return table.bounded_columns(one, PEAKS)
 
 
 def test_an_op_that_is_faster_than_its_peaks_has_no_share() -> None:
@@ -342,11 +342,11 @@ def test_products_that_a_library_makes(a: str, b: str, c: str, flops: float, mov
 
 def test_bytes_of_the_devices_own_memory() -> None:
     # {1: {1: 2, 2: 1, 3: 5368709120}} as a TPU's profiler writes it
-    assert of_xla._of_memory("CgoIAhABGICAgIAU") == 5368709120
-    assert of_xla._of_memory("CgoIAhACGICAgIAU") == 0
+    assert of_xla._memory_bytes("CgoIAhABGICAgIAU") == 5368709120
+    assert of_xla._memory_bytes("CgoIAhACGICAgIAU") == 0
     for wrong in ("not base64!", "CgoI"):
         with pytest.raises(ValueError):  # noqa: PT011 - protobuf's or base64's own words
-            of_xla._of_memory(wrong)
+            of_xla._memory_bytes(wrong)
 
 
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -374,7 +374,7 @@ def test_peaks_are_written_as_they_are_given(text: str) -> None:
     [("2.10/h", 50.4), ("2.10/hx8", 403.2), ("$2.10/h\N{MULTIPLICATION SIGN}8", 403.2), ("3/h x 2", 144.0)],
 )
 def test_prices(text: str, day: float) -> None:
-    assert pricing.price(text).of_day(1.0) == pytest.approx(day)
+    assert pricing.price(text).daily(1.0) == pytest.approx(day)
 
 
 @pytest.mark.parametrize("text", ["", "2.10", "0/h", "2/hx0", "2/day", "x8", "1e5/h", "-2/h"])

@@ -55,7 +55,7 @@ cpu/pool   thread :                        [a:MatMul]
     ],
 )
 def test_names_of_slices(name, label):
-    assert labels.of_slice(name, None, False, False).label == label
+    assert labels.slice_meaning(name, None, False, False).label == label
 
 
 @each(
@@ -79,7 +79,7 @@ def test_names_of_slices(name, label):
     ],
 )
 def test_frames_of_python(file, function, code, label):
-    assert labels.of_frame(file, function, code).label == label
+    assert labels.frame_meaning(file, function, code).label == label
 
 
 def test_a_purpose_holds_for_all_within():

@@ -185,7 +185,7 @@ def test_the_order_of_sources_changes_nothing(tables, seed):
 def test_reading_bit_by_bit_changes_nothing(tables):
     at_once = rows(tables)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("stepscope.instruments.step_breakdown.evidence.at_once", lambda: 2)
+        patch.setattr("stepscope.instruments.step_breakdown.evidence.slices_at_once", lambda: 2)
         assert rows(tables) == at_once
 
 

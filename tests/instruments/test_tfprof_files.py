@@ -231,7 +231,7 @@ def test_records_with_wrong_checksums_are_left_out_and_told(
     broken = events[1].replace(b"/cpu:0", b"/cpu:9")
     path = tmp_path / "events.out.tfevents.1.x"
     path.write_bytes(head + events[0] + broken + events[2])
-    found = files.under([str(path)])
+    found = files.find_files([str(path)])
     assert [one.shown for one in found.files["run_meta_path"]] == [f"{path}#step_3", f"{path}#step_5"]
     at = len(head) + len(events[0])
     assert found.odd == [f"{path}: records whose checksum is wrong (byte {at})"]

@@ -52,7 +52,7 @@ def top(ops: Sequence[Op], line_of: Mapping[str, str], host: str = "a") -> tuple
     if rows:
         CONNECTION.executemany("INSERT INTO _computing_op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     cache = QueryCache(asked)
-    ask, called = cache.of_host("r", host), partial(cache.ops_called_as_layers, "r", host)
+    ask, called = cache.host_query("r", host), partial(cache.ops_called_as_layers, "r", host)
     return top_op_of(ask), top_layer_of(ask, called, line_of)
 
 

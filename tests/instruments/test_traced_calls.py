@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes import traced_calls
+from stepscope.instruments.causes import op_lines, traced_calls
 from stepscope.instruments.causes.call_paths import CallPath
 from stepscope.instruments.causes.side_effects import traced_effects
 from stepscope.instruments.causes.traced_calls import SliceName
 from stepscope.instruments.causes.wait import WaitCause
-from stepscope.instruments.python_frame import of_pytorch
+from stepscope.instruments.python_frame import pytorch_call
 from stepscope.instruments.step_breakdown import labels
 
 PYTHON = "python_function"
@@ -52,13 +52,13 @@ def twin(slices: list[Slice]) -> Weights:
         around, path = labels.NOTHING, ()
         within = [(b, e, name) for b, e, name in slices if b <= instant < e]
         for b, e, (name, kind, is_op) in within:
-            meaning = labels.of_slice(name, kind, is_op, False, e - b)
+            meaning = labels.slice_meaning(name, kind, is_op, False, e - b)
             purpose = around.whole and around.label != "input"
-            before, around = around, labels.within(around, meaning)
+            before, around = around, labels.nested_meaning(around, meaning)
             if around.label == "input" and before.label != "input":
                 path = ()
             if kind == PYTHON and meaning.label == "python" and not purpose:
-                file, line, function = of_pytorch(name) or ("", 0, "")
+                file, line, function = pytorch_call(name) or ("", 0, "")
                 path = (*path, CodeLine(file, line, function))
         if within:
             weights[around.label][path] += 1
@@ -72,7 +72,7 @@ def shown(weights: Weights) -> dict[str | None, dict[CallPath, int]]:
 @given(nested())
 def test_each_instant_counts_to_the_innermost_call(slices: list[Slice]) -> None:
     found: Weights = defaultdict(Counter)
-    traced_calls.add(found, slices)
+    traced_calls.add_by_call(found, slices)
     assert shown(found) == shown(twin(slices))
 
 
@@ -80,7 +80,7 @@ def test_what_makes_batches_and_what_waits_for_them() -> None:
     """A function that calls the loader only waits; a function that the loader calls makes batches."""
     step, getitem, loader = NAMES[0], NAMES[1], NAMES[2]
     found: Weights = defaultdict(Counter)
-    traced_calls.add(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])
+    traced_calls.add_by_call(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])
     made = CodeLine("data.py", 9, "__getitem__")
     assert shown(found) == {
         "python": {(CodeLine("train.py", 3, "step"),): 20},
@@ -102,7 +102,7 @@ def test_calls_of_an_op_count_to_the_function_around_them() -> None:
         (61, 70, op),
         (95, 99, op),
     ]
-    traced_calls.add_calls(found, "aten::_linalg_svd", slices)
+    op_lines.add_calls(found, "aten::_linalg_svd", slices)
     assert found == {
         (CodeLine("train.py", 3, "step"),): 2,
         (CodeLine("train.py", 30, "evaluate"),): 1,
@@ -123,14 +123,14 @@ def test_gradients_are_not_calls_of_the_program() -> None:
         (40, 80, gradient), (41, 50, op), (51, 60, op),
     ]  # fmt: skip
     found: Counter[CallPath] = Counter()
-    traced_calls.add_calls(found, "aten::bmm", slices)
+    op_lines.add_calls(found, "aten::bmm", slices)
     around = (CodeLine("train.py", 90, "<module>"), CodeLine("train.py", 3, "step"))
     gram = CodeLine("train.py", 40, "gram")
     assert found == {(*around, gram): 1, (): 2}
-    assert traced_calls.line_of_calls(found) == gram
-    assert traced_calls.line_of_calls(Counter({(gram,): 1, (): 9})) is None, "the framework makes nearly all"
+    assert op_lines.most_calling_line(found) == gram
+    assert op_lines.most_calling_line(Counter({(gram,): 1, (): 9})) is None, "the framework makes nearly all"
     others = Counter({(*around[:1], CodeLine("m.py", line, f"layer{line}")): 1 for line in range(5)})
-    assert traced_calls.line_of_calls(others) is None, "no function makes most"
+    assert op_lines.most_calling_line(others) is None, "no function makes most"
 
 
 SAVES, TRAINS = CodeLine("train.py", 9, "save"), CodeLine("train.py", 3, "step")

@@ -39,7 +39,7 @@ TRACED = {1: GoesAtStack(30.0, 30.0), 2: GoesAtStack(7.0, 70.0)}
 def test_what_goes_of_a_place_is_known_from_recorded_steps():
     found = untraced_of([20e6] * 9 + [500e6] * 2, looks(s4=600, s5=400))
     assert found is not None
-    left = found.without("python", TRACED, evidence())
+    left = found.left_without("python", TRACED, evidence())
     assert left is not None
     assert left.typical_ps == 20 * MS
     assert left.part == pytest.approx(0.6 + 0.04)
@@ -50,7 +50,7 @@ def test_what_goes_of_a_place_is_known_from_recorded_steps():
 def test_what_no_recorded_step_did_is_told_by_its_stack():
     found = untraced_of([20e6] * 10, looks(s4=50, s6=25, s7=25))
     assert found is not None
-    left = found.without("python", TRACED, evidence())
+    left = found.left_without("python", TRACED, evidence())
     assert left is not None
     assert left.part == pytest.approx(0.75)
 
@@ -60,10 +60,10 @@ def test_too_little_tells_nothing():
     assert untraced_of([20e6] * 30, []) is None
     few = untraced_of([20e6] * 30, looks(s4=49))
     assert few is not None
-    assert few.without("python", TRACED, evidence()) is None
+    assert few.left_without("python", TRACED, evidence()) is None
     short = untraced_of([20e6] * 9, looks(s4=100))
     assert short is not None
-    assert short.without("python", TRACED, evidence()) is None
+    assert short.left_without("python", TRACED, evidence()) is None
 
 
 def test_what_goes_at_a_stack_is_the_cause_and_what_its_line_has_besides():

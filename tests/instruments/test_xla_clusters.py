@@ -24,23 +24,23 @@ def reasons(graph: clusters.Graph) -> dict[str, str]:
 
 
 def test_each_node_outside_has_its_reason() -> None:
-    (graph,) = clusters.of_log(LOG.splitlines(), "log")
+    (graph,) = clusters.read_log(LOG.splitlines(), "log")
     assert reasons(graph) == {"x": "graph_end", "b": "cycle", "c": "too_small", "py": "uncompilable"}
 
 
 def test_edges_are_those_that_data_crosses() -> None:
-    (graph,) = clusters.of_log(LOG.splitlines(), "log")
+    (graph,) = clusters.read_log(LOG.splitlines(), "log")
     assert (graph.clusters["cluster_0"].inputs, graph.clusters["cluster_0"].outputs) == (2, 1)
-    (bare,) = clusters.of_log(LOG.partition("*** Inter")[0].splitlines(), "log")
+    (bare,) = clusters.read_log(LOG.partition("*** Inter")[0].splitlines(), "log")
     assert (bare.clusters["cluster_0"].inputs, bare.clusters["cluster_0"].outputs) == (None, None)
 
 
 def test_what_the_log_does_not_tell_is_untold() -> None:
     lines = [line for line in LOG.splitlines() if "compilability" not in line and "contract <" not in line]
-    (graph,) = clusters.of_log(lines, "log")
+    (graph,) = clusters.read_log(lines, "log")
     assert set(reasons(graph).values()) == {"untold"}
     bare = [line for line in lines if "Device type" not in line and "Assigning" not in line]
-    (graph,) = clusters.of_log(bare, "log")
+    (graph,) = clusters.read_log(bare, "log")
     assert [(row["op"], row["nodes"]) for row in clusters.rows([graph]) if row["kind"] == "node"] == [
         ("Add", 2)
     ]
@@ -53,7 +53,7 @@ def test_log_and_graph_agree_with_what_the_pass_counted(
     name: str, inside: int, outside: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with gzip.open(DUMPS / f"tf_{name}_auto.clustering.log.gz", "rt") as file:
-        logs = clusters.of_log(file, "log")
+        logs = clusters.read_log(file, "log")
     log = max(logs, key=lambda one: one.size or 0)
     with tarfile.open(DUMPS / f"tf_{name}_auto.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")

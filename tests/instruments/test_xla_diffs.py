@@ -151,10 +151,10 @@ def test_stages_are_chained_by_way_of_the_passes() -> None:
     first, last = compiles.place(stages, "before"), compiles.place(stages, "after")
     chained = compiles.compare(stages[first : last + 1])
     assert len(chained.paths) == 6
-    totals = diffs.totals(chained.said)
+    totals = diffs.totals(chained.diff)
     assert totals["instructions"] == {"a": 116, "b": 143, "delta": 27}
     assert totals["temp_bytes"] == {"a": None, "b": 8836, "delta": None}
-    said = chained.said
+    said = chained.diff
     assert len(said["pairs"]) + len(said["removed"]) == 116
     assert len(said["pairs"]) + len(said["added"]) == 143
 
@@ -180,20 +180,20 @@ def test_stages_have_names_and_numbers() -> None:
 def test_a_recompilation_changes_shapes_only() -> None:
     first, second = compiles.read([str(SAMPLE)])
     found = compiles.compare([first[-1], second[-1]])
-    assert not found.said["removed"]
-    assert not found.said["added"]
-    assert {row["what"] for row in diffs.groups(found.said)} == {"changed"}
-    assert any("shape" in row["changed"] for row in diffs.groups(found.said))
+    assert not found.diff["removed"]
+    assert not found.diff["added"]
+    assert {row["what"] for row in diffs.groups(found.diff)} == {"changed"}
+    assert any("shape" in row["changed"] for row in diffs.groups(found.diff))
 
 
 def test_groups_ops_and_changes_count_the_same() -> None:
     stages = compiles.read([str(SAMPLE)])[0]
     for found in compiles.passes(stages):
-        rows = list(diffs.changes(found.said))
-        groups = diffs.groups(found.said)
+        rows = list(diffs.changes(found.diff))
+        groups = diffs.groups(found.diff)
         replaced = sum(row["what"] == "+replaced" for row in rows)
         assert sum(row["count"] for row in groups) == len(rows) - replaced
-        ops = diffs.op_names(found.said)
+        ops = diffs.op_names(found.diff)
         gone_and_new = sum(row["removed"] + row["added"] for row in ops)
         assert gone_and_new == sum(row["what"] != "changed" for row in rows)
-        assert len(list(diffs.pairs(found.said))) == len(found.said["pairs"])
+        assert len(list(diffs.pairs(found.diff))) == len(found.diff["pairs"])

@@ -28,7 +28,7 @@ def read(*paths: Path) -> timed.TimedPrograms:
         groups = opened.query(statement("instruction_slices", computing=0)).rows()
         modules = {group[3] for group in groups}
         programs = [
-            known_programs.of_module(module, source, number, file)
+            known_programs.decoded(module, source, number, file)
             for source, number, module, file in known_modules.find(
                 opened.sources, list(map(str, paths)), modules, set()
             )

@@ -36,7 +36,7 @@ def announce(lake: Path, made: Made, step: int) -> None:
 
         return instead
 
-    there = reader.contents(lake).of_runs(["fleet"])
+    there = reader.contents(lake).only_runs(["fleet"])
     with writer.staged(lake) as stage:
         own = [(file, Path(shutil.copy(part, stage / part.name))) for file, part in made]
         for name in ("write_synced", "put_if_absent", "sync_folder", "sync_folders"):

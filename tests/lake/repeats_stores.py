@@ -92,7 +92,7 @@ def tables(url: str) -> set[str]:
 
 def listed(url: str) -> set[str]:
     """The files that readers of a lake open."""
-    mirror = lakes.in_store(url)
+    mirror = lakes.store_mirror(url)
     assert mirror is not None
     found = {file.path for file in mirror.lake().files_of()}  # makes the mirror what the store is now
     return found | {file.path for one in derived_tables.read_all(mirror.folder) for file in one.files}
@@ -149,7 +149,7 @@ def test_compaction(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:
     with stepscope.open(url, hosts=["h9"]) as trace:
         assert trace.query("SELECT count(*) AS n FROM slice").rows() == [(5,)]
     # A day later only what counts is left.
-    store_writer.sweep(lakes.in_store(url), datetime.now(timezone.utc) + timedelta(days=2))  # type: ignore[arg-type]
+    store_writer.sweep(lakes.store_mirror(url), datetime.now(timezone.utc) + timedelta(days=2))  # type: ignore[arg-type]
     assert tables(url) == listed(url)
     assert len([key for key in keys(url) if key.startswith(snapshot.FOLDER)]) == 3
     assert everything(url, cache=False) == everything(tmp_path / "disk")  # type: ignore[arg-type]
@@ -248,7 +248,7 @@ def test_killed_after_any_request(
     for own in (f"{url}{STRIDE}", f"{url}{step - STRIDE}"):
         _ = stepscope.ingest([logs], own) if what == "ingest" else compact(own)
         assert everything(own) == wanted  # type: ignore[arg-type]
-        mirror = lakes.in_store(own)
+        mirror = lakes.store_mirror(own)
         assert mirror is not None
         store_writer.sweep(mirror, datetime.now(timezone.utc) + timedelta(days=2))
         assert tables(own) == listed(own)
@@ -363,7 +363,7 @@ def test_what_cannot_work_is_said(
 def test_damage_in_the_store_and_in_the_copy(url: str, logs: Path, tmp_path: Path) -> None:
     stepscope.ingest([logs], url)
     wanted = everything(url)  # type: ignore[arg-type]
-    mirror = lakes.in_store(url)
+    mirror = lakes.store_mirror(url)
     assert mirror is not None
     (file,) = mirror.lake().files_of("slice", hosts=["h1"])
     held = (mirror.folder / file.path).read_bytes()

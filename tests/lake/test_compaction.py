@@ -166,7 +166,7 @@ def test_slices_of_several_sources_a_host_are_in_order(
 @pytest.mark.repeats("a failure in each file in turn")
 def test_what_goes_wrong_in_one_file_ends_the_others(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(lake)
-    monkeypatch.setattr(compacting, "_at_once", lambda: 3)
+    monkeypatch.setattr(compacting, "_writers", lambda: 3)
     monkeypatch.setattr(compacting, "FILE_BYTES", 1)
     whole = compacting._form
 
@@ -202,7 +202,7 @@ def _slices(lake: Path) -> list[tuple[str, int, str]]:
 def test_killed_at_every_step(lake: Path, tmp_path: Path) -> None:
     """The process dies before each change of the disk in turn: the rows are there, once, and stay so."""
     before = _slices(lake)
-    there = reader.contents(lake).of_runs(["fleet"])
+    there = reader.contents(lake).only_runs(["fleet"])
     packed = tmp_path / "packed"
     packed.mkdir()
     made = list(compacting.pack(there, "fleet", packed))
@@ -266,7 +266,7 @@ def _dying(made: dying.Made, folder: Path) -> Iterator[Callable[[Path, int], boo
 
 
 def test_who_ingests_meanwhile_is_not_lost(lake: Path, tmp_path: Path) -> None:
-    there = reader.contents(lake).of_runs(["fleet"])
+    there = reader.contents(lake).only_runs(["fleet"])
     with writer.staged(lake) as stage:
         made = list(compacting.pack(there, "fleet", stage))
         gone = there.manifests[0]

@@ -49,8 +49,8 @@ def test_ranges_that_meet_are_found_from_either_side(
         sources.append((base, data.draw(st.integers(0, 1 << bits))))
     (one, rows), (other, others) = sources
     found = one == other
-    found |= other in set(source_ids.within(one, rows))
-    found |= other in set(source_ids.around(one)) and other + others > one
+    found |= other in set(source_ids.contained(one, rows))
+    found |= other in set(source_ids.overlapping(one)) and other + others > one
     meets = one == other or (one < other + others and other < one + rows)
     assert found == meets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepscope.presenters.cells import around_change, cells, shorten_cells
+from stepscope.presenters.cells import cells, cut_around_change, shorten_cells
 
 BEFORE = "ds = tf.data.Dataset.list_files(pattern).flat_map(tf.data.TFRecordDataset).batch(32).map(parse)"
 AFTER = BEFORE.replace("map(parse)", "map(parse, num_parallel_calls=tf.data.AUTOTUNE)")
@@ -12,7 +12,7 @@ AFTER = BEFORE.replace("map(parse)", "map(parse, num_parallel_calls=tf.data.AUTO
 
 @pytest.mark.parametrize("most", [8, 20, 40, 60])
 def test_what_differs_is_shown(most):
-    before, after = around_change(BEFORE, AFTER, most)
+    before, after = cut_around_change(BEFORE, AFTER, most)
     assert before != after
     assert max(cells(before), cells(after)) <= most
     assert before.startswith("…")
@@ -20,7 +20,7 @@ def test_what_differs_is_shown(most):
 
 
 def test_lines_that_fit_are_left_alone():
-    assert around_change(BEFORE, AFTER, 200) == (BEFORE, AFTER)
+    assert cut_around_change(BEFORE, AFTER, 200) == (BEFORE, AFTER)
 
 
 def test_the_calls_around_an_op_give_way_before_its_name():

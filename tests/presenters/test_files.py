@@ -20,7 +20,7 @@ from tests.presenters.test_html import hostile_report
 
 
 def test_presenters_are_found_by_extension() -> None:
-    assert set(presenters.by_extension()) == {".html", ".md", ".json"}
+    assert set(presenters.file_presenters()) == {".html", ".md", ".json"}
 
 
 def test_json_is_raw_and_whole() -> None:

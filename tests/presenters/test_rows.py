@@ -42,7 +42,7 @@ def text(write: Any, columns: Any, data: Any, **options: Any) -> str:
 
 
 def test_json_holds_every_type_of_the_engine(sample: tuple[list[str], list[tuple[Any, ...]]]) -> None:
-    written = json.loads(text(rows.to_json, *sample), parse_float=Decimal)
+    written = json.loads(text(rows.write_json, *sample), parse_float=Decimal)
     assert written["format"] == 1
     (row,) = written["rows"]
     assert row["big"] == 9007199254740993
@@ -66,8 +66,8 @@ def test_json_holds_every_type_of_the_engine(sample: tuple[list[str], list[tuple
 
 
 def test_json_of_nothing_and_of_equal_names() -> None:
-    assert json.loads(text(rows.to_json, ["a"], [])) == {"format": 1, "rows": []}
-    assert json.loads(text(rows.to_json, ["a", "a", "a_1"], [(1, 2, 3)]))["rows"] == [
+    assert json.loads(text(rows.write_json, ["a"], [])) == {"format": 1, "rows": []}
+    assert json.loads(text(rows.write_json, ["a", "a", "a_1"], [(1, 2, 3)]))["rows"] == [
         {"a": 1, "a_1": 2, "a_1_1": 3}
     ]
 
@@ -81,7 +81,7 @@ def test_rows_are_written_as_they_arrive() -> None:
             seen.append(out.getvalue().count("\n"))
             yield (number,)
 
-    rows.to_json(["n"], arriving(), out)
+    rows.write_json(["n"], arriving(), out)
     assert seen == sorted(seen)
     assert seen[-1] > seen[0]
 
@@ -91,7 +91,7 @@ VALUES = st.none() | st.integers() | st.booleans() | st.floats() | st.text()
 
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=5))
 def test_json_round_trip(data: list[tuple[Any, ...]]) -> None:
-    read = json.loads(text(rows.to_json, ["a", "b"], data))["rows"]
+    read = json.loads(text(rows.write_json, ["a", "b"], data))["rows"]
     for row, (a, b) in zip(read, data, strict=True):
         for written, value in ((row["a"], a), (row["b"], b)):
             unsaid = isinstance(value, float) and not math.isfinite(value)
@@ -104,7 +104,7 @@ CSV_TEXT = st.text() if sys.version_info >= (3, 11) else st.text(st.characters(e
 
 @given(st.lists(st.tuples(CSV_TEXT, CSV_TEXT), max_size=5))
 def test_csv_round_trip(data: list[tuple[str, str]]) -> None:
-    written = text(rows.to_csv, ["a", "b"], data)
+    written = text(rows.write_csv, ["a", "b"], data)
     assert written.endswith("\r\n")
     assert [tuple(row) for row in csv.reader(io.StringIO(written, newline=""), strict=True)] == [
         ("a", "b"),
@@ -113,12 +113,12 @@ def test_csv_round_trip(data: list[tuple[str, str]]) -> None:
 
 
 def test_csv_tells_null_from_empty() -> None:
-    assert text(rows.to_csv, ["a", "b"], [(None, "")]) == 'a,b\r\n,""\r\n'
-    assert text(rows.to_csv, ["a"], [(None,)]) == 'a\r\n""\r\n'
+    assert text(rows.write_csv, ["a", "b"], [(None, "")]) == 'a,b\r\n,""\r\n'
+    assert text(rows.write_csv, ["a"], [(None,)]) == 'a\r\n""\r\n'
 
 
 def test_csv_is_exact(sample: tuple[list[str], list[tuple[Any, ...]]]) -> None:
-    head, row = csv.reader(io.StringIO(text(rows.to_csv, *sample), newline=""))
+    head, row = csv.reader(io.StringIO(text(rows.write_csv, *sample), newline=""))
     found = dict(zip(head, row, strict=True))
     assert found["huge"] == str(2**127 - 1)
     assert found["money"] == "1.10"
@@ -130,7 +130,7 @@ def test_csv_is_exact(sample: tuple[list[str], list[tuple[Any, ...]]]) -> None:
     "name", ["a|b", "<b>x</b>", "`x`", "*x*", "_x_", "[a](b)", "a\nb", "\x1b[31m", "a\\|b"]
 )
 def test_markdown_shows_names_as_they_are(name: str) -> None:
-    lines = text(rows.to_markdown, ["name", "n"], [(name, 1)]).splitlines()
+    lines = text(rows.write_markdown, ["name", "n"], [(name, 1)]).splitlines()
     assert len(lines) == 3
     unescaped = lines[2].replace("\\\\", "").replace("\\|", "").replace("\\`", "").replace("\\*", "")
     assert unescaped.count("|") == 3
@@ -144,7 +144,7 @@ def test_underscores_in_words_stay_readable() -> None:
 
 
 def test_a_table_is_not_cut_when_it_is_piped() -> None:
-    written = text(rows.to_table, ["name", "n"], [("x" * 500, 10**30)])
+    written = text(rows.write_table, ["name", "n"], [("x" * 500, 10**30)])
     assert "x" * 500 in written
     assert str(10**30) in written
 
@@ -155,7 +155,7 @@ def test_a_table_is_not_cut_when_it_is_piped() -> None:
 )
 def test_a_table_fits_the_terminal_and_shows_no_control_characters(data: list[Any], width: int) -> None:
     small = [(a, n % 1000, b) for a, n, b in data]
-    written = text(rows.to_table, ["first", "n", "last"], small, width=width)
+    written = text(rows.write_table, ["first", "n", "last"], small, width=width)
     lines = written.split("\n")
     assert len(lines) == len(small) + 3
     assert all(rows.cells(line) <= width for line in lines)
@@ -165,30 +165,32 @@ def test_a_table_fits_the_terminal_and_shows_no_control_characters(data: list[An
 def test_numbers_are_never_cut() -> None:
     data = [("a" * 80, 123456789012345678901234567890)]
     out = io.StringIO()
-    shown = rows.to_table(["name", "n"], data, out, width=50)
+    shown = rows.write_table(["name", "n"], data, out, width=50)
     assert "123456789012345678901234567890" in out.getvalue()
     assert shown == rows.ShownRows(1, 0)
 
 
 def test_columns_without_room_are_counted() -> None:
     out = io.StringIO()
-    shown = rows.to_table([f"column_{i}" for i in range(30)], [tuple(range(30))], out, width=80)
+    shown = rows.write_table([f"column_{i}" for i in range(30)], [tuple(range(30))], out, width=80)
     assert shown.columns_left_out > 0
     assert max(map(len, out.getvalue().splitlines())) <= 80
     # They give way to the first column, which names the row.
     out = io.StringIO()
-    rows.to_table(["op", *"abcdef"], [("multiply_fusion.1", *["a text of some length"] * 6)], out, width=80)
+    rows.write_table(
+        ["op", *"abcdef"], [("multiply_fusion.1", *["a text of some length"] * 6)], out, width=80
+    )
     assert "multiply_fusion.1 " in out.getvalue()
 
 
 def test_most_rows() -> None:
     data = iter([(i,) for i in range(10)])
     out = io.StringIO()
-    assert rows.to_table(["n"], data, out, most=4).rows == 4
+    assert rows.write_table(["n"], data, out, most=4).rows == 4
     assert next(data) == (4,)
 
 
 def test_rows_beyond_those_measured_are_written() -> None:
     out = io.StringIO()
-    assert rows.to_table(["n"], ((i,) for i in range(10_050)), out).rows == 10_050
+    assert rows.write_table(["n"], ((i,) for i in range(10_050)), out).rows == 10_050
     assert out.getvalue().splitlines()[-1].strip() == "10049"

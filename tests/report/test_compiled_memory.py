@@ -63,8 +63,8 @@ def test_holders_have_ops_and_lines() -> None:
     (first, _), total = _find(SAMPLE)
     assert total == 2
     assert (first.id, first.peak_bytes) == ("2", 15516)
-    ops = memory.by(first.holders, "op")
-    lines = memory.by(first.holders, "line")
+    ops = memory.sum_holders(first.holders, "op")
+    lines = memory.sum_holders(first.holders, "line")
     assert sum(size for _, size, _ in ops) == sum(size for _, size, _ in lines)
     assert any("train_step" in name for name, _, _ in ops)
     assert any(name.startswith("/home/user/steps1.py:") for name, _, _ in lines)

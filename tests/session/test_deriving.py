@@ -44,7 +44,7 @@ def read(lake: Path) -> dict[str, list[tuple]]:
 def afresh(lake: Path) -> dict[str, list[tuple]]:
     """What the tables of each run give when nothing is stored."""
     found: dict[str, list[tuple]] = {table: [] for table in VERSIONS}
-    for manifests in derived_tables.by_run(reader.read_manifests(lake)).values():
+    for manifests in derived_tables.group_by_run(reader.read_manifests(lake)).values():
         with OpenTrace(LakeTables(reader.Lake(lake, tuple(manifests)), None)) as trace:
             for table in VERSIONS:
                 found[table] += answered(trace, table)

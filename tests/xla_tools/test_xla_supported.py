@@ -25,7 +25,7 @@ def test_a_graph_is_held_against_the_table() -> None:
         ("d", "EagerPyFunc", {}),
         ("e", "EagerPyFunc", {}),
     ]
-    rows = supported.against(nodes, KNOWN)
+    rows = supported.unsupported(nodes, KNOWN)
     assert [(row["op"], row["nodes"], row["why"], row["types"]) for row in rows] == [
         ("EagerPyFunc", 2, "no_kernel", None),
         ("Add", 1, "type", "T=string"),

@@ -71,17 +71,17 @@ def shortened(value: Any, most: int) -> Any:
     if isinstance(value, str):
         return value if len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, Mapping):
-        return {shortened(str(key), most): shortened(one, most) for key, one in value.items()}
+        return {shortened(str(key), most): shortened(item, most) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [shortened(one, most) for one in value[: max(1, most)]]
+        return [shortened(item, most) for item in value[: max(1, most)]]
     return value
 
 
-def with_short_texts(answer: dict[str, Any], most: int) -> dict[str, Any]:
+def shorten_texts(answer: dict[str, Any], most: int) -> dict[str, Any]:
     """The answer with shorter texts where its head alone is large."""
     for characters in (400, 200, 80, 30):
         if size(answer) <= most:
             return answer
-        answer = {key: one if key == "handle" else shortened(one, characters) for key, one in answer.items()}
+        answer = {key: old if key == "handle" else shortened(old, characters) for key, old in answer.items()}
         answer["truncated_head"] = True
     return answer

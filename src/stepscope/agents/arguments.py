@@ -67,7 +67,7 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
             and not isinstance(value, str)
             and 0 < len(value) <= schema["maxItems"]
         )
-        return few and all(_fits(one, schema["items"]) for one in value)
+        return few and all(_fits(item, schema["items"]) for item in value)
     return isinstance(value, dict) and len(value) <= schema["maxProperties"]
 
 

@@ -32,7 +32,7 @@ async def compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     names = _names(a, first[0], b, second[0])
     built = comparing.build(replace(first[0], name=names[0]), replace(second[0], name=names[1]))
     wanted = given.get("section")
-    sections = [one.name.removeprefix("compared_") for one in built.sections]
+    sections = [section.name.removeprefix("compared_") for section in built.sections]
     if wanted is not None and wanted not in sections:
         raise odd_call(f"section={wanted[:60]!r}", f"ask for one of {', '.join(sections)}")
     rows = [row for section in built.sections for row in _changes(section, wanted)]
@@ -43,7 +43,7 @@ async def compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
             "a": names[0],
             "b": names[1],
             "answer": list(built.headline),
-            "steps": [{"side": side, **_steps(one[0])} for side, one in (("a", first), ("b", second))],
+            "steps": [{"side": side, **_steps(spec[0])} for side, spec in (("a", first), ("b", second))],
             "sections": sections,
             "rows_of_a_section": None if wanted else "the 5 largest changes; section=NAME has all",
             "sql": first[2],

@@ -121,7 +121,7 @@ async def run_query(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
         "sql": answer_limits.shortened(given["sql"], 1000),
     }
     return answer_limits.fitted(
-        answer_limits.with_short_texts(answer, 3000),
+        answer_limits.shorten_texts(answer, 3000),
         "rows",
         rows[offset : offset + limit],
         total=total,

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 async def call(name: str, arguments: Mapping[str, Any], recordings: Recordings) -> tuple[Answer, bool]:
     """The answer of a tool, or an error of ours as an object; True for the second."""
     try:
-        tool = next((one for one in TOOLS if one.name == name), None)
+        tool = next((offered for offered in TOOLS if offered.name == name), None)
         if tool is None:
             raise odd_call(
-                f"a tool called {name[:60]!r}", f"call one of {', '.join(one.name for one in TOOLS)}"
+                f"a tool called {name[:60]!r}", f"call one of {', '.join(offered.name for offered in TOOLS)}"
             )
         check_arguments(tool, arguments)
         return await tool.call(recordings, arguments), False
@@ -80,7 +80,7 @@ async def _open(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
         "next": f"findings(handle={recording.handle!r})",
     }
     return answer_limits.fitted(
-        answer_limits.with_short_texts(answer, 3000),
+        answer_limits.shorten_texts(answer, 3000),
         "runs",
         [dict(zip(names, row, strict=True)) for row in sources],
         total=len(sources),

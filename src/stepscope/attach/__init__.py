@@ -84,7 +84,7 @@ def _best(
     return task, waits, "kernel"
 
 
-def at_breakpoint(
+def stop_at_breakpoint(
     words: Sequence[str], breakpoints: Sequence[str], seconds: float, out: int, pid: int | None = None
 ) -> Seen:
     """Lets a program run until one of these functions is called, and gives the stacks of its threads there,

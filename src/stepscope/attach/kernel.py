@@ -50,7 +50,7 @@ def tasks(pid: int) -> list[Task]:
             todo="give the number of a process that runs; `pgrep -af python` lists candidates",
         ) from None
     found = (_task(pid, tid) for tid in numbers)
-    return [one for one in found if one is not None]
+    return [thread for thread in found if thread is not None]
 
 
 def _task(pid: int, tid: int) -> Task | None:

@@ -97,7 +97,7 @@ def read(
     speedscope: Mapping[str, Any], begin_ns: int, rate: int, folder: str | None, *, native: bool
 ) -> Sampled:
     """What speedscope's form says, as lines. ValueError, KeyError and the like where it is another form."""
-    frames = [_frame(one, folder) for one in speedscope["shared"]["frames"]]
+    frames = [_frame(frame, folder) for frame in speedscope["shared"]["frames"]]
     threads = _threads(speedscope["profiles"], frames)
     looks = max((len(stacks) for _, stacks in threads), default=0)
     lines: list[dict[str, Any]] = [{"begin_unix_ns": begin_ns}]
@@ -161,12 +161,12 @@ def _stack(
     return parent
 
 
-def _frame(one: Mapping[str, Any], folder: str | None) -> dict[str, Any] | None:
+def _frame(frame: Mapping[str, Any], folder: str | None) -> dict[str, Any] | None:
     """A frame as stacks.ndjson has it; None for the line with the name of the thread."""
-    name, file = str(one["name"]), str(one.get("file") or "")
+    name, file = str(frame["name"]), str(frame.get("file") or "")
     if not file and name.startswith("thread ("):
         return None
-    line = one.get("line")
+    line = frame.get("line")
     code, shown_file = place(file, folder)
     return {
         "function": printable(name),

@@ -75,8 +75,8 @@ def run_to(
         # The program's own output goes where ours for people goes; gdb's goes into the log.
         settings += [f"logging file {log}", "logging redirect on", "logging debugredirect on"]
         line = [path, "-nx", "-batch"]
-        for one in [*settings, "logging enabled on"]:
-            line += ["-iex", f"set {one}"]
+        for setting in [*settings, "logging enabled on"]:
+            line += ["-iex", f"set {setting}"]
         line += ["-iex", f"python STEPSCOPE_PLAN = {str(plan)!r}"]
         if pid is not None:
             line += ["-p", str(pid), "-x", str(_SCRIPT)]
@@ -133,7 +133,7 @@ def needles(functions: Sequence[str]) -> list[str] | None:
 
 def parsed_stop(text: str, python: str, complaint: str | None) -> GdbStop:
     """What gdb's log and py-spy's JSON say."""
-    missing = [printable(one) for one in _PENDING.findall(text)]
+    missing = [printable(pending) for pending in _PENDING.findall(text)]
     fault = _FAULT.search(text)
     stop = next(iter([*_STOP.finditer(text)][-1:]), None)  # those before were ways into other libraries
     at = None

@@ -83,7 +83,7 @@ def spied(threads: list[dict[str, Any]]) -> Stacks:
     """What py-spy's JSON of a dump says."""
     stacks: Stacks = {}
     for thread in threads:
-        frames = [_spied_frame(one) for one in thread["frames"][:_MOST_FRAMES]]
+        frames = [_spied_frame(frame) for frame in thread["frames"][:_MOST_FRAMES]]
         if thread.get("os_thread_id") is not None:
             stacks[int(thread["os_thread_id"])] = frames
     return stacks

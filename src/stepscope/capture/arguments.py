@@ -203,7 +203,7 @@ def _parts(value: Any) -> Optional[List[Tuple[str, Any]]]:
             (repr(key)[:_MOST_TEXT] if type(key) in _VALUES else str(number), part)
             for number, (key, part) in enumerate(dict.items(value))
         ]
-        return sorted(keyed, key=lambda one: one[0])
+        return sorted(keyed, key=lambda item: item[0])
     return None
 
 

@@ -49,9 +49,9 @@ class Arrays:
     def _numpy(self) -> None:
         numpy = sys.modules.get("numpy")
         if hasattr(numpy, "ndarray"):
-            self._kinds[numpy.ndarray] = self._of_numpy  # type: ignore[union-attr]
+            self._kinds[numpy.ndarray] = self._numpy_facts  # type: ignore[union-attr]
 
-    def _of_numpy(self, value: Any) -> Optional[HeldArray]:
+    def _numpy_facts(self, value: Any) -> Optional[HeldArray]:
         owner = value
         while type(owner.base) is type(value):
             owner = owner.base
@@ -122,7 +122,7 @@ def _keeper(base: Any, array: type) -> Any:
 def _jax(value: Any) -> Optional[HeldArray]:
     if value.is_deleted():
         return None
-    devices = sorted(value.devices(), key=lambda one: one.id)
+    devices = sorted(value.devices(), key=lambda device: device.id)
     first = devices[0]
     more = f" and {len(devices) - 1} more" if len(devices) > 1 else ""
     return HeldArray(id(value), value.nbytes, f"{first.platform}:{first.id}{more}", "JAX arrays")

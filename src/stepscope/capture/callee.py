@@ -41,33 +41,33 @@ def called_by(code: CodeType, instruction: int) -> Optional[str]:
         return None
     if before[-2:-1] and before[-2].opname == "LOAD_SPECIAL" and before[-2].argrepr.startswith(ENTER):
         return ENTER
-    found = _by_place(code, before) if sys.version_info >= (3, 11) else _by_count(before)
+    found = _begin_by_place(code, before) if sys.version_info >= (3, 11) else _begin_by_count(before)
     if found is None or found.opname not in _LOADS:
         return None
     return found.argval if isinstance(found.argval, str) and found.argval.isidentifier() else None
 
 
-def _by_place(code: CodeType, before: List[Any]) -> Any:
+def _begin_by_place(code: CodeType, before: List[Any]) -> Any:
     """A call begins where the expression for its function does, whose last instruction loads the function.
     What the function is taken of is loaded there before it; the arguments begin further on."""
     positions: Any = getattr(code, "co_positions")  # noqa: B009  Python 3.10 has none
     begins = [(line, column) for line, _, column, _ in islice(positions(), before[-1].offset // 2 + 1)]
     if None in begins[-1]:
         return None
-    here = (one for one in reversed(before[:-1]) if begins[one.offset // 2] == begins[-1])
-    return next((one for one in here if one.opname in _LOADS), None)
+    here = (op for op in reversed(before[:-1]) if begins[op.offset // 2] == begins[-1])
+    return next((op for op in here if op.opname in _LOADS), None)
 
 
-def _by_count(before: List[Any]) -> Any:
+def _begin_by_count(before: List[Any]) -> Any:
     """Counts back what the arguments have put on the stack."""
     call = before[-1]
     needed = call.arg + (call.opname == "CALL_FUNCTION_KW")
     if call.opname == "CALL_FUNCTION_EX":
         needed = 1 + (call.arg & 1)
-    for one in reversed(before[:-1]):
+    for op in reversed(before[:-1]):
         if needed == 0:
-            return one
-        if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
+            return op
+        if op.opcode in dis.hasjrel or op.opcode in dis.hasjabs:
             return None
-        needed -= dis.stack_effect(one.opcode, one.arg if one.opcode >= dis.HAVE_ARGUMENT else None)
+        needed -= dis.stack_effect(op.opcode, op.arg if op.opcode >= dis.HAVE_ARGUMENT else None)
     return None

@@ -23,7 +23,7 @@ _COMPARED = 16
 _MOST_CHANGES = 5
 
 
-def _without_values(what: str, found: List[ArgumentChange]) -> Tuple[str, List[ArgumentChange]]:
+def _drop_values(what: str, found: List[ArgumentChange]) -> Tuple[str, List[ArgumentChange]]:
     """Changes where it is only guessed that values count: they do where nothing else changed."""
     others = [change for change in found if change.what != "value"]
     if not others:
@@ -77,7 +77,7 @@ class Compilations:
                 self._number(function) if is_program else 0, leaves, around, by_value
             )
             if guessed:
-                what, found = _without_values(what, found)
+                what, found = _drop_values(what, found)
             record: Dict[str, Any] = {
                 "framework": framework,
                 "function": _named(python),

@@ -139,7 +139,7 @@ class Course:
     def begin(self, caller: Caller, settle: Settle, number: Optional[int] = None) -> None:
         """Starts a recording. number: of the step that ended, where the program counts."""
         if not notes.claim(self.plan):
-            notes.beside(self.plan, caller.name)
+            notes.note_sibling(self.plan, caller.name)
             self._finish()
             return
         folder = self._open()

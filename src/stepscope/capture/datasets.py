@@ -18,7 +18,7 @@ from .environment import relative
 from .patches import Patches
 from .places import is_framework
 
-_DATA = tuple(f"{os.sep}{one}{os.sep}python{os.sep}data{os.sep}" for one in ("tensorflow", "tensorflow_core"))
+_DATA = tuple(f"{os.sep}{lib}{os.sep}python{os.sep}data{os.sep}" for lib in ("tensorflow", "tensorflow_core"))
 TEXT = 200
 """Characters of a line, or of an argument."""
 
@@ -63,24 +63,24 @@ class DatasetSites:
         positions: Dict[int, int] = {}
         todo: List[Tuple[Any, bool]] = [(dataset, False)]
         while todo:
-            one, visited = todo.pop()
-            if id(one) in positions:
+            node, visited = todo.pop()
+            if id(node) in positions:
                 continue
-            inputs = list(one._inputs())
+            inputs = list(node._inputs())
             if not visited:
-                todo.append((one, True))
+                todo.append((node, True))
                 todo.extend((each, False) for each in reversed(inputs))
                 continue
-            positions[id(one)] = len(rows)
-            known = self._sites.get(id(one))
+            positions[id(node)] = len(rows)
+            known = self._sites.get(id(node))
             rows.append(
                 {
                     "position": len(rows),
                     "transformation": "",
-                    "dataset": op_name(one),
+                    "dataset": op_name(node),
                     "inputs": [positions[id(each)] for each in inputs],
-                    **(known[1] if known and known[0]() is one else {}),
-                    **_cardinality(one),
+                    **(known[1] if known and known[0]() is node else {}),
+                    **_cardinality(node),
                 }
             )
         return rows

@@ -98,10 +98,10 @@ def _strip(error: Optional[BaseException], is_ours: Callable[[str], bool], seen:
         while link is not None:
             links.append(link)
             link = link.tb_next
-        kept = [one for one in links if not is_ours(one.tb_frame.f_code.co_filename)]
+        kept = [link for link in links if not is_ours(link.tb_frame.f_code.co_filename)]
         if kept and len(kept) < len(links):
-            for one, after in zip(kept, [*kept[1:], None]):
-                one.tb_next = after
+            for kept_link, after in zip(kept, [*kept[1:], None]):
+                kept_link.tb_next = after
             error.__traceback__ = kept[0]
         _strip(error.__cause__, is_ours, seen)
         error = error.__context__

@@ -135,7 +135,7 @@ class Folder:
         """Lists what the profilers have written since; adds a suffix to the name of its folder first."""
         known = {file["path"] for file in self.facts["files"]}
         for path in sorted(self.path.glob("**/plugins/profile/*")):
-            inside = [one.relative_to(self.path).as_posix() for one in path.iterdir()]
+            inside = [entry.relative_to(self.path).as_posix() for entry in path.iterdir()]
             if suffix and not known.intersection(inside):
                 path.rename(path.with_name(path.name + suffix))
         for path in sorted(self.path.glob("**/plugins/profile/*/*")):

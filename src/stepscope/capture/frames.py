@@ -50,7 +50,7 @@ class Frames:
         for place in range(len(walked) - 1, -1, -1):
             if place in middle:
                 if place == middle[0]:
-                    found = self._on_top(stack, ("", _LEFT_OUT, 0), None)
+                    found = self._top_place(stack, ("", _LEFT_OUT, 0), None)
                     if found is None:
                         return None
                     stack = found
@@ -81,7 +81,7 @@ class Frames:
             name = None if stack < 0 or is_ours(code.co_filename) else called_by(code, instruction)
             known = stack
             if name is not None and name in SHOWN:
-                known = self._on_top(stack, (FILE, name, 0), None)
+                known = self._top_place(stack, (FILE, name, 0), None)
             if known is not None:
                 self._seen[key] = known
         return known
@@ -91,9 +91,11 @@ class Frames:
         if is_ours(code.co_filename):
             return stack
         name: str = getattr(code, "co_qualname", code.co_name)
-        return self._on_top(stack, (code.co_filename, name, _line(frame)), frame)
+        return self._top_place(stack, (code.co_filename, name, _line(frame)), frame)
 
-    def _on_top(self, stack: int, place: Tuple[str, str, int], frame: Optional[FrameType]) -> Optional[int]:
+    def _top_place(
+        self, stack: int, place: Tuple[str, str, int], frame: Optional[FrameType]
+    ) -> Optional[int]:
         number = self._frames.get(place)
         if number is None:
             if len(self._frames) >= MOST_FRAMES:

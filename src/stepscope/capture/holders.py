@@ -126,7 +126,7 @@ class Walk:
             for of in ("program", "library"):
                 for frames in threads:
                     for frame in frames:
-                        yield from self._of_frame(frame, of)
+                        yield from self._add_frame(frame, of)
         finally:
             # This very frame is among them: the circle would hold what the program's functions held until
             # Python collects garbage. TensorFlow hangs where its iterators go as the interpreter ends.
@@ -135,7 +135,7 @@ class Walk:
             del frame, frames
             threads.clear()
 
-    def _of_frame(self, frame: types.FrameType, of: str) -> Iterator[Tuple[Any, Root, str]]:
+    def _add_frame(self, frame: types.FrameType, of: str) -> Iterator[Tuple[Any, Root, str]]:
         """The variables of a function that runs, where it is the program's, or a library's."""
         code = frame.f_code
         # Of other code than functions the variables are those of a module.
@@ -165,7 +165,7 @@ class Walk:
             self._add(VariableHolder(root, name, FUNCTIONS, "host"), 0, 0)
         inside = _elements(value, kind)
         if inside is not None:
-            self._queue += [(one, root, name, parts) for one in inside if type(one) not in _ATOMS]
+            self._queue += [(item, root, name, parts) for item in inside if type(item) not in _ATOMS]
             return
         file = self._file(kind) if root is _LIBRARY else ""
         if file:
@@ -174,12 +174,12 @@ class Walk:
         self._queue_attributes(value, root, name, parts)
 
     def _queue_attributes(self, value: Any, root: Root, name: str, parts: int) -> None:
-        for attribute, one in _inside(value):
-            if type(one) not in _ATOMS:
+        for attribute, item in _attributes(value):
+            if type(item) not in _ATOMS:
                 # What lies behind a name that is not told counts to the last one that is.
                 is_named = parts < MOST_PARTS and self._is_told(type(value), attribute)
                 path = f"{name}.{attribute}" if is_named else name
-                self._queue.append((one, root, path, parts + 1 if is_named else MOST_PARTS))
+                self._queue.append((item, root, path, parts + 1 if is_named else MOST_PARTS))
 
     def _is_told(self, kind: type, attribute: str) -> bool:
         """Whether an attribute has a name that the program knows: of a library's classes not the private
@@ -225,7 +225,7 @@ class Walk:
 
     def largest(self) -> List[Tuple[VariableHolder, HeldSize]]:
         """The holders that hold most, most first."""
-        return sorted(self.found.items(), key=lambda one: (-one[1].bytes, one[0]))[:MOST_HOLDERS]
+        return sorted(self.found.items(), key=lambda holder: (-holder[1].bytes, holder[0]))[:MOST_HOLDERS]
 
 
 def _outermost_first(frame: Optional[types.FrameType]) -> List[types.FrameType]:
@@ -248,7 +248,7 @@ def _variables(frame: types.FrameType) -> List[Tuple[str, Any]]:
     return found
 
 
-def _inside(value: Any) -> Iterator[Tuple[str, Any]]:
+def _attributes(value: Any) -> Iterator[Tuple[str, Any]]:
     """The attributes of an object, and what its functions hold."""
     kind = type(value)
     if issubclass(kind, _NOT_ENTERED):

@@ -57,14 +57,14 @@ class Iterators:
         self._watch_host_pipelines(patches)
         if self._recorder.plan.state is None:
             # Asked for in the middle of a program: there may be iterators already.
-            for one in gc.get_objects():
-                if type(one) is iterator_ops.OwnedIterator and getattr(one, "_dataset", None) is not None:
+            for found in gc.get_objects():
+                if type(found) is iterator_ops.OwnedIterator and getattr(found, "_dataset", None) is not None:
                     self._first = False
-                    self._track(one, one._dataset)
+                    self._track(found, found._dataset)
 
     def live(self) -> List[Any]:
         """The iterators that are still there."""
-        return [one for one in (tracked.iterator() for tracked in self._tracked) if one is not None]
+        return [found for found in (tracked.iterator() for tracked in self._tracked) if found is not None]
 
     def _watched_init(self, init: Any) -> Any:
         from tensorflow.python.eager import context

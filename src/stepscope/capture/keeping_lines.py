@@ -99,12 +99,12 @@ def _stored(
     """Variables with the lines that put something into them or set them, and the span of their function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min([child.lineno, *(one.lineno for one in child.decorator_list)])
+            first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
             inner = f"{function}.{child.name}" if function else child.name
-            for one in ast.walk(child.args):
-                if isinstance(one, ast.arg):
+            for arg in ast.walk(child.args):
+                if isinstance(arg, ast.arg):
                     yield (
-                        (one.arg,),
+                        (arg.arg,),
                         FunctionLine(KeepingLine(child.lineno, inner, False), first, _last(child)),
                     )
             yield from _stored(child, inner, (first, _last(child)))
@@ -127,14 +127,14 @@ def _targets(node: ast.AST) -> Iterator[Tuple[ast.AST, bool]]:
     elif isinstance(node, ast.AugAssign):
         yield _container(node.target), True
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        for one in ast.walk(node.target):
-            if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):
-                yield one, False
+        for part in ast.walk(node.target):
+            if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Store):
+                yield part, False
     elif isinstance(node, (ast.Assign, ast.AnnAssign)):
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             whole = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
-            for one in whole:
-                yield _container(one), isinstance(one, ast.Subscript)
+            for part in whole:
+                yield _container(part), isinstance(part, ast.Subscript)
 
 
 def _container(node: ast.AST) -> ast.AST:
@@ -158,8 +158,8 @@ def _words(node: ast.AST) -> Tuple[str, ...]:
 def _last(node: ast.AST) -> int:
     """The last line of a function: Python 3.8 and newer tell it."""
     last = 0
-    for one in ast.walk(node):
+    for inner in ast.walk(node):
         for name in ("lineno", "end_lineno"):
-            line = getattr(one, name, None)
+            line = getattr(inner, name, None)
             last = max(last, line) if isinstance(line, int) else last
     return last

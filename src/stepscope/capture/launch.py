@@ -119,7 +119,7 @@ class Telling:
                     self._told.add((kind, name))
                     inside = out[len(self._asked) :] if f"{out}/".startswith(f"{self._asked}/") else None
                     place = quote(out if inside is None else self._shown + inside)
-                    self._say(f"stepscope: {sentence(name, steps, self._after(unix_ns), place)}")
+                    self._say(f"stepscope: {sentence(name, steps, self._elapsed(unix_ns), place)}")
 
     def _begun(self, name: str, first: int, after: str, place: str) -> str:
         return f"recording {name} from step {first + 1} on, {after} after the start, to {place}"
@@ -132,7 +132,7 @@ class Telling:
     def _kept(self, why: str, steps: int, after: str, place: str) -> str:
         return f"{why}; the last steps are kept: stepscope {place}"
 
-    def _after(self, unix_ns: int) -> str:
+    def _elapsed(self, unix_ns: int) -> str:
         """41 s, 12 min, 3 h 5 min."""
         seconds = max(0, round((unix_ns - self._started_unix_ns) / 1e9))
         if seconds < 120:

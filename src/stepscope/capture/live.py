@@ -53,7 +53,7 @@ class _SlowStep(NamedTuple):
     """A step that took long, and what is to be said of it."""
 
     step: StepTimes
-    told: Dict[str, Any]
+    facts: Dict[str, Any]
     seen: SeenLooks
     moment: Optional[Moment]
     """When it is to be kept."""
@@ -217,9 +217,9 @@ class Live:
     def _tell_slow(self) -> None:
         while self._pending:
             slow = self._pending.popleft()
-            self._slow.append({**slow.told, "lines": _lines(slow.seen.places())})
+            self._slow.append({**slow.facts, "lines": _lines(slow.seen.places())})
             if slow.moment is not None:
-                self._keep("slow", slow.told["times"], slow.moment)
+                self._keep("slow", slow.facts["times"], slow.moment)
 
     def _hang(self, waited_ns: int) -> None:
         """Writes the stacks of all threads, and keeps the last steps."""
@@ -251,15 +251,15 @@ class Live:
     def _keep(self, kind: str, weight: float, moment: Moment) -> None:
         """Writes a moment, and removes what gives way to it."""
         path = ring.write(moment, self._folder.path, dict(self._folder.facts), self._how, self._name)
-        mine = sorted((one for one in self._kept if one[0] == kind), key=lambda one: one[1])
+        mine = sorted((kept for kept in self._kept if kept[0] == kind), key=lambda kept: kept[1])
         if len(mine) >= MOST_KEPT:
             self._kept.remove(mine[0])
             shutil.rmtree(str(mine[0][2]), ignore_errors=True)
             mine = mine[1:]
         self._kept.append((kind, weight, path))
         if kind == "slow" and len(mine) + 1 >= MOST_KEPT:
-            self._least_times = SLOWER * min(weight, *(one[1] for one in mine))
-        self._folder.facts["kept"] = [f"{ring.FOLDER}/{one[2].name}" for one in self._kept]
+            self._least_times = SLOWER * min(weight, *(kept[1] for kept in mine))
+        self._folder.facts["kept"] = [f"{ring.FOLDER}/{kept[2].name}" for kept in self._kept]
         self._folder.save()
         self._tell(moment.why, path)
 

@@ -20,7 +20,7 @@ MOST_TOLD = 100
 """Holders of which a look tells: the largest, and those that have grown most."""
 
 
-def of_devices() -> Optional[bytes]:
+def device_profile() -> Optional[bytes]:
     """The profile of JAX's devices now; None where JAX is not used, or has none."""
     ask = getattr(getattr(sys.modules.get("jax"), "profiler", None), "device_memory_profile", None)
     if ask is None or not jax_is_used():

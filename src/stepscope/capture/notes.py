@@ -74,7 +74,7 @@ def claim(plan: RecordingPlan) -> bool:
     return True
 
 
-def beside(plan: RecordingPlan, steps: str) -> None:
+def note_sibling(plan: RecordingPlan, steps: str) -> None:
     """Leaves that this process took steps, and that another one records. steps: what they are called."""
     script = Path((getattr(sys, "argv", None) or [""])[0]).name  # a host of Python may set none
     process(plan, "beside", [script, steps])

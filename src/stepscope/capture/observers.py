@@ -9,7 +9,7 @@ from .folder import Folder
 from .live import Live
 from .machine import Sampler, Shares
 from .memory import NAME as MEMORY
-from .memory import OF_DEVICES, MemoryWatch, of_devices
+from .memory import OF_DEVICES, MemoryWatch, device_profile
 from .output import Output
 from .plan import RecordingPlan
 from .ring import STEPS as KEPT_STEPS
@@ -52,9 +52,9 @@ class Observers:
         if self._stacks is not None:
             self._stacks.pause()
 
-    def count_threads(self, own: Optional[FrozenSet[str]]) -> None:
-        """Counts from now on how long threads run, and wait for a core. own: those of the program."""
-        self._shares = Shares(own) if "machine" in self._plan.pieces else None
+    def count_threads(self, threads: Optional[FrozenSet[str]]) -> None:
+        """Counts from now on how long threads run, and wait for a core. threads: the program's."""
+        self._shares = Shares(threads) if "machine" in self._plan.pieces else None
 
     def thread_times(self) -> Dict[str, Any]:
         """What was counted since, as a session has it."""
@@ -73,7 +73,7 @@ class Observers:
         except Exception as error:  # noqa: BLE001  objects may be anything, and the program must go on
             self._output.failed("memory", error)
         try:
-            held = of_devices()
+            held = device_profile()
             if held is not None:
                 folder.add(OF_DEVICES, "device_memory", held)
         except Exception as error:  # noqa: BLE001  not every device of JAX can tell

@@ -80,9 +80,9 @@ def _flops(ops: Any, graph: Any, op: Any) -> int:
 
 
 def _trainable(graph: Any, tensorflow: Any) -> Set[str]:
-    names = {one.op.name for one in graph.get_collection(tensorflow.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
-    for one in getattr(graph, "trainable_variables", ()):  # of a tf.function: captured, known by their input
+    names = {var.op.name for var in graph.get_collection(tensorflow.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
+    for var in getattr(graph, "trainable_variables", ()):  # of a tf.function: captured, known by their input
         for outer, inner in getattr(graph, "captures", ()):
-            if outer is getattr(one, "handle", None):
+            if outer is getattr(var, "handle", None):
                 names.add(inner.op.name)
     return names

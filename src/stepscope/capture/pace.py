@@ -139,7 +139,7 @@ class StepWatcher:
     def _marking_of_loop(self, loop: Loop, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
         """The call that is made once in each round of a loop, the same one where there is no better; None to
         wait."""
-        inside = self._of(loop, key)
+        inside = self._loop_calls(loop, key)
         inner = self.callers[key]
         if not inside:
             return None if loop != inner.site.loops[-1] and self._patient(key) else key
@@ -181,9 +181,9 @@ class StepWatcher:
         if key[0] != "jax_op":
             return 0
         inside = sum(caller.count for caller in self.callers.values() if loop in caller.site.loops)
-        return inside / max((caller.count for caller in self._of(loop, key).values()), default=inside)
+        return inside / max((caller.count for caller in self._loop_calls(loop, key).values()), default=inside)
 
-    def _of(self, loop: Loop, key: Tuple[Any, ...]) -> Dict[Tuple[Any, ...], Caller]:
+    def _loop_calls(self, loop: Loop, key: Tuple[Any, ...]) -> Dict[Tuple[Any, ...], Caller]:
         """The calls that a loop makes itself, not one within it, of the kind and in the thread of another."""
         return {
             other: caller

@@ -122,4 +122,4 @@ def _listening() -> List[Recorder]:
     """The recorders that listen: of this copy of the package, and of the one that the hook loaded."""
     hook = sys.modules.get("_stepscope_capture.attach")
     places = [attach] if hook is None or hook is attach else [attach, hook]
-    return [one for place in places for one in place.current if one.listening]
+    return [session for place in places for session in place.current if session.listening]

@@ -18,7 +18,7 @@ class Chosen:
     def __init__(
         self, steps: Optional[Container[int]], every_steps: Optional[int], every_seconds: Optional[float]
     ) -> None:
-        given = [one for one in (steps, every_steps, every_seconds) if one is not None]
+        given = [option for option in (steps, every_steps, every_seconds) if option is not None]
         if len(given) != 1:
             raise ValueError("give one of steps, every_steps and every_seconds")
         if every_steps is not None and every_steps < 1:

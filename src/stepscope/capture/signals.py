@@ -53,7 +53,7 @@ class Passing:
         return self._child
 
     def _pass(self, number: int, frame: Any) -> None:
-        if number in _known(_KEYS) and _in_foreground():
+        if number in _known(_KEYS) and _is_foreground():
             return
         if self._child is None:
             self._early.append(number)
@@ -100,7 +100,7 @@ def _ignored_by_parent() -> Set[int]:
     return set() if len(found) == len(_OF_PYTHON) else found
 
 
-def _in_foreground() -> bool:
+def _is_foreground() -> bool:
     """True when a terminal has this process, and so the program, in its foreground."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))

@@ -221,11 +221,11 @@ class Turns:
 _turns: "weakref.WeakSet[Turns]" = weakref.WeakSet()
 
 
-def _in_child() -> None:
+def _shorten_turns() -> None:
     """A process that was forked has no thread that looks."""
     for turn in list(_turns):
         turn.shorten(False)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(after_in_child=_shorten_turns)

@@ -91,7 +91,7 @@ class _Xla:
     def is_new(self, function: Any, args: Tuple[Any, ...], kwds: Dict[str, Any]) -> bool:
         """Whether the function was called with these shapes for the first time. Asked at every call, so it
         looks at shapes alone: to describe the arguments takes up to ten times as long."""
-        shapes = hash(tuple(_shape(one) for one in self._flatten((args, kwds))))
+        shapes = hash(tuple(_shape(argument) for argument in self._flatten((args, kwds))))
         known = self._shapes.setdefault(function, set())
         if shapes in known:
             return False
@@ -132,7 +132,7 @@ def _watch_tapes(recorder: Recorder) -> None:
             recorder.step(WatchedCall("gradient", (what, site), name, last, now, begin_ns=last, site=site))
 
     def make(gradient: Any) -> Any:
-        def of_tape(self: Any, *args: Any, **kwds: Any) -> Any:
+        def watched_tape(self: Any, *args: Any, **kwds: Any) -> Any:
             if watched():
                 with recorder.unharmed():
                     local.gradient_site = site = recorder.site()
@@ -140,10 +140,10 @@ def _watch_tapes(recorder: Recorder) -> None:
                     begun.setdefault(site, latest["gradient", site])
             return gradient(self, *args, **kwds)
 
-        return of_tape
+        return watched_tape
 
     def make_update(update: Any) -> Any:
-        def of_variable(self: Any, *args: Any, **kwds: Any) -> Any:
+        def watched_variable(self: Any, *args: Any, **kwds: Any) -> Any:
             inner = getattr(local, "gradient_site", None)
             if inner is not None and watched():
                 # A loop that adds up gradients is part of a step, which ends with the update behind it.
@@ -154,7 +154,7 @@ def _watch_tapes(recorder: Recorder) -> None:
                         marks("update", "updates of variables", site, begun[inner])
             return update(self, *args, **kwds)
 
-        return of_variable
+        return watched_variable
 
     recorder.patches.wrap(backprop.GradientTape, "gradient", make)
     for name in ("assign", "assign_add", "assign_sub"):

@@ -55,15 +55,15 @@ class _Optimizers:
         recorder.program.optimizes = lambda: bool(self._alive)
         classes = [optimizer]
         while classes:
-            one = classes.pop()
-            classes += one.__subclasses__()
+            kind = classes.pop()
+            classes += kind.__subclasses__()
             # PyTorch itself wraps the method when the first of a class is made: ours goes around that.
-            if getattr(one.__dict__.get("step"), "hooked", False):
-                self._watch(one)
+            if getattr(kind.__dict__.get("step"), "hooked", False):
+                self._watch(kind)
 
     def _watch(self, kind: Any) -> None:
         """Reports the steps of a class, by the method that it has or inherits."""
-        owner = next((one for one in kind.__mro__ if "step" in one.__dict__), None)
+        owner = next((base for base in kind.__mro__ if "step" in base.__dict__), None)
         if owner is None or id(owner.__dict__["step"]) in self._watched:
             return
         self._recorder.patches.wrap(owner, "step", self._reporting)

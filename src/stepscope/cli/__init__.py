@@ -82,7 +82,7 @@ def _outcome(argv: Sequence[str]) -> int:
         console.say("stopped")
         return INTERRUPTED
     except StepscopeError as error:
-        tell(with_hint(error, words), console)
+        tell(add_hint(error, words), console)
         return FAILED
     except OSError as error:
         tell(refused(error, console), console)
@@ -231,7 +231,7 @@ def _color(words: Sequence[str]) -> str:
     return "auto"
 
 
-def with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
+def add_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
     """Adds "did you mean" when the first path, which is not there, looks like a verb; and how to name a path
     that is called like the verb."""
     verb, rest = verb_of(words)

@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Turns what argparse found into the error that users know."""
         todo = f"{self.prog} --help lists what there is"
-        if near := self._near(message):
+        if near := self._suggestion(message):
             todo = f"did you mean {near}? {todo}"
         for word in message.split(": ", 1)[-1].split():
             if word.startswith("-") and Path(word).exists():
@@ -103,7 +103,7 @@ class Parser(argparse.ArgumentParser):
             return f"{name} needs a value", what
         return f"{name}: {what}", message
 
-    def _near(self, message: str) -> str:
+    def _suggestion(self, message: str) -> str:
         """The option, or the value of one, that a word in argparse's message may be meant for."""
         import difflib
 
@@ -118,7 +118,7 @@ class Parser(argparse.ArgumentParser):
             choices = next(
                 (a.choices for a in self._actions if names[0] in (*a.option_strings, a.metavar)), None
             )
-            return " ".join(difflib.get_close_matches(match[2], [str(one) for one in choices or ()], 1))
+            return " ".join(difflib.get_close_matches(match[2], [str(choice) for choice in choices or ()], 1))
         return ""
 
 

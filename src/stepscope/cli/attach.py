@@ -78,7 +78,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     out = sys.stderr.fileno() if _has_descriptor() else os.open(os.devnull, os.O_WRONLY)
     if options.breakpoints:
-        seen = attach.at_breakpoint(
+        seen = attach.stop_at_breakpoint(
             options.command or (), options.breakpoints, options.timeout, out, options.pid
         )
         return _show(seen, options.pid, sources, options, console)
@@ -142,7 +142,7 @@ def _check(options: argparse.Namespace) -> list[tuple[str, str]]:
             "A process has a positive number", seen=f"{options.pid}", todo="give the number of a process"
         )
     _check_sampling(options)
-    pairs = [one.partition("=") for one in options.source]
+    pairs = [pair.partition("=") for pair in options.source]
     if any(not before or not middle or not after for before, middle, after in pairs):
         raise UsageError(
             "A source map has two sides",
@@ -154,11 +154,11 @@ def _check(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 def _check_sampling(options: argparse.Namespace) -> None:
     """UsageError for breakpoints and samples that cannot be."""
-    for one in options.breakpoints or ():
-        if not one.strip() or any(ord(letter) < 32 for letter in one) or one.lstrip().startswith("-"):
+    for place in options.breakpoints or ():
+        if not place.strip() or any(ord(letter) < 32 for letter in place) or place.lstrip().startswith("-"):
             raise UsageError(
                 "A breakpoint is the name of a function",
-                seen=f"--break {one!r}",
+                seen=f"--break {place!r}",
                 todo="give a name, as ns::function",
             )
     if options.seconds is not None and not 0.5 <= options.seconds <= 3600:

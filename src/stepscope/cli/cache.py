@@ -89,7 +89,7 @@ def _show(kept: Cache, options: argparse.Namespace, console: Console) -> int:
             time.strftime("%Y-%m-%d %H:%M", time.localtime(content.used)) if content.used else None,
             content.path or "(made of several)",
         )
-        for content in sorted(contents, key=lambda one: -one.bytes)
+        for content in sorted(contents, key=lambda content: -content.bytes)
     ]
     write_rows(COLUMNS, rows, console, options.format, spreadsheet=options.spreadsheet)
     return 0

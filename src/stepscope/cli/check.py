@@ -111,7 +111,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.history:
         past = history.find(_read(options.history, options, console), budget)
         if not options.candidate:
-            report = gate_history.of_history(past)
+            report = gate_history.history_report(past)
             _show(report, options, console)
             return {"unknown": 2, "changes": 0, "no_changes": 0}[report.document["verdict"]]
     baseline = _read(options.baseline, options, console) if options.baseline else []
@@ -252,17 +252,17 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
         raise StepscopeError(
             "There is no run to compare", seen=", ".join(paths), todo="give recordings of a program's steps"
         )
-    return recordings.by_time(found)
+    return recordings.sort_by_time(found)
 
 
 def _show(report: Report, options: argparse.Namespace, console: Console) -> None:
     from stepscope.cli.report_output import show
     from stepscope.exporters.staging import staged
-    from stepscope.presenters import by_extension, junit
+    from stepscope.presenters import file_presenters, junit
 
     for name in options.output:
         ending = Path(name).suffix.lower()
-        render = junit.render if ending == ".xml" else by_extension()[ending].render
+        render = junit.render if ending == ".xml" else file_presenters()[ending].render
         with staged(Path(name), force=options.force) as part:
             part.write_text(render(report), encoding="utf-8", errors="backslashreplace", newline="\n")
         console.say(f"wrote {name}")

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="stepscope diff A B, with a recording each",
         )
     if bool(found[0].steps) != bool(found[1].steps):
-        found = _without_steps(given, options, console)
+        found = _compare_whole(given, options, console)
     if found[0].name == found[1].name:
         joined = [" ".join(paths) for paths in given]
         ends = endings(joined)
@@ -94,7 +94,7 @@ def _sides(query: Query, wanted: list[str | None], path: str, console: Console) 
     return run_sides
 
 
-def _without_steps(given: list[list[str]], options: argparse.Namespace, console: Console) -> list[Measured]:
+def _compare_whole(given: list[list[str]], options: argparse.Namespace, console: Console) -> list[Measured]:
     """Both sides as whole recordings, because only one of them has steps."""
     from stepscope.cli.reading import opened
     from stepscope.instruments.compare import figures

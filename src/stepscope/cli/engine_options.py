@@ -68,7 +68,7 @@ def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Eng
     from stepscope.engines.bigquery import BigQuery
     from stepscope.lake import derived_tables, reader
 
-    by_run = derived_tables.by_run(reader.open_lake(lake).manifests)
+    by_run = derived_tables.group_by_run(reader.open_lake(lake).manifests)
     wanted = by_run.keys() if options.run is None else set(options.run)
     runs = {
         run_id: derived_tables.digest(manifests) for run_id, manifests in by_run.items() if run_id in wanted
@@ -85,11 +85,11 @@ def the_lake(options: argparse.Namespace, who: str) -> Path:
     from stepscope.sources.user_paths import is_lake, local_lake
 
     given = [options.lake] if options.lake is not None else options.paths
-    for one in given:
-        if is_store(one):
+    for path in given:
+        if is_store(path):
             raise UsageError(
                 f"{who} needs a lake in a folder.",
-                seen=f"{one} is in an object store",
+                seen=f"{path} is in an object store",
                 todo="copy the lake, with the store's own tool, to a folder (for Spark, on a shared disk)",
                 slug="engine-needs-a-lake",
             )

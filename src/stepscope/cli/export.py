@@ -107,7 +107,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     _check_style(options)
     if options.output.startswith(BIGQUERY):
-        return _to_bigquery(options, console)
+        return _export_to_bigquery(options, console)
     if options.files_at is not None:
         raise UsageError(
             "Only an export to BigQuery knows this option",
@@ -143,7 +143,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return _tell(written, options, console)
 
 
-def _to_bigquery(options: argparse.Namespace, console: Console) -> int:
+def _export_to_bigquery(options: argparse.Namespace, console: Console) -> int:
     """Exports a lake to a dataset, or recordings by way of one."""
     parts = options.table or options.run or options.host
     if parts or options.to or options.spreadsheet or options.style != STYLES[0] or options.force:

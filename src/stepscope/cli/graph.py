@@ -74,12 +74,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         _list(every, options, console)
         return 0
     name = _title(every, row)
-    if options.graph is None and len({one["file"] for one in every}) > 1:
+    if options.graph is None and len({row["file"] for row in every}) > 1:
         console.say(f"the largest of {len(every):,} graphs; --list lists them, --graph NAME shows another")
     if options.around is not None:
         if options.around not in found.nodes:
             raise _none("node", options.around, list(found.nodes), "names are whole, with their scopes")
-        found = found.around(options.around, hops)
+        found = found.neighbourhood(options.around, hops)
         name += f" / {hops} around {options.around}"
     if options.path is not None:
         path = _way(found, *options.path)
@@ -205,7 +205,7 @@ def _files(every: list[dict[str, Any]]) -> dict[str, str]:
 
 def _title(every: list[dict[str, Any]], row: dict[str, Any]) -> str:
     """A graph by its run and its name, and by its file where other files have a graph of this name."""
-    same = {one["file"] for one in every if one["graph"] == row["graph"]}
+    same = {other["file"] for other in every if other["graph"] == row["graph"]}
     parts = [row["run_id"], *([_files(every)[row["file"]]] if len(same) > 1 else []), row["graph"]]
     return " / ".join(parts)
 
@@ -213,11 +213,11 @@ def _title(every: list[dict[str, Any]], row: dict[str, Any]) -> str:
 def _scope(found: Hierarchy, path: str | None) -> GraphScope:
     if path is None:
         return found.root
-    from stepscope.report.graph import to_depth
+    from stepscope.report.graph import scopes_open
 
     scope = found.scope(path.strip("/"))
     if scope is None:
-        near = to_depth(found.root, 3, fold=False)
+        near = scopes_open(found.root, 3, fold=False)
         raise _none("scope", path, near, "`stepscope graph PATH` lists the scopes")
     return scope
 
@@ -267,7 +267,7 @@ def _draw(
             text = whole_graphs.FORMS[ending](found, title)
             wrote = units.count(len(found.nodes), "node")
         else:
-            level = graphs.level(found, graphs.to_depth(top, depth, fold=fold), fold=fold, within=top)
+            level = graphs.level(found, graphs.scopes_open(top, depth, fold=fold), fold=fold, within=top)
             text = drawings.FORMS[str(ending)](level, title, options.paint)
             wrote = units.count(len(level.boxes), "box", "boxes")
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -100,5 +100,5 @@ def _option(option: CommandOption) -> Iterator[str]:
 def _text(text: str) -> str:
     """Text that roff shows as it is: no requests, and hyphens that can be copied."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("\n", " ")
-    plain = "".join(one if one.isascii() else f"\\[u{ord(one):04X}]" for one in escaped)
+    plain = "".join(letter if letter.isascii() else f"\\[u{ord(letter):04X}]" for letter in escaped)
     return "\\&" + plain if plain[:1] in (".", "'") else plain

@@ -14,14 +14,14 @@ MEASURED = (0.0, 0.0)
 _SUFFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
 
-def peaks(told: str) -> tuple[float, float]:
+def peaks(text: str) -> tuple[float, float]:
     """What --peak takes: flops and bytes a second, such as 2T,90G, or MEASURED."""
-    if told == "measured":
+    if text == "measured":
         return MEASURED
-    found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in told.split(",")]
-    numbers = [float(one[1]) * _SUFFIX[one[2]] for one in found if one is not None]
+    found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in text.split(",")]
+    numbers = [float(match[1]) * _SUFFIX[match[2]] for match in found if match is not None]
     if len(numbers) != 2 or len(found) != 2 or min(numbers) <= 0:
-        raise argparse.ArgumentTypeError(f"{told!r} is not two numbers above 0, such as 200G,40G")
+        raise argparse.ArgumentTypeError(f"{text!r} is not two numbers above 0, such as 200G,40G")
     return numbers[0], numbers[1]
 
 
@@ -31,7 +31,7 @@ def text(peak: tuple[float, float]) -> str:
 
 
 def _number(value: float) -> str:
-    suffix = max((one for one in _SUFFIX if _SUFFIX[one] <= value), key=_SUFFIX.__getitem__, default="")
+    suffix = max((unit for unit in _SUFFIX if _SUFFIX[unit] <= value), key=_SUFFIX.__getitem__, default="")
     digits = f"{value / _SUFFIX[suffix]:f}".rstrip("0").rstrip(".")
     return f"{digits}{suffix}"
 

@@ -131,7 +131,7 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
             todo="stepscope pipeline --verify [BEFORE] -- python train.py …",
         )
     if options.before is not None:
-        return _in_turns(options, console)
+        return _record_in_turns(options, console)
     before = _first(_found(options, console), options.paths[0]) if options.paths else None
     out = options.out or time.strftime(
         "stepscope-after-%Y%m%d-%H%M%S" if before else "stepscope-before-%Y%m%d-%H%M%S"
@@ -158,7 +158,7 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
 _MOST_TURNS = 20
 
 
-def _in_turns(options: argparse.Namespace, console: Console) -> int:
+def _record_in_turns(options: argparse.Namespace, console: Console) -> int:
     """Records two programs in turns, and compares them. 1 when a prediction did not hold."""
     old = shlex.split(options.before)
     if not old or options.paths or not 1 <= options.turns <= _MOST_TURNS:

@@ -153,7 +153,7 @@ class SqlDialogue:
             return
         for chapter in chapters:
             self.console.out.write(f"{chapter}:\n")
-            for line in _in_columns(
+            for line in _columns(
                 [entry.name for entry in found if entry.chapter == chapter], self.console.width
             ):
                 self.console.out.write(f"  {line}\n")
@@ -204,7 +204,7 @@ def _command_in(text: str) -> str | None:
     return _PLAIN.get(lines[0].rstrip("; ") if len(lines) == 1 else lines[-1].strip())
 
 
-def _in_columns(names: list[str], width: int) -> list[str]:
+def _columns(names: list[str], width: int) -> list[str]:
     """Names in columns from top to bottom, as `ls` lists them."""
     wide = max(map(len, names)) + 2
     across = max((width - 2) // wide, 1)

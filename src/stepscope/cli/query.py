@@ -25,7 +25,7 @@ from stepscope.cli.arguments import (
 )
 from stepscope.cli.console import Console
 from stepscope.cli.engine_options import add_engine
-from stepscope.cli.statements import statements, without_comments
+from stepscope.cli.statements import statements, strip_comments
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "There is no SQL to run", seen="nothing but blanks and comments", todo="stepscope docs tables"
         )
     if ending is not None:
-        return _to_file(options, asked, ending, console)
+        return _write_file(options, asked, ending, console)
     from stepscope.cli.reading import opened
 
     with opened(options, console) as (trace, bar):
@@ -130,7 +130,7 @@ def _ending(options: argparse.Namespace) -> str | None:
     return ending
 
 
-def _to_file(options: argparse.Namespace, asked: Sequence[str], ending: str, console: Console) -> int:
+def _write_file(options: argparse.Namespace, asked: Sequence[str], ending: str, console: Console) -> int:
     """Writes the rows of one statement."""
     from stepscope.cli.reading import opened
     from stepscope.exporters.staging import staged
@@ -153,12 +153,12 @@ def _to_file(options: argparse.Namespace, asked: Sequence[str], ending: str, con
             rows = (row for batch in found.batches() for row in batch)
             with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
                 if ending == ".csv":
-                    number = presenter.to_csv(found.columns, rows, out, spreadsheet=options.spreadsheet)
+                    number = presenter.write_csv(found.columns, rows, out, spreadsheet=options.spreadsheet)
                 else:
                     write = {
-                        ".json": presenter.to_json,
-                        ".md": presenter.to_markdown,
-                        ".ndjson": presenter.to_ndjson,
+                        ".json": presenter.write_json,
+                        ".md": presenter.write_markdown,
+                        ".ndjson": presenter.write_ndjson,
                     }[ending]
                     number = write(found.columns, rows, out)
     console.say(f"wrote {units.count(number, 'row')} to {options.output}")
@@ -195,7 +195,7 @@ def looks_like_sql(word: str) -> bool:
     """Whether an argument is a statement, perhaps a misspelt one, and no path."""
     if word.startswith("@"):
         return True
-    bare = without_comments(word)
+    bare = strip_comments(word)
     begin = _BEGIN.match(bare)
     known = _ASKS | _REFUSED
     # A keyword with a slip is told by the engine, which points at it; no path is called SELEC 1.
@@ -249,15 +249,15 @@ def write_rows(
     right: Sequence[bool] | None = None,
 ) -> None:
     """Writes rows in a form, and says what does not fit a terminal. everything: all rows, even there.
-    spreadsheet: as in to_csv. right: columns that are aligned to the right."""
+    spreadsheet: as in write_csv. right: columns that are aligned to the right."""
     from stepscope.presenters import rows as presenter
 
     rows = iter(rows)
     if form != "table":
         if form == "csv":
-            presenter.to_csv(columns, rows, console.data, spreadsheet=spreadsheet)
+            presenter.write_csv(columns, rows, console.data, spreadsheet=spreadsheet)
         else:
-            write = {"json": presenter.to_json, "md": presenter.to_markdown}[form]
+            write = {"json": presenter.write_json, "md": presenter.write_markdown}[form]
             write(columns, rows, console.data)
         return
     most = ROWS_ON_SCREEN if console.is_terminal and not everything else None
@@ -267,7 +267,9 @@ def write_rows(
         return f"\x1b[{styles[kind]}m{text}\x1b[0m" if console.color and kind in styles else text
 
     width = console.width if console.is_terminal else None
-    shown = presenter.to_table(columns, rows, console.out, width=width, most=most, right=right, style=style)
+    shown = presenter.write_table(
+        columns, rows, console.out, width=width, most=most, right=right, style=style
+    )
     console.out.flush()
     left_out = []
     if most is not None and next(rows, None) is not None:

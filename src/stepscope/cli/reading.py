@@ -80,8 +80,8 @@ def need_time(trace: OpenTrace) -> None:
 def tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:
     """Says which files were found but not read. Files that are not recordings are left out, and a second
     form of the same recording is not news: a note of its source says so."""
-    skipped = [one for one in skipped if one.slug != "same-capture"]
-    for one in skipped[:_SKIPPED_TOLD]:
-        console.say(f"not read: {plain(one.path)}: {plain(one.detail)} (stepscope docs {one.slug})")
+    skipped = [source for source in skipped if source.slug != "same-capture"]
+    for source in skipped[:_SKIPPED_TOLD]:
+        console.say(f"not read: {plain(source.path)}: {plain(source.detail)} (stepscope docs {source.slug})")
     if len(skipped) > _SKIPPED_TOLD:
         console.say(f"not read: {units.count(len(skipped) - _SKIPPED_TOLD, 'more file')}")

@@ -54,8 +54,8 @@ class _RecordParser(Parser):
         options = super().parse_args(words[:at], namespace)
         options.command = words[at + 1 :] if words[at : at + 1] == ["--"] else words[at:]
         given = options.out or []
-        reports = [one for one in given if Path(one).suffix.lower() in REPORTS and not Path(one).is_dir()]
-        folders = [one for one in given if one not in reports]
+        reports = [path for path in given if Path(path).suffix.lower() in REPORTS and not Path(path).is_dir()]
+        folders = [path for path in given if path not in reports]
         if len(reports) > 1 or len(folders) > 1:
             self.error(f"argument -o/--out: give one folder and one report, not {' and '.join(given)}")
         options.out, options.report = (found[0] if found else None for found in (folders, reports))

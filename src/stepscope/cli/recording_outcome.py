@@ -54,7 +54,7 @@ def write_facts(outcome: ProgramEnd, out: str, options: argparse.Namespace, cons
         recorded.get("steps", 0),
         recorded.get("sessions", 0),
         sessions[0].get("name"),
-        "; ".join(f"{one['what']}: {one['seen']}" for one in facts.get("problems", ())) or None,
+        "; ".join(f"{problem['what']}: {problem['seen']}" for problem in facts.get("problems", ())) or None,
         _stood_still_ns(cost) if facts else None,
         cost.get("profiled_ns", 0) if facts else None,
         outcome.code,
@@ -81,12 +81,12 @@ def _lines(outcome: ProgramEnd, plan: RecordingPlan, out: str) -> list[str]:
         )
     lines.append(f"  kept:    {_files(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
-    lines += _beside(outcome)
+    lines += _sibling_lines(outcome)
     missing = [problem for problem in facts["problems"] if problem["what"] != MOVED]
     return lines + [f"  missing: {problem['what']}: {problem['seen']}" for problem in missing]
 
 
-def _beside(outcome: ProgramEnd) -> list[str]:
+def _sibling_lines(outcome: ProgramEnd) -> list[str]:
     """The processes of the program that took steps as well."""
     if not outcome.beside:
         return []

@@ -92,7 +92,7 @@ def _form_of(name: str | None) -> str:
     ending = "md" if name == "-" else Path(name or "").suffix.lower().removeprefix(".")
     from stepscope import presenters
 
-    known = {*FORMATS, *(one.removeprefix(".") for one in presenters.by_extension())}
+    known = {*FORMATS, *(extension.removeprefix(".") for extension in presenters.file_presenters())}
     if ending not in known:
         endings = ", ".join(f".{form}" for form in (*FORMATS, *sorted(known.difference(FORMATS))))
         raise UsageError(
@@ -108,8 +108,8 @@ def _rendered(report: Report, form: str, options: argparse.Namespace) -> str:
     if form not in ("csv", "json", "md"):
         from stepscope import presenters
 
-        rendered: str = presenters.by_extension()[f".{form}"].render(report)
+        rendered: str = presenters.file_presenters()[f".{form}"].render(report)
         return rendered
-    from stepscope.cli.report_output import as_text
+    from stepscope.cli.report_output import formatted
 
-    return as_text(report, argparse.Namespace(format=form, spreadsheet=options.spreadsheet))
+    return formatted(report, argparse.Namespace(format=form, spreadsheet=options.spreadsheet))

@@ -16,10 +16,10 @@ def show(report: Report, options: argparse.Namespace, console: Console) -> None:
 
         pager.show(scroll.render(report, width=console.width, color=console.color), console)
     else:
-        console.data.write(as_text(report, options))
+        console.data.write(formatted(report, options))
 
 
-def as_text(report: Report, options: argparse.Namespace) -> str:
+def formatted(report: Report, options: argparse.Namespace) -> str:
     """The report as json, csv or md."""
     form = options.format
     # Each imported alone: the others are not needed, and their imports take time.

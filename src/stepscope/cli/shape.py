@@ -36,7 +36,7 @@ def shapes() -> Iterator[Shape]:
     for verb in cli.verbs():
         module = cli.module_of(verb)
         parser = module.parser()
-        options = tuple(map(_option, parser._actions)) if verb != "tfprof" else tuple(_of_tfprof(parser))
+        options = tuple(map(_option, parser._actions)) if verb != "tfprof" else tuple(_tfprof_options(parser))
         options = tuple(option for option in options if option.names and option.about != argparse.SUPPRESS)
         words = tuple(_words(verb))
         paths = verb not in ("docs", "completions", "record")
@@ -51,7 +51,7 @@ def _option(action: argparse.Action) -> CommandOption:
     return CommandOption(tuple(action.option_strings), about, (value if takes else ""), choices)
 
 
-def _of_tfprof(parser: argparse.ArgumentParser) -> Iterator[CommandOption]:
+def _tfprof_options(parser: argparse.ArgumentParser) -> Iterator[CommandOption]:
     """tfprof has its own way of writing options, and lists them itself."""
     from stepscope.cli import tfprof
     from stepscope.instruments.tfprof import options

@@ -146,7 +146,7 @@ def fish(every: Sequence[Shape]) -> str:
             f"complete -c stepscope -n __stepscope_first -a {_fish(shape.verb)} -d {_fish(shape.about)}"
         )
         only = f"complete -c stepscope -n {_fish(f'__stepscope_verb {shape.verb}')}"
-        lines += [f"{only} {one}" for option in shape.options for one in _fish_option(option)]
+        lines += [f"{only} {line}" for option in shape.options for line in _fish_option(option)]
         lines += [f"{only} -a {_fish(word)} -d {_fish(about)}" for word, about in shape.words]
     newline = "\n"
     return f"""# fish completion for stepscope, {MARK}

@@ -42,10 +42,10 @@ def statements(text: str) -> list[str]:
 
 def is_blank(text: str) -> bool:
     """True for text that holds comments and white space only."""
-    return not without_comments(text).strip()
+    return not strip_comments(text).strip()
 
 
-def without_comments(text: str) -> str:
+def strip_comments(text: str) -> str:
     """`text` without its comments. For a look at how it begins, not for running: strings are not spared."""
     if "--" not in text and "/*" not in text:
         return text

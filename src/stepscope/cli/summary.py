@@ -69,7 +69,7 @@ def _limit(text: str) -> frozenset[str]:
     return frozenset(wanted)
 
 
-def _over(report: Report, limit: frozenset[str] | None, console: Console) -> int:
+def _limit_exceeded(report: Report, limit: frozenset[str] | None, console: Console) -> int:
     """1 when there are findings that count, which stderr names; else 0."""
     found = [finding for finding in report.findings if limit and limit & {finding.severity, finding.slug}]
     if not found:
@@ -96,10 +96,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.price is not None:
         report = pricing.priced(report, options.price)
     if options.format != "table":
-        from stepscope.cli.report_output import as_text
+        from stepscope.cli.report_output import formatted
 
-        console.data.write(as_text(report, options))
-        return _over(report, options.fail_on, console)
+        console.data.write(formatted(report, options))
+        return _limit_exceeded(report, options.fail_on, console)
     from stepscope.presenters import terminal
 
     height = console.height or SCREEN
@@ -112,4 +112,4 @@ def run(options: argparse.Namespace, console: Console) -> int:
         pager.show(text, console)
     else:
         console.out.write(text)
-    return _over(report, options.fail_on, console)
+    return _limit_exceeded(report, options.fail_on, console)

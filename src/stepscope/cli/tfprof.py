@@ -211,13 +211,13 @@ def _ticks(model: TfprofModel) -> int:
 
 def _rereadable(path: str, spool: Spool) -> str:
     """A path that can be read more than once: what comes through a pipe is written to a file first."""
-    from stepscope.sources.spool import from_pipe, is_pipe, open_pipe
+    from stepscope.sources.spool import is_pipe, open_pipe, spool_pipe
 
     if path == "-":
-        return str(from_pipe(sys.stdin.buffer, spool, path))
+        return str(spool_pipe(sys.stdin.buffer, spool, path))
     if Path(path).exists() and is_pipe(path):
         with open_pipe(path) as stream:
-            return str(from_pipe(stream, spool, path))
+            return str(spool_pipe(stream, spool, path))
     return path
 
 
@@ -243,7 +243,7 @@ def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str
     if values.get("dump_to_file"):
         tfprof.set_option(chosen, "output", f"file:outfile={values['dump_to_file']}")
     if devices := values.get("device_regexes"):
-        chosen.force("device_regexes", [one for one in devices.split(",") if one])
+        chosen.force("device_regexes", [device for device in devices.split(",") if device])
     if values.get("viz", "false").lower() == "true":
         remarks.append("-viz never drew anything; -output timeline:outfile=FILE draws the view")
     if values.get("flops", "log") not in ("own", "log"):
@@ -258,7 +258,7 @@ def _files(options: argparse.Namespace, remarks: list[str], console: Console) ->
     from stepscope.formats.models import files
 
     named = _named_files(options)
-    found = files.under(options.paths) if options.paths else files.ModelFiles()
+    found = files.find_files(options.paths) if options.paths else files.ModelFiles()
     remarks += found.odd
     for name in OF_A_PROFILE if "profile_path" in named else ():
         found.drop(name, "passed over, a profile is named")

@@ -26,14 +26,14 @@ def whole(files: Mapping[str, str], own_options: Mapping[str, str]) -> str:
     return f"views\n{_VIEWS}\n{_EXAMPLES}\n{options(files, own_options)}\n"
 
 
-def at_prompt() -> str:
+def prompt_help() -> str:
     """The commands and the options, as they can be typed at the prompt."""
     return (
         f"commands\n{_VIEWS}"
         "  set       keeps the options that follow for the lines to come\n"
         "  help      this text\n"
         "  exit      leaves, as Ctrl-D does; an empty line shows the options\n\n"
-        + "\n".join(of_tfprof())
+        + "\n".join(option_help())
         + "\n"
     )
 
@@ -43,7 +43,7 @@ def _paragraph(name: str, text: str) -> str:
     return textwrap.fill(text, 110, initial_indent=first, subsequent_indent=" " * 30)
 
 
-def of_tfprof() -> list[str]:
+def option_help() -> list[str]:
     """Lines about tfprof's own options, columns and orders."""
     from stepscope.instruments import tfprof
 
@@ -77,7 +77,7 @@ def options(files: Mapping[str, str], own_options: Mapping[str, str]) -> str:
         "files",
         *(_paragraph(f"-{name}", text) for name, text in files.items()),
         "",
-        *of_tfprof(),
+        *option_help(),
         "",
         "of stepscope, and of tfprof's first years",
         *(_paragraph(f"-{name}", text) for name, text in own_options.items()),

@@ -79,7 +79,7 @@ class TfprofDialogue:
         if command == "set":
             self.options = options
         elif command == "help":
-            self.console.out.write(tfprof_help.at_prompt())
+            self.console.out.write(tfprof_help.prompt_help())
         elif command in COMMANDS:
             answer = self.model.advise() if command == "advise" else self.model.show(command, options)
             for warning in answer.warnings:

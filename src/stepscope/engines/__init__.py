@@ -176,10 +176,10 @@ class Engine(Protocol):
         before the next query. QueryError when the engine refuses it."""
 
     def answers(
-        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), told: Told | None = None
+        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), progress: Told | None = None
     ) -> list[list[tuple[Any, ...]]]:
         """All rows of each of several SELECTs. keep: views that several of them read, each after those it
-        builds on. told: called as they are answered."""
+        builds on. progress: called as they are answered."""
 
     def keep(self, views: Sequence[str]) -> None:
         """Computes defined views once and keeps their rows for the queries that follow."""

@@ -91,7 +91,7 @@ class BigQuery(Portable):
 
     def bring(self, names: Collection[str]) -> None:
         """Looks up views, and what they read, for statements that name them."""
-        for name in sorted(one.lower() for one in names):
+        for name in sorted(name.lower() for name in names):
             if name in self._made:
                 continue
             if (view := self.views.get(name)) is not None:
@@ -105,11 +105,11 @@ class BigQuery(Portable):
     def written(self, asked: Statement, params: Params = ()) -> str:
         """A statement in GoogleSQL, with the views that it reads."""
         self._check_runs()
-        tree = self.with_values(self.parsed(asked), params).copy()
+        tree = self.bind(self.parsed(asked), params).copy()
         self.bring(named(tree))
         ordered: list[str] = []
         exp: Any = importlib.import_module("sqlglot.expressions")
-        cte_names = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+        cte_names = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
         self._reached(named(tree), ordered)
         if clash := sorted(cte_names & set(ordered)):
             raise QueryError(
@@ -118,7 +118,7 @@ class BigQuery(Portable):
                 todo="call it otherwise",
             )
         parts = [_flat(name, self._sql[name].copy()) for name in ordered]
-        have = _with(tree)
+        have = _ctes(tree)
         ctes = [cte for part in parts for cte in part.ctes] + (have.expressions if have else [])
         if ctes:
             # Only the outermost WITH may be recursive, so that those of views become part of it.
@@ -209,7 +209,7 @@ class _Flat(NamedTuple):
     recursive: bool
 
 
-def _with(tree: Any) -> Any:
+def _ctes(tree: Any) -> Any:
     return tree.args.get("with_") or tree.args.get("with")
 
 
@@ -220,7 +220,7 @@ def _set_with(tree: Any, found: Any) -> None:
 def _flat(name: str, tree: Any) -> _Flat:
     """A view without a WITH of its own: what that named is called after the view, too."""
     exp: Any = importlib.import_module("sqlglot.expressions")
-    inner = _with(tree)
+    inner = _ctes(tree)
     ctes = inner.expressions if inner else []
     names = {cte.alias.lower(): f"{name}__{cte.alias.lower()}" for cte in ctes}
     for table in list(tree.find_all(exp.Table)):

@@ -190,16 +190,16 @@ class Portable(ABC):
         return found
 
     def answers(
-        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), told: Told | None = None
+        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), progress: Told | None = None
     ) -> list[list[tuple[Any, ...]]]:
-        """All rows of each of several SELECTs. keep: views to compute once beforehand. told: called as they
-        are answered."""
+        """All rows of each of several SELECTs. keep: views to compute once beforehand. progress: called as
+        they are answered."""
         self.keep(keep)
         found = []
-        for number, one in enumerate(asked):
-            found.append(self.query(one).rows())
-            if told is not None:
-                told(number, number + 1)
+        for number, select in enumerate(asked):
+            found.append(self.query(select).rows())
+            if progress is not None:
+                progress(number, number + 1)
         return found
 
     def keep(self, views: Sequence[str]) -> None:
@@ -232,11 +232,11 @@ class Portable(ABC):
     def written(self, asked: Statement, params: Params = ()) -> str:
         """A statement in the words of the engine; what it names is there afterwards. QueryError for what the
         engine cannot say, or would answer with other values."""
-        tree = self.with_values(self.parsed(asked), params)
+        tree = self.bind(self.parsed(asked), params)
         self.bring(named(tree) if asked.reads is None else asked.reads.tables)
         return self.worded(tree)
 
-    def with_values(self, tree: Any, params: Params) -> Any:
+    def bind(self, tree: Any, params: Params) -> Any:
         """A parsed statement with literals for its parameters. QueryError when one has no value."""
         return _filled(tree, params) if params else tree
 
@@ -260,7 +260,7 @@ class Portable(ABC):
 
     def bring(self, names: Collection[str]) -> None:
         """Makes the tables and views of these names; other names are of statements themselves."""
-        for name in sorted(one.lower() for one in names):
+        for name in sorted(name.lower() for name in names):
             if name in self._made or name not in self.views.keys() | self.relations.keys():
                 continue
             if (view := self.views.get(name)) is not None:
@@ -304,7 +304,7 @@ class Portable(ABC):
         """The statement, parsed and, where a user wrote it, checked."""
         sqlglot = needed("sqlglot", self.NAME.lower())
         try:
-            found = [one for one in sqlglot.parse(asked.sql, read="duckdb") if one is not None]
+            found = [parsed for parsed in sqlglot.parse(asked.sql, read="duckdb") if parsed is not None]
         except (sqlglot.errors.SqlglotError, RecursionError) as error:
             seen = str(error).splitlines()[0] if str(error) else "too deeply nested"
             raise self._refused(seen, "mend the statement; `stepscope docs tables` lists tables") from None
@@ -318,7 +318,7 @@ class Portable(ABC):
         """QueryError for names of anything but tables and views, and for what gives other values here."""
         exp = importlib.import_module("sqlglot.expressions")
         known = self.views.keys() | self.relations.keys()
-        cte_names = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+        cte_names = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
         for table in tree.find_all(exp.Table):
             plain = isinstance(table.this, exp.Identifier) and not table.args.get("db")
             if not plain or table.name.lower() not in known | cte_names:
@@ -349,7 +349,7 @@ def _odd(node: Any) -> str | None:
     exp = importlib.import_module("sqlglot.expressions")
     if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.INTEGER_TYPES):
         broken = node.this.find(exp.Div) or any(
-            not one.is_string and "." in one.this for one in node.this.find_all(exp.Literal)
+            not literal.is_string and "." in literal.this for literal in node.this.find_all(exp.Literal)
         )
         if broken and not isinstance(node.this, (exp.Floor, exp.Ceil)):
             return "rounding differs: FLOOR before the cast"

@@ -94,7 +94,7 @@ class Spark(Portable):
         if relation.key:
             least = [name for name in names if name not in relation.key]
             functions: Any = importlib.import_module("pyspark.sql.functions")
-            frame = frame.groupBy(*relation.key).agg(*(functions.min(one).alias(one) for one in least))
+            frame = frame.groupBy(*relation.key).agg(*(functions.min(name).alias(name) for name in least))
         self._guarded(lambda: frame.select(*names).createOrReplaceTempView(relation.name))
         self._cache(relation.name)
 

@@ -181,7 +181,7 @@ def write(
 
 
 def _text_formats() -> str:
-    return ", ".join(sorted(extension for extension, one in exporters().items() if one.TEXT))
+    return ", ".join(sorted(extension for extension, exporter in exporters().items() if exporter.TEXT))
 
 
 def _write_to_stdout(

@@ -79,7 +79,7 @@ def write(
         markers = _told(client, path)
         rows: dict[str, int] = {}
         known = 0
-        for run_id, manifests in derived_tables.by_run(found.manifests).items():
+        for run_id, manifests in derived_tables.group_by_run(found.manifests).items():
             digest = derived_tables.digest(manifests)
             run_markers = [marker for marker in markers if marker[1] == run_id]
             begun = _marker_of(run_markers, digest)
@@ -94,7 +94,7 @@ def write(
                 markers.append(_tell(place, number, run_id, digest, whole=False))
             if before:
                 _delete(place, run_id, f"{number}-{digest}")
-            loaded = _load(place, found.of_runs([run_id]), f"{number}-{digest}", files_at)
+            loaded = _load(place, found.only_runs([run_id]), f"{number}-{digest}", files_at)
             rows.update({table: rows.get(table, 0) + count for table, count in loaded})
             markers.append(_tell(place, number, run_id, digest, whole=True))
     except StepscopeError:
@@ -145,9 +145,9 @@ def _told(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
         version, made_by = row["schema_version"], row.get("made_by")
         what, todo, place = "dataset was filled", "export to another dataset", f"bigquery://{path}"
         if made_by is None:
-            raise marker_file.before_the_first_release(what, version, todo, place)
+            raise marker_file.unreleased_version(what, version, todo, place)
         if version != schema().version:
-            raise marker_file.of_another_version(what, version, made_by, todo, place)
+            raise marker_file.other_version(what, version, made_by, todo, place)
     return sorted((row["number"], row["run_id"], row["made_of"], row["whole"]) for row in rows)
 
 
@@ -204,7 +204,7 @@ def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[
                 file.where for file in table_files
             )
             if files_at is not None and as_it_is:
-                yield table.name, _from_storage(place, table_files, table.name, of, files_at, bound)
+                yield table.name, _load_from_storage(place, table_files, table.name, of, files_at, bound)
                 continue
             path = folder / f"{table.name}.parquet"
             count = trace.copy(rows_of(table.name, table.names), str(path), "parquet")
@@ -225,7 +225,7 @@ def _uploading(place: _Place, table: str, path: Path, bound: Any) -> Callable[[s
     return begin
 
 
-def _from_storage(
+def _load_from_storage(
     place: _Place, files: Sequence[TableFile], table: str, of: str, files_at: str, bound: Any
 ) -> int:
     """Loads the files of a table from Cloud Storage, where a copy of the lake is; the rows that they have."""

@@ -67,7 +67,7 @@ def lay_out(trace: OpenTrace, more: Mapping[int, tuple[int, int]] | None = None)
     """
     spans = _spans(trace, more or {})
     rows = [row[:5] for row in trace.query(statement("sources")).rows() if row[0] in spans]
-    shifts, base = _by_time_of_day(trace, [row[0] for row in rows], spans)
+    shifts, base = _shifts_by_time_of_day(trace, [row[0] for row in rows], spans)
     if len(rows) > 1 and (aligned := trace.query(statement("aligned_sources")).rows()):
         shifts = {
             source: _Shift(shift, placed_by, bool(known), residual)
@@ -107,7 +107,7 @@ def _spans(trace: OpenTrace, more: Mapping[int, tuple[int, int]]) -> dict[int, t
     return spans
 
 
-def _by_time_of_day(
+def _shifts_by_time_of_day(
     trace: OpenTrace, sources: Sequence[int], spans: Mapping[int, tuple[int, int]]
 ) -> tuple[dict[int, _Shift], int | None]:
     """Sources as their captures know the time of day, the others after these, one after another; and the Unix
@@ -148,13 +148,13 @@ def _notes(places: Sequence[SourcePlace]) -> list[str]:
         )
     loose = [place for place in places if place.placed_by == "order"]
     if loose and len(places) > 1:
-        notes.append(_in_order(loose, len(places)))
+        notes.append(_loose_note(loose, len(places)))
     if far := _days_apart(places):
         notes.append(far)
     return notes
 
 
-def _in_order(loose: Sequence[SourcePlace], places: int) -> str:
+def _loose_note(loose: Sequence[SourcePlace], places: int) -> str:
     where = ", ".join(
         f"{place.label} at {(place.start_ps + place.shift_ps) / 1e12:.6g} s" for place in loose[:5]
     )

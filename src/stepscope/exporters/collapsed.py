@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.escapes import escaped_lines
 from stepscope.exporters import Written
-from stepscope.exporters.stack_tree import by_thread, label, tree
+from stepscope.exporters.stack_tree import group_by_thread, label, tree
 
 if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
@@ -30,7 +30,7 @@ def write(trace: OpenTrace, out: Path, table: str | None) -> Written:
     found = tree(trace, table)
     names = [_word(label(frame)) for frame in found.frames]
     shares: dict[str, int] = {}
-    for thread, weights in by_thread(found.weights):
+    for thread, weights in group_by_thread(found.weights):
         for weight in weights:
             path = ";".join([_word(thread), *(names[frame] for frame in found.path(weight.stack))])
             shares[path] = shares.get(path, 0) + weight.time_ps

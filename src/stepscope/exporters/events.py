@@ -61,11 +61,11 @@ def sql(trace: OpenTrace) -> str:
     for table in tables:
         numbers[table] = _number(trace, table, begin)
         begin += count(trace, table)
-    one = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in tables}
+    first = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in tables}
     others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in tables}
     parts = [
         select(track_ids.of(table), where[table], numbers[table])
-        for where in (one, others)
+        for where in (first, others)
         for table, select in tables.items()
     ]
     return f"""

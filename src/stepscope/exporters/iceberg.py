@@ -61,8 +61,8 @@ def _parts(reader: Any, pyarrow: Any) -> Iterator[Any]:
     held: list[Any] = []
     for batch in reader:
         held.append(batch)
-        if sum(one.num_rows for one in held) >= _ROWS_AT_ONCE:
+        if sum(batch.num_rows for batch in held) >= _ROWS_AT_ONCE:
             yield pyarrow.Table.from_batches(held, reader.schema)
             held = []
-    if any(one.num_rows for one in held):
+    if any(batch.num_rows for batch in held):
         yield pyarrow.Table.from_batches(held, reader.schema)

@@ -52,7 +52,7 @@ def look(trace: OpenTrace) -> MemorySources:
             f"{units.count(left, 'block')} of memory ({size} in all, the smallest) would need more rows than"
             " anybody can look at: they count in the counters and are not drawn."
         )
-    if beyond := sum(moves.beyond(trace.query, row[0]) for row in rows):
+    if beyond := sum(moves.count_unread(trace.query, row[0]) for row in rows):
         notes.append(
             f"{units.count(beyond, 'movement')} of memory came after the first {moves.MOST_MOVES:,} of a"
             " recording and are not shown."

@@ -33,7 +33,7 @@ def members(trace: OpenTrace, layout: Layout, track_ids: TrackIds) -> tuple[dict
     steps, notes = _steps(trace, layout)
     marks: dict[str, Any] = {ORIGIN: layout.origin_us}
     for name, rows, form in (
-        ("Steps", steps, _with_words),
+        ("Steps", steps, _indexed),
         ("Devices", _devices(trace, layout, track_ids), list),
     ):
         pieces = list(_pieces(rows, form))
@@ -55,7 +55,7 @@ def _pieces(rows: Sequence[Any], form: Callable[[Sequence[Any]], Any]) -> list[A
     return [*_pieces(rows[:half], form), *_pieces(rows[half:], form)] if half else []
 
 
-def _with_words(rows: Sequence[Any]) -> dict[str, Any]:
+def _indexed(rows: Sequence[Any]) -> dict[str, Any]:
     words: dict[str, int] = {}
     numbered = [
         [words.setdefault(cell, len(words)) if isinstance(cell, str) else cell for cell in row]

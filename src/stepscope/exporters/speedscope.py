@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.escapes import escaped_json
 from stepscope.exporters import Written
-from stepscope.exporters.stack_tree import StackTree, by_thread, tree
+from stepscope.exporters.stack_tree import StackTree, group_by_thread, tree
 
 if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
@@ -41,7 +41,7 @@ def _pieces(found: StackTree) -> Iterator[str]:
     ]
     yield json.dumps({"$schema": _SCHEMA, "exporter": "stepscope", "shared": {"frames": frames}})[:-1]
     yield ', "profiles": ['
-    for number, (thread, weights) in enumerate(by_thread(found.weights)):
+    for number, (thread, weights) in enumerate(group_by_thread(found.weights)):
         total_ns = sum(weight.time_ps for weight in weights) // 1000
         head: dict[str, Any] = {"type": "sampled", "name": thread, "unit": "nanoseconds"}
         head |= {

@@ -58,7 +58,7 @@ def tree(trace: OpenTrace, table: str | None) -> StackTree:
         )
     if table is None:
         table = SAMPLES if trace.query(statement("sample_count")).rows()[0][0] else SLICES
-    return _of_samples(trace) if table == SAMPLES else _of_slices(trace)
+    return _sample_weights(trace) if table == SAMPLES else _slice_weights(trace)
 
 
 def label(frame: Frame) -> str:
@@ -68,7 +68,7 @@ def label(frame: Frame) -> str:
     return f"{function} ({place})" if place else function
 
 
-def _of_samples(trace: OpenTrace) -> StackTree:
+def _sample_weights(trace: OpenTrace) -> StackTree:
     frames: dict[Frame, int] = {}
     nodes: list[tuple[int, int]] = []
     numbers: dict[int, int] = {}
@@ -88,7 +88,7 @@ def _of_samples(trace: OpenTrace) -> StackTree:
     return StackTree(SAMPLES, sum(weight.times for weight in weights), frames, nodes, weights)
 
 
-def _of_slices(trace: OpenTrace) -> StackTree:
+def _slice_weights(trace: OpenTrace) -> StackTree:
     stacks = StackTimes()
     for batch in trace.query(statement("self_times")).batches():
         stacks.add(batch)
@@ -110,7 +110,7 @@ def _thread(place: tuple[str, str], name: str, several: bool) -> str:
     return f"{' '.join(dict.fromkeys(place))} {name}" if several else name
 
 
-def by_thread(weights: list[Weight]) -> Iterator[tuple[str, list[Weight]]]:
+def group_by_thread(weights: list[Weight]) -> Iterator[tuple[str, list[Weight]]]:
     """The weights of each thread, the one with most time first."""
     found: dict[str, list[Weight]] = {}
     for weight in weights:

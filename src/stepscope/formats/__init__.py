@@ -122,27 +122,27 @@ def recognise(head: bytes, name: str) -> Format | None:
     Should two claim it, the first by module name is taken, so that the answer never depends on chance.
     """
     head = head.removeprefix(codecs.BOM_UTF8)
-    return next((one for one in formats() if one.sniff(head, name)), None)
+    return next((fmt for fmt in formats() if fmt.sniff(head, name)), None)
 
 
-def by_name(name: str) -> Format:
+def named_format(name: str) -> Format:
     """The format with this NAME; KeyError when there is none."""
-    for one in formats():
-        if name == one.NAME:
-            return one
+    for fmt in formats():
+        if name == fmt.NAME:
+            return fmt
     raise KeyError(name)
 
 
 def traits(name: str) -> Traits:
     """What holds of all files of the format with this NAME; nothing special where there is none."""
-    return next((one.traits for one in formats() if name == one.NAME), Traits())
+    return next((fmt.traits for fmt in formats() if name == fmt.NAME), Traits())
 
 
 def twins() -> Sequence[Rule]:
     """The rules of all formats about files that say again what another says."""
-    return [rule for one in formats() for rule in one.twins]
+    return [rule for fmt in formats() for rule in fmt.twins]
 
 
 def writer(name: str, producer: str) -> Writer:
     """What the format with this NAME knows of a writer."""
-    return next((one.writers.get(producer, Writer()) for one in formats() if name == one.NAME), Writer())
+    return next((fmt.writers.get(producer, Writer()) for fmt in formats() if name == fmt.NAME), Writer())

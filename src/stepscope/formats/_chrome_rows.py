@@ -64,7 +64,7 @@ def classify(store: Store) -> None:
 def _classify(track: Track, file: _ChromeFile, device_class: Any, producer: str) -> None:
     """Says what a track is. device_class: what the categories of its events tell."""
     if type(device_class) is int or (device_class is not None and producer == "kineto"):
-        _by_category(track, file, device_class)
+        _set_by_category(track, file, device_class)
     else:
         _CLASSIFIERS.get(producer, _unknown)(track, file)
 
@@ -100,7 +100,7 @@ class _ChromeFile:
         """Those that processes are named after."""
         names = (str(about.get("name")) for about in self.processes.values() if isinstance(about, dict))
         found = (_ACCELERATOR.fullmatch(_NUMBERED.sub(r"\1", name, count=1).strip()) for name in names)
-        return sorted({f"{one[1].upper()} {one[2]}" for one in found if one})
+        return sorted({f"{match[1].upper()} {match[2]}" for match in found if match})
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
         """Number of a device, which is added when it is new."""
@@ -109,7 +109,7 @@ class _ChromeFile:
     @cached_property
     def by_id(self) -> dict[str, Any]:
         """The properties of each accelerator, by its id as text."""
-        devices = [one for one in self.properties if isinstance(one, dict)]
+        devices = [device for device in self.properties if isinstance(device, dict)]
         return {str(device.get("id")): device for device in reversed(devices)}
 
     def about(self, track: Track) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _properties(store: Store, meta: Mapping[str, str]) -> list[dict[str, Any]]:
     """Kineto's properties of each accelerator. Values that make no sense are left out and noted."""
     text = meta.get("deviceProperties")
     found = strict_json.value(text)
-    whole = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    whole = [member for member in found if isinstance(member, dict)] if isinstance(found, list) else []
     if text not in (None, "null") and not (isinstance(found, list) and len(whole) == len(found)):
         detail = "deviceProperties is not a list of objects"
         note = {"slug": "damaged-metadata", "effect": "missing", "events": 0, "first_offset": None}
@@ -227,7 +227,7 @@ def _accelerator(track: Track, file: _ChromeFile, number: int | None) -> int:
     return file.device(name, kind, args)
 
 
-def _by_category(track: Track, file: _ChromeFile, device_class: int | str) -> None:
+def _set_by_category(track: Track, file: _ChromeFile, device_class: int | str) -> None:
     """A row whose slices have categories of Kineto's: told is the number of a device, or device, host or
     runtime."""
     name = track["name"] = track["name"].strip()

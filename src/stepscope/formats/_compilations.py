@@ -85,7 +85,7 @@ def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> d
 
 def _changes(listed: Any) -> list[dict[str, str | None]]:
     """The arguments that differed from the call before."""
-    changes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    changes = [change for change in listed if isinstance(change, dict)] if isinstance(listed, list) else []
     return [{key: string(change, key) for key in ("argument", "what", "was", "became")} for change in changes]
 
 

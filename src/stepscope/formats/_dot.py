@@ -120,7 +120,7 @@ def _tokens(text: str) -> Iterator[Token]:
             content = text[begun + 1 : at - 1]
         elif kind == "text":
             content = re.sub(
-                r"\\(.)", lambda one: "\n" if one[1] in "nlr" else one[1], content[1:-1], flags=re.DOTALL
+                r"\\(.)", lambda pair: "\n" if pair[1] in "nlr" else pair[1], content[1:-1], flags=re.DOTALL
             )
         if kind != "skip":
             yield kind, content, begun
@@ -129,10 +129,10 @@ def _tokens(text: str) -> Iterator[Token]:
 def _html_end(text: str, at: int) -> int:
     """Behind the angle bracket that closes the one at `at`."""
     depth = 0
-    for one in re.compile("[<>]").finditer(text, at):
-        depth += 1 if one[0] == "<" else -1
+    for bracket in re.compile("[<>]").finditer(text, at):
+        depth += 1 if bracket[0] == "<" else -1
         if depth == 0:
-            return one.end()
+            return bracket.end()
     raise BadDot("a label that is not closed", at)
 
 
@@ -297,7 +297,7 @@ def _label_lines(label: str, kind: str) -> tuple[list[str], bool]:
         lines = [line.strip() for line in found.lines]
         return [line for line in lines if line], bool(found.bold) and lines[0] == found.bold.strip()
     fields = re.split(r"[{}|\n]", re.sub(r"<[^<>]*>", "", label)) if label[:1] in "{<" else label.split("\n")
-    return [one.strip() for one in fields if one.strip()], False
+    return [field.strip() for field in fields if field.strip()], False
 
 
 def parse(text: str) -> Dot:

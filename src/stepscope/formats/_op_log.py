@@ -35,7 +35,7 @@ def read(data: bytes) -> dict[str, OpOrigin]:
     for name, frames in traces:
         if not name or not frames:
             continue
-        lines = [known.get(one) or known.setdefault(one, _line(one, texts)) for one in frames]
+        lines = [known.get(frame) or known.setdefault(frame, _line(frame, texts)) for frame in frames]
         line = innermost(lines)
         if line is not None and line.file:
             program_frames = [frame for frame in lines if not is_framework(frame.file)]

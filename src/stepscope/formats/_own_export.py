@@ -21,7 +21,7 @@ _ROW = re.compile(r"pid (\d{1,12})(?: tid (\d{1,12}))?(?: |$)")
 
 def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str, Any]]) -> None:
     """Fills the table device, and says of each track which one it belongs to."""
-    devices = [one for one in _listed(meta, "stepscopeDevices") if _is_device(one)]
+    devices = [entry for entry in _listed(meta, "stepscopeDevices") if _is_device(entry)]
     if not devices or not tracks:
         return
     _assign_devices(tracks, devices)
@@ -34,7 +34,7 @@ def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str
 def _assign_devices(tracks: Iterable[dict[str, Any]], devices: Sequence[dict[str, Any]]) -> None:
     """Says of each track which device it belongs to."""
     stretches = {
-        of: sorted((first, last, number) for number, one in enumerate(devices) for first, last in one[of])
+        of: sorted((first, last, number) for number, entry in enumerate(devices) for first, last in entry[of])
         for of in ("tids", "pids")
     }
     for track in tracks:
@@ -52,13 +52,13 @@ def _listed(meta: Mapping[str, str], name: str) -> Iterator[Any]:
         yield from strict_json.elements(text)  # nothing of what is cut, or not ours
 
 
-def _is_device(one: Any) -> bool:
+def _is_device(value: Any) -> bool:
     return (
-        isinstance(one, dict)
-        and _is_text(one.get("name"))
-        and one.get("kind") in ("cpu", "gpu", "tpu", "unknown")
-        and _is_json(one.get("args"))
-        and all(_are_stretches(one.get(of)) for of in ("tids", "pids"))
+        isinstance(value, dict)
+        and _is_text(value.get("name"))
+        and value.get("kind") in ("cpu", "gpu", "tpu", "unknown")
+        and _is_json(value.get("args"))
+        and all(_are_stretches(value.get(of)) for of in ("tids", "pids"))
     )
 
 

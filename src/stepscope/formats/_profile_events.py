@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import _core, strict_json, units
 from stepscope.errors import LimitReached
+from stepscope.formats import Damaged, Pieces
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 MOST_BYTES = 512 << 20
 """Size of the largest profile that is read: Python holds it whole."""
@@ -31,8 +31,6 @@ _AT_ONCE = 10_000
 
 def parse(data: bytes) -> Any:
     """The JSON in a profile. Damaged when it is none."""
-    from stepscope.formats import Damaged
-
     try:
         return strict_json.foreign(data)
     except strict_json.OddJson as error:
@@ -250,7 +248,7 @@ class Events:
             threads=pieces.threads,
         )
         _chrome_rows.classify(store)
-        _as_threads(store)
+        _make_threads(store)
         self._notes()
         lost += self.lost + self.far + self.odd
         store.update_facts(
@@ -295,7 +293,7 @@ def _signed_us(ps: int) -> str:
     return _us(ps) if ps >= 0 else f"-{_us(-ps)}"
 
 
-def _as_threads(store: Store) -> None:
+def _make_threads(store: Store) -> None:
     tracks = store.rows("track") if "track" in store.tables() else []
     if not any(track["kind"] == "unknown" for track in tracks):
         return

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import Events
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NS = 1000
 """Picoseconds of a nanosecond."""
@@ -21,19 +21,19 @@ Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
 """Begin and end in picoseconds, name and place."""
 
 
-def on_queue(events: Events, gpu: int, queue: int) -> Place:
+def queue_track(events: Events, gpu: int, queue: int) -> Place:
     """Where a kernel ran."""
     events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", f"stream {queue}")
     return f"GPU {gpu}", queue, "kernel", {"device": gpu}
 
 
-def on_copies(events: Events, gpu: int) -> Place:
+def copies_track(events: Events, gpu: int) -> Place:
     """Where a copy ran: a table has no queue for it."""
     events.thread(f"GPU {gpu}", "copies", f"GPU {gpu}", "stream of copies")
     return f"GPU {gpu}", "copies", "gpu_memcpy", {"device": gpu}
 
 
-def on_thread(events: Events, pid: int, thread: int, category: str) -> Place:
+def thread_track(events: Events, pid: int, thread: int, category: str) -> Place:
     """Where a call was made."""
     events.thread(pid, thread, f"process {pid}", f"thread {thread}")
     return pid, thread, category, {}
@@ -41,8 +41,6 @@ def on_thread(events: Events, pid: int, thread: int, category: str) -> Place:
 
 def stored(events: Events, spans: Sequence[Span], pieces: Pieces, data: bytes, producer: str) -> Store:
     """The store of all spans, in order of time. Damaged when there are none."""
-    from stepscope.formats import Damaged
-
     if not spans:
         raise Damaged("it holds no kernels, copies or calls with their times")
     for start, end, name, pid, tid, category, args in sorted(spans, key=lambda span: (span[0], -span[1])):

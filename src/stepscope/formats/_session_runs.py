@@ -34,7 +34,7 @@ def twins(folder: Sequence[Source]) -> Iterator[Twin]:
     candidates = [source for source in folder if _rank(source) is not None]
     if len(candidates) < 2:
         return
-    runs = {candidate.path: found for candidate in candidates if (found := of(candidate))}
+    runs = {candidate.path: found for candidate in candidates if (found := run_begins(candidate))}
     held = [candidate for candidate in candidates if candidate.path in runs]
     keeper = _keepers(held, runs)
     kept = {source.path for source in keeper.values()}
@@ -53,20 +53,20 @@ def _keepers(held: Sequence[Source], runs: Mapping[str, Set[int]]) -> dict[int, 
         if set().union(*(runs[source.path] for source in tried)) == everything:
             break
     keeper: dict[int, Source] = {}
-    for source in sorted(tried, key=lambda one: (-len(runs[one.path]), _rank(one) or 0, -one.size, one.path)):
+    for source in sorted(tried, key=lambda src: (-len(runs[src.path]), _rank(src) or 0, -src.size, src.path)):
         if runs[source.path] - keeper.keys():
             for run in runs[source.path]:
                 keeper.setdefault(run, source)
     return keeper
 
 
-def of(source: Source) -> frozenset[int]:
+def run_begins(source: Source) -> frozenset[int]:
     """When the runs in a file began, in microseconds; nothing for other files, and for those that cannot be
     searched."""
     data = _read(source)
     if source.format == "chrome_trace":
-        return frozenset(_of_timeline(data)) if _PROCESSES.search(data, 0, _HEAD_BYTES) else frozenset()
-    return frozenset(_of_stats(data))
+        return frozenset(_timeline_begins(data)) if _PROCESSES.search(data, 0, _HEAD_BYTES) else frozenset()
+    return frozenset(_stats_begins(data))
 
 
 def _rank(source: Source) -> int | None:
@@ -101,7 +101,7 @@ def _read(source: Source) -> bytes:
             return b""
 
 
-def _of_stats(data: bytes) -> Iterator[int]:
+def _stats_begins(data: bytes) -> Iterator[int]:
     at = data.find(_NODE)
     while at >= 0:
         value = shift = 0
@@ -115,7 +115,7 @@ def _of_stats(data: bytes) -> Iterator[int]:
         at = data.find(_NODE, at + 1)
 
 
-def _of_timeline(data: bytes) -> Iterator[int]:
+def _timeline_begins(data: bytes) -> Iterator[int]:
     at = data.find(_QUOTED)
     while at >= 0:
         event = _enclosing_event(data, at)

@@ -146,8 +146,8 @@ class StackRows:
             self.odd += 1
             return
         good = True
-        for one in look.threads:
-            entry = one if isinstance(one, list) and 2 <= len(one) <= 4 else (None, None)
+        for row in look.threads:
+            entry = row if isinstance(row, list) and 2 <= len(row) <= 4 else (None, None)
             thread, stack = _whole(entry[0]), self._stack.get(_whole(entry[1], -1))
             if thread is None or thread not in self._threads or stack is None:
                 good = False
@@ -184,8 +184,8 @@ class StackRows:
         if looks != self._looks - 1:
             return None, None
         # They were spent between two moments, which are not quite where the time begins and ends.
-        cpu = _between(ran_before, spent, most_ps)
-        return cpu, None if cpu is None else _between(waited_before, waited, most_ps - cpu)
+        cpu = _advance_ps(ran_before, spent, most_ps)
+        return cpu, None if cpu is None else _advance_ps(waited_before, waited, most_ps - cpu)
 
     def _add_untraced(self, stack: int, weight_ps: int, cpu_ps: int | None, queued_ps: int | None) -> None:
         row = self.untraced.setdefault(
@@ -198,7 +198,7 @@ class StackRows:
             row["active_ps"] = min((row["active_ps"] or 0) + cpu_ps + (queued_ps or 0), _FITS)
 
 
-def _between(before_ns: int | None, now_ns: int | None, most_ps: int) -> int | None:
+def _advance_ps(before_ns: int | None, now_ns: int | None, most_ps: int) -> int | None:
     """By how much a clock went on, in picoseconds."""
     if before_ns is None or now_ns is None:
         return None

@@ -25,8 +25,8 @@ _MOST_LOOKED_AT = 20
 
 def profile_folder(folder: list[Source]) -> Iterator[Twin]:
     """vm.trace.json and perfetto_trace.json, made from vm.xplane.pb."""
-    by_host = {one.name.removesuffix(".xplane.pb"): one for one in folder if one.format == XPLANE}
-    traces = [one for one in folder if one.format == TIMELINE and one.name.endswith("trace.json")]
+    by_host = {source.name.removesuffix(".xplane.pb"): source for source in folder if source.format == XPLANE}
+    traces = [source for source in folder if source.format == TIMELINE and source.name.endswith("trace.json")]
     hosts = [trace for trace in traces if trace.name.endswith(".trace.json")]
     for trace in traces:
         if trace.name == "perfetto_trace.json":
@@ -48,13 +48,13 @@ def timelines(folder: list[Source]) -> Iterator[Twin]:
     ]
     if not named:
         return
-    made_from = _by_step(folder, sum(source.step is None for source in named))
+    made_from = _metadata_by_step(folder, sum(source.step is None for source in named))
     for source in named:
         if source.step in made_from:
             yield source, made_from[source.step], "made from the run metadata in"
 
 
-def _by_step(folder: Sequence[Source], without_step: int) -> Mapping[int | None, Source]:
+def _metadata_by_step(folder: Sequence[Source], without_step: int) -> Mapping[int | None, Source]:
     """The run metadata of each step. without_step: timelines whose names have no number."""
     made_from = {source.step: source for source in folder if source.format == RUN_METADATA}
     whole = [source for source in folder if source.format == RUN_METADATA]

@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from stepscope import units
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "collapsed"
 TRAITS = Traits(kind="profile")
@@ -55,8 +55,6 @@ def _counted(line: bytes) -> tuple[bytes, int]:
 
 def build(pieces: Pieces) -> Store:
     """Stacks in alphabetical order, so that what they share is one slice."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     lines = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
     counts: dict[tuple[str, ...], int] = {}

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, MOST_DEPTH, Events, exact, listed, member, parse
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "cpuprofile"
 TRAITS = Traits(kind="profile")
@@ -33,8 +33,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """What successive samples share as slices of one row. A sample stands for the time until the next one."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     whole = parse(data)
     nodes = {node["id"]: node for node in listed(member(whole, "nodes")) if _is_id(member(node, "id"))}

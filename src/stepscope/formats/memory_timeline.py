@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, parse
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "memory_timeline"
 TRAITS = Traits(kind="memory")
@@ -53,8 +53,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """A counter with a series for each category."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     events = Events()
     held, odd = _held_sizes(listed(parse(data)))

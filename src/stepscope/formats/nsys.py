@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from stepscope import units
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import Events
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "nsys"
 _MAGIC = b"SQLite format 3\0"
@@ -44,8 +44,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Kernels and copies on the streams of their GPUs; calls and ranges on their threads."""
-    from stepscope.formats import Damaged
-
     with pieces.on_disk() as path:
         try:
             with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)) as base:
@@ -93,7 +91,7 @@ class _Export:
         self.is_of_several = self._number(f"SELECT COUNT(DISTINCT globalPid) FROM {_KERNELS}") > 1
 
     def _known(self) -> list[str]:
-        return [one for one in (_KERNELS, _COPIES, _FILLS, _CUDA, *_CALLS, _RANGES) if one in self.timed]
+        return [name for name in (_KERNELS, _COPIES, _FILLS, _CUDA, *_CALLS, _RANGES) if name in self.timed]
 
     def _number(self, statement: str) -> int:
         """What a statement of one number gives; 0 where a table or a row lacks."""

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stepscope import units
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._pprof_profile import PprofProfile, PprofSample, read
 from stepscope.formats._profile_events import Events
 from stepscope.formats._protobuf import Shape, score
@@ -18,7 +19,6 @@ from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "pprof"
 TRAITS = Traits(kind="profile")
@@ -63,8 +63,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Processor time as slices; memory as instants that say what each stack holds."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     profile = read(data)
     if not profile.types or not profile.samples:
@@ -151,8 +149,6 @@ def _row(sample: PprofSample) -> tuple[str, str]:
 
 def _hold(events: Events, profile: PprofProfile, place: int) -> None:
     """What each stack holds, one instant for each sample."""
-    from stepscope.formats import Damaged
-
     kind, unit = profile.types[place]
     scale = _BYTES[unit.lower()]
     count = next((n for n, (_, of) in enumerate(profile.types) if of == "count" and n < place), None)

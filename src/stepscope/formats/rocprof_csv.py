@@ -11,12 +11,21 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events
-from stepscope.formats._rocprof_rows import MOST_NS, NS, Place, Span, on_copies, on_queue, on_thread, stored
+from stepscope.formats._rocprof_rows import (
+    MOST_NS,
+    NS,
+    Place,
+    Span,
+    copies_track,
+    queue_track,
+    stored,
+    thread_track,
+)
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "rocprof_csv"
 
@@ -71,8 +80,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Kernels and copies on the GPUs that ran them, and calls on their threads."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     text = data.decode("utf-8-sig", "replace")
     first, _, rest = text.partition("\n")
@@ -101,7 +108,7 @@ def _spans(table: _TableColumns, names: list[str], text: str, events: Events) ->
         if begin is None or end is None:
             events.miss()
             continue
-        where = _on_gpu(table, row, events) if table.gpu is not None else _on_thread(table, row, events)
+        where = _gpu_track(table, row, events) if table.gpu is not None else _thread_track(table, row, events)
         pid, tid, category, args = where
         correlation = _number(row.get("Correlation_Id"))
         if correlation is not None:
@@ -109,20 +116,20 @@ def _spans(table: _TableColumns, names: list[str], text: str, events: Events) ->
         yield begin * NS, end * NS, _named(table, row), pid, tid, category, args
 
 
-def _on_gpu(table: _TableColumns, row: Mapping[str, str], events: Events) -> Place:
+def _gpu_track(table: _TableColumns, row: Mapping[str, str], events: Events) -> Place:
     """Where a kernel or a copy ran. Of a copy with one end on the host, the other is the GPU."""
     agent = row.get(table.gpu or "") or ""
     if table.source is None:
-        return on_queue(events, _number(agent) or 0, _number(row.get(table.row)) or 0)
+        return queue_track(events, _number(agent) or 0, _number(row.get(table.row)) or 0)
     if row.get(table.name, "").upper().endswith("DEVICE_TO_HOST"):
         agent = row.get(table.source) or ""
-    return on_copies(events, _number(agent) or 0)
+    return copies_track(events, _number(agent) or 0)
 
 
-def _on_thread(table: _TableColumns, row: Mapping[str, str], events: Events) -> Place:
+def _thread_track(table: _TableColumns, row: Mapping[str, str], events: Events) -> Place:
     pid, thread = (_number(row.get(column)) or 0 for column in (table.process, table.row))
     domain = row.get("Domain", "").lower()
-    return on_thread(events, pid, thread, "user_annotation" if "marker" in domain else "hip_runtime")
+    return thread_track(events, pid, thread, "user_annotation" if "marker" in domain else "hip_runtime")
 
 
 def _named(table: _TableColumns, row: Mapping[str, str]) -> str:

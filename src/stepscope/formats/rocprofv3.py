@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, parse
-from stepscope.formats._rocprof_rows import MOST_NS, NS, Span, on_copies, on_queue, on_thread, stored
+from stepscope.formats._rocprof_rows import MOST_NS, NS, Span, copies_track, queue_track, stored, thread_track
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -54,16 +54,16 @@ class _ProfiledProcess(NamedTuple):
             gpu = self.gpus.get(_handle(member(info, "agent_id")), 0)
             queue = _handle(member(info, "queue_id"))
             name = self.kernels.get(_handle(member(info, "kernel_id")), name or "kernel")
-            *place, placed = on_queue(events, gpu, queue)
+            *place, placed = queue_track(events, gpu, queue)
             return (name, *place, {**args, **placed, "stream": queue})
         if group == "memory_copy":
             ends = (_handle(member(row, "dst_agent_id")), _handle(member(row, "src_agent_id")))
             gpu = next((self.gpus[end] for end in ends if end in self.gpus), 0)
-            *place, placed = on_copies(events, gpu)
+            *place, placed = copies_track(events, gpu)
             return (f"Memcpy {name}".strip(), *place, {**args, **placed, "bytes": member(row, "bytes")})
         thread = member(row, "thread_id")
         category = "user_annotation" if "marker" in group else f"{group.removesuffix('_api')}_runtime"
-        *place, _ = on_thread(events, self.pid, thread if isinstance(thread, int) else 0, category)
+        *place, _ = thread_track(events, self.pid, thread if isinstance(thread, int) else 0, category)
         return (name or group, *place, args)
 
 

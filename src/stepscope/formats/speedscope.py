@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, number, parse, spans
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "speedscope"
 TRAITS = Traits(kind="profile")
@@ -32,8 +32,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Each profile as a row; its spans, or what its samples share, as slices."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     whole = parse(data)
     names = [_name(frame) for frame in listed(member(member(whole, "shared"), "frames"))]
@@ -88,12 +86,12 @@ def _sampled(
         if weight is None or weight < 0 or at is None:
             events.miss()
             continue
-        if isinstance(stack, list) and all(_is_place(one, names) for one in stack):
-            yield [names[one] for one in stack], int(at * scale), int((at + weight) * scale)
+        if isinstance(stack, list) and all(_is_place(frame, names) for frame in stack):
+            yield [names[frame] for frame in stack], int(at * scale), int((at + weight) * scale)
         else:
             events.miss()
         at += weight
 
 
-def _is_place(one: Any, names: Sequence[str]) -> bool:
-    return isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names)
+def _is_place(frame: Any, names: Sequence[str]) -> bool:
+    return isinstance(frame, int) and not isinstance(frame, bool) and 0 <= frame < len(names)

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import _core, units
+from stepscope.formats import Damaged, Pieces
 from stepscope.formats._fields import whole
 from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member
 from stepscope.sources.source import Traits
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces
 
 NAME = "torch_memory"
 TRAITS = Traits(kind="memory")
@@ -52,8 +52,6 @@ def sniff(head: bytes, name: str) -> bool:
 
 def build(pieces: Pieces) -> Store:
     """Memory events as Kineto writes them, in the calls that asked for the memory."""
-    from stepscope.formats import Damaged
-
     data = pieces.read(MOST_BYTES)
     try:
         snapshot = _core.unpickle(data)
@@ -61,7 +59,7 @@ def build(pieces: Pieces) -> Store:
         place = "" if error.offset is None else f" (byte {error.offset:,})"
         raise Damaged(f"it is no pickle of plain values: {error.seen}{place}") from error
     traces = listed(member(snapshot, "device_traces"))
-    segments = [one for one in listed(member(snapshot, "segments")) if isinstance(one, dict)]
+    segments = [segment for segment in listed(member(snapshot, "segments")) if isinstance(segment, dict)]
     events = Events()
     frames = _Frames()
     numbers = {number for segment in segments if (number := whole(segment, "device")) is not None}

@@ -69,7 +69,7 @@ def _is_computation(data: memoryview) -> bool:
 def _is_instruction(data: memoryview) -> bool:
     """Whether bytes begin with a name and an opcode."""
     found = list(islice(fields(data), 2))
-    if [one[:2] for one in found] != [(1, 2), (2, 2)]:
+    if [field[:2] for field in found] != [(1, 2), (2, 2)]:
         return False
     return _OPCODE.fullmatch(bytes(found[1][2])) is not None
 

@@ -27,7 +27,7 @@ clocks of both are not the same."""
 _FINGERPRINT = re.compile(r"\(\d+\)$")
 
 
-def of_devices(marks: Sequence[Mark], rows: Mapping[int, str]) -> list[Step]:
+def steps_on_devices(marks: Sequence[Mark], rows: Mapping[int, str]) -> list[Step]:
     """The steps that accelerators show: those of the profiler where it has a row of them, else the runs of
     the program that takes most of the time. rows: the names of the rows that marks lie on."""
     step_marks = [mark for mark in marks if rows[mark.track_id] == STEPS and mark.dur_ps > 0]
@@ -69,7 +69,7 @@ def _together(marks: Sequence[Mark]) -> list[Step]:
     """One step where several devices show theirs at once, from the first begin to the last end."""
     steps: list[Step] = []
     reached: set[int] = set()
-    for mark in sorted(marks, key=lambda one: (one.ts_ps, -one.dur_ps)):
+    for mark in sorted(marks, key=lambda span: (span.ts_ps, -span.dur_ps)):
         name = _FINGERPRINT.sub("", mark.name)
         if steps:
             last = steps[-1]

@@ -29,7 +29,7 @@ def exported(meta: Mapping[str, str]) -> list[Step]:
             words = members["words"]
             for name, kind, source, reason, step, ts_ps, dur_ps, averaged in members["rows"]:
                 texts = [words[place] for place in (name, kind, source, reason)]
-                name, kind, source, reason = (one.encode().decode() for one in texts)  # no lone surrogates
+                name, kind, source, reason = (word.encode().decode() for word in texts)  # no lone surrogates
                 if type(ts_ps) is int:
                     ts_ps -= origin_ps
                 whole = _are_times(ts_ps, dur_ps, 0 if step is None else step)

@@ -96,7 +96,7 @@ def find(query: Query) -> list[Flame]:
     for run, host, name, main, stack, time_ps, cpu_ps in query(statement("thread_stacks")).rows():
         threads[run, host, name, main].append((stack, "", time_ps))
         ran[run, host, name, main] += cpu_ps
-    for key in sorted(threads, key=lambda one: (not one[3], -ran[one], one[0], one[1], one[2] or "")):
+    for key in sorted(threads, key=lambda key: (not key[3], -ran[key], key[0], key[1], key[2] or "")):
         run, host, name, main = key
         threads_in_steps = in_steps.get((run, host)) if main else None
         steps, steps_ps = counts[run, host] if threads_in_steps else (None, 0)
@@ -134,25 +134,25 @@ def _flame(
             path.append(at)
             at = known[at][0]
         found = nodes.get(at) if at is not None else None
-        for one in reversed(path):
+        for stack_id in reversed(path):
             inside = roots if found is None else found.inside
-            frame = known[one][1]
+            frame = known[stack_id][1]
             if frame not in inside:
                 inside[frame] = _Node(frame, found)
                 order.append(inside[frame])
-            found = nodes[one] = inside[frame]
+            found = nodes[stack_id] = inside[frame]
         return found
 
     for stack, label, time_ps in weights:
         if time_ps > 0 and (leaf := node(stack)) is not None:
             leaf.own_ps += time_ps
             leaf.labels[label] += time_ps
-    for one in reversed(order):
-        one.time_ps += one.own_ps
-        if one.parent is not None:
-            one.parent.time_ps += one.time_ps
-            one.parent.frames += one.frames
-            one.parent.labels.update(one.labels)
+    for inner in reversed(order):
+        inner.time_ps += inner.own_ps
+        if inner.parent is not None:
+            inner.parent.time_ps += inner.time_ps
+            inner.parent.frames += inner.frames
+            inner.parent.labels.update(inner.labels)
     whole = sum(root.time_ps for root in roots.values())
     if not whole:
         return None
@@ -172,17 +172,17 @@ def _boxes(roots: Mapping[FlameFrame, _Node], least: float) -> Iterator[FlameBox
     open_: _Open = []
     _push(open_, 0, roots, least)
     while open_:
-        depth, one = open_.pop()
-        if isinstance(one, FlameBox):
-            yield one
+        depth, entry = open_.pop()
+        if isinstance(entry, FlameBox):
+            yield entry
             continue
-        frames, last = [one.frame], one
+        frames, last = [entry.frame], entry
         while (only := _passed_on(last)) is not None:
             frames.append(only.frame)
             last = only
-        labels = {label: time_ps for label, time_ps in one.labels.items() if label}
+        labels = {label: time_ps for label, time_ps in entry.labels.items() if label}
         inside = sum(inner.time_ps for inner in last.inside.values())
-        yield FlameBox(depth, tuple(frames), one.time_ps, one.time_ps - inside, labels, 0)
+        yield FlameBox(depth, tuple(frames), entry.time_ps, entry.time_ps - inside, labels, 0)
         _push(open_, depth + 1, last.inside, least)
 
 

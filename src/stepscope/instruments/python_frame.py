@@ -12,7 +12,7 @@ _XPLANE = re.compile(r"\$(\S+?)(?::(\d{1,9}))? (.*)", re.DOTALL)
 _VIZTRACER = re.compile(r"(.+) \((.+):(\d{1,9})\)", re.DOTALL)
 
 
-def of_pytorch(name: str) -> Frame | None:
+def pytorch_call(name: str) -> Frame | None:
     """The call that PyTorch writes as `train.py(12): step`; None for other names.
 
     It alone tells the folder as well: nothing in `$train.py:12 step`, as TensorFlow's and JAX's profilers
@@ -22,9 +22,9 @@ def of_pytorch(name: str) -> Frame | None:
     return (found[1], int(found[2]), found[3]) if found else None
 
 
-def of_any(name: str) -> Frame | None:
+def recorded_call(name: str) -> Frame | None:
     """The call that a name tells: `train.py(12): step`, `$train.py:12 step` or `step (train.py:12)`."""
-    if frame := of_pytorch(name):
+    if frame := pytorch_call(name):
         return frame
     if name.startswith("$") and (found := _XPLANE.fullmatch(name)):
         return (found[1], int(found[2] or 0), found[3])

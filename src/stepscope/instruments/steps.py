@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepscope import strict_json
 from stepscope.instruments import device_steps
 from stepscope.instruments.device_steps import PROGRAMS, STEPS
+from stepscope.instruments.exported_steps import exported
 from stepscope.instruments.reaching_steps import LAST, reaching
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, busiest_track
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
@@ -69,7 +70,7 @@ def recover(
     if steps and steps[0].recovered_from in _CALLS:
         steps = _counted(steps, recorded)
     if known.sessions:
-        steps = _of_sessions(steps, marks.host)
+        steps = _session_steps(steps, marks.host)
     if not steps and span is not None:
         steps = recorded or _undelimited(store, known, marks)
     if steps and all(step.recovered_from == "file" for step in steps):
@@ -91,7 +92,7 @@ def _span_of(facts: Mapping[str, Any]) -> _Span | None:
     return _Span(facts.get("origin_unix_ns"), facts["start_ps"], facts["end_ps"])
 
 
-def _of_sessions(steps: Sequence[Step], marks: Sequence[Mark]) -> list[Step]:
+def _session_steps(steps: Sequence[Step], marks: Sequence[Mark]) -> list[Step]:
     """Steps of StepStats: the marks are the decoder's own, one for each and named after its tag."""
     alone = [Step(step.name, step.number, step.ts_ps, step.end_ps, "file") for step in steps]
     return numbered(classify(alone, compiling(marks)))
@@ -189,8 +190,6 @@ def _keep(store: Store, steps: Sequence[Step]) -> None:
 def _exported(meta: Mapping[str, str]) -> list[Step]:
     if "stepscopeSteps0" not in meta:
         return []
-    from stepscope.instruments.exported_steps import exported
-
     return exported(meta)
 
 
@@ -220,7 +219,7 @@ def _recorded(
         if mark.is_call:
             calls[mark.name] += mark.dur_ps
     if calls:
-        name = max(calls, key=lambda one: (calls[one], one))
+        name = max(calls, key=lambda call: (calls[call], call))
         steps = [step._replace(name=name) for step in steps]
     return numbered(classify(steps, compiling(marks)))
 
@@ -254,7 +253,7 @@ def _measured(
 ) -> list[Step]:
     """The steps that the host's marks delimit, or the accelerator's own where the host has none or runs
     ahead."""
-    device_marks = device_steps.of_devices(of_device, rows)
+    device_marks = device_steps.steps_on_devices(of_device, rows)
     if not device_marks or (found and not device_steps.runs_ahead(found, device_marks)):
         return found
     return numbered(classify(device_marks, compiling(marks)))

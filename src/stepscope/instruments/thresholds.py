@@ -58,5 +58,5 @@ class Threshold(NamedTuple):
 
 def thresholds_of(group: Any) -> Iterator[Threshold]:
     """The thresholds of an instance of such a dataclass."""
-    for one in (one for one in fields(group) if one.metadata):
-        yield Threshold(one.name, getattr(group, one.name), **one.metadata)
+    for threshold in (threshold for threshold in fields(group) if threshold.metadata):
+        yield Threshold(threshold.name, getattr(group, threshold.name), **threshold.metadata)

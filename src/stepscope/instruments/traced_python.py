@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.python_frame import of_pytorch
+from stepscope.instruments.python_frame import pytorch_call
 from stepscope.instruments.step_breakdown import labels
 
 CATEGORY = "python_function"
@@ -16,10 +16,10 @@ CATEGORY = "python_function"
 @lru_cache(maxsize=50_000)
 def called(name: str, category: str | None) -> CodeLine | None:
     """The function that a slice is a call of, with the line where it begins; None for other slices."""
-    frame = of_pytorch(name) if category == CATEGORY else None
+    frame = pytorch_call(name) if category == CATEGORY else None
     return None if frame is None else CodeLine(frame[0], frame[1] or None, frame[2])
 
 
 def is_own(name: str) -> bool:
     """Whether a call of Python is none of a framework's, nor waits in one."""
-    return labels.of_slice(name, CATEGORY, False, False).label == "python"
+    return labels.slice_meaning(name, CATEGORY, False, False).label == "python"

@@ -46,7 +46,7 @@ def _is_ours(folder: Path) -> bool:
         path.name in _OWN
         and path.is_dir()
         and not path.is_symlink()
-        and all(is_own(path.name, one.name) for one in path.iterdir())
+        and all(is_own(path.name, entry.name) for entry in path.iterdir())
         for path in folder.iterdir()
         if not re.fullmatch(rf"\.{re.escape(MARK)}\.[0-9a-f]{{32}}", path.name)
     )

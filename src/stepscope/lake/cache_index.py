@@ -45,8 +45,8 @@ class FileIndex:
             return None
         try:
             # It may have been seen by another name, from another folder: relative, or through a link.
-            items = tuple(_item(one, identity[0]) for one in found["items"])
-            return Inspection(items, tuple(strict_json.record(Skipped, one) for one in found["skipped"]))
+            items = tuple(_item(item, identity[0]) for item in found["items"])
+            return Inspection(items, tuple(strict_json.record(Skipped, item) for item in found["skipped"]))
         except strict_json.OddJson:
             return None
 
@@ -55,7 +55,7 @@ class FileIndex:
         if not is_lasting(identity):
             return
         items = [{**item._asdict(), "bytes": item.bytes._asdict(), "spooled": None} for item in look.items]
-        skipped = [one._asdict() for one in look.skipped]
+        skipped = [item._asdict() for item in look.skipped]
         self._seen[identity] = {"key": list(identity), "items": items, "skipped": skipped, "hashes": {}}
 
     def content_hash(self, source: Source) -> str | None:
@@ -100,7 +100,7 @@ def _item(found: Any, path: str) -> InspectedItem:
     unpack = place.get("unpack") if isinstance(place, dict) else None
     if not isinstance(place, dict) or place.get("codec") not in get_args(Codec):
         raise strict_json.OddJson("'bytes' does not say how they are packed")
-    if not isinstance(unpack, list) or not all(isinstance(one, str) for one in unpack):
+    if not isinstance(unpack, list) or not all(isinstance(name, str) for name in unpack):
         raise strict_json.OddJson("'unpack' is not a list of names")
     parts = {"path": path, "codec": place["codec"], "unpack": tuple(unpack)}
     known = strict_json.record(ByteLocation, place, parts)

@@ -43,7 +43,7 @@ def claim(find: Find, decoded: Decoded) -> tuple[int, Manifest | None]:
 def check_free(find: Find, made: Manifest) -> None:
     """LakeError when another source of the lake has ids among those of `made`, or the other way round."""
     source_id, rows = made.source.source_id, most_rows(made)
-    for other in chain(source_ids.around(source_id), source_ids.within(source_id, rows)):
+    for other in chain(source_ids.overlapping(source_id), source_ids.contained(source_id, rows)):
         holder = find(other)
         if holder is not None and (other > source_id or other + most_rows(holder) > source_id):
             raise _clash(made.source.path, holder)

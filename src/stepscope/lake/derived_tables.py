@@ -67,7 +67,7 @@ def digest(manifests: Iterable[Manifest]) -> str:
     return hashlib.blake2b(json.dumps(rows).encode(), digest_size=16).hexdigest()
 
 
-def by_run(manifests: Sequence[Manifest]) -> dict[str, list[Manifest]]:
+def group_by_run(manifests: Sequence[Manifest]) -> dict[str, list[Manifest]]:
     """The manifests of each run, in their order."""
     found: dict[str, list[Manifest]] = {}
     for manifest in manifests:
@@ -82,8 +82,8 @@ def read(folder: Path, run_id: str) -> Derived | None:
         if not all(isinstance(found.get(key), list) for key in ("made", "files")):
             return None
         parts = {
-            "made": tuple(strict_json.record(DerivedTable, one) for one in found["made"]),
-            "files": tuple(strict_json.record(ManifestFile, one) for one in found["files"]),
+            "made": tuple(strict_json.record(DerivedTable, record) for record in found["made"]),
+            "files": tuple(strict_json.record(ManifestFile, record) for record in found["files"]),
         }
         derived = strict_json.record(Derived, found, parts)
     except (OSError, strict_json.OddJson):

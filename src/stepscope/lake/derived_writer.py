@@ -64,7 +64,7 @@ def write(
         disk.write_synced(announcement, found.to_json())
         disk.sync_folder(stage)
         with disk.locked(folder / STAGE / COMMIT_LOCK):
-            current = derived_tables.by_run(reader.read_manifests(folder)).get(run_id, [])
+            current = derived_tables.group_by_run(reader.read_manifests(folder)).get(run_id, [])
             if derived_tables.digest(current) == made_of:
                 _announce(folder, announcement, found, [part for _, part in files])
                 (stage / PLAN).unlink()

@@ -87,8 +87,8 @@ def sync_folders(folders: Iterable[Path]) -> None:
 
     with ThreadPoolExecutor(SYNCING) as pool:
         done = [pool.submit(sync_folder, folder) for folder in sorted(folders)]
-    for one in done:
-        one.result()
+    for synced in done:
+        synced.result()
 
 
 def put_if_absent(source: Path, target: Path) -> bool:
@@ -196,8 +196,8 @@ def remove_within(folder: int, name: str, depth: int = 0) -> None:
     try:
         if depth == _MOST_DEPTH:
             raise OSError(errno.ENOTEMPTY, "too many folders within each other", name)
-        for one in names(inner):
-            remove_within(inner, one, depth + 1)
+        for entry in names(inner):
+            remove_within(inner, entry, depth + 1)
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=folder)

@@ -63,7 +63,7 @@ class Manifest(NamedTuple):
         """Rows by table."""
         if self.packed is None:
             return {file.table: file.rows for file in self.files if file.table != TIMELINE}
-        return {table: int(rows) for table, _, rows in (one.partition("=") for one in self.packed.split())}
+        return {table: int(rows) for table, _, rows in (part.partition("=") for part in self.packed.split())}
 
     def to_json(self) -> bytes:
         """The file's bytes."""
@@ -94,7 +94,7 @@ def table_of(path: str) -> str | None:
 def read(path: Path) -> Manifest:
     """Reads a manifest. LakeError when it is damaged."""
     try:
-        return _of(strict_json.read(path), path.name, str(path))
+        return _manifest(strict_json.read(path), path.name, str(path))
     except strict_json.OddJson as error:
         raise _damaged(str(path), str(error)) from None
     except OSError as error:
@@ -105,19 +105,19 @@ def parsed(data: bytes, source_id: int, shown: str) -> Manifest:
     """The manifest of a source from the bytes of its file, which is shown as `shown`. LakeError when it is
     damaged."""
     try:
-        return _of(strict_json.parse(data), file_name(source_id), shown)
+        return _manifest(strict_json.parse(data), file_name(source_id), shown)
     except strict_json.OddJson as error:
         raise _damaged(shown, str(error)) from None
 
 
-def _of(value: object, name: str, shown: str) -> Manifest:
+def _manifest(value: object, name: str, shown: str) -> Manifest:
     """The manifest of a value of JSON in a file of that name. OddJson; LakeError."""
     found = strict_json.unsealed(value)
     if not isinstance(found.get("files"), list):
         raise strict_json.OddJson("it is not a manifest")
     parts = {
         "source": strict_json.record(SourceRow, found.get("source")),
-        "files": tuple(strict_json.record(ManifestFile, one) for one in found["files"]),
+        "files": tuple(strict_json.record(ManifestFile, record) for record in found["files"]),
         "identity": identity_of(found.get("identity")),
         "packed": None,
     }

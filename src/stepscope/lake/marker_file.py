@@ -48,7 +48,7 @@ def check(folder: Path) -> None:
         found = strict_json.read(path)
         if isinstance(found, dict) and found.keys() == {"schema_version"}:
             old = strict_json.record(_OldMark, found)
-            raise before_the_first_release("lake was written", old.schema_version, INGEST_ANEW, str(folder))
+            raise unreleased_version("lake was written", old.schema_version, INGEST_ANEW, str(folder))
         mark = strict_json.record(_Mark, found)
         if not _MADE_BY.fullmatch(mark.made_by):
             raise strict_json.OddJson(f"'made_by' is {mark.made_by[:60]!r}")
@@ -68,10 +68,10 @@ def check(folder: Path) -> None:
         ) from None
     if mark.schema_version != schema().version:
         version, made_by = mark
-        raise of_another_version("lake was written", version, made_by, INGEST_ANEW, str(folder))
+        raise other_version("lake was written", version, made_by, INGEST_ANEW, str(folder))
 
 
-def before_the_first_release(what: str, version: int, todo: str, path: str) -> LakeError:
+def unreleased_version(what: str, version: int, todo: str, path: str) -> LakeError:
     """The error for tables whose version is counted as before the first release. what: such as "lake was
     written"; todo: what to do instead of reading them."""
     return LakeError(
@@ -82,7 +82,7 @@ def before_the_first_release(what: str, version: int, todo: str, path: str) -> L
     )
 
 
-def of_another_version(what: str, version: int, made_by: str, todo: str, path: str) -> LakeError:
+def other_version(what: str, version: int, made_by: str, todo: str, path: str) -> LakeError:
     """The error for tables of another version. todo: what to do when it is an older one."""
     newer = version > schema().version
     return LakeError(

@@ -129,9 +129,9 @@ class Mirror:
         found = self._newest_manifests()
         self._bring_small(found, known)
         rest: dict[str, Object] = {}
-        for one in self.store.objects(derived_tables.FOLDER):
-            if _DERIVED.fullmatch(one.key.rpartition("/")[2]):
-                rest[one.key] = one
+        for stored in self.store.objects(derived_tables.FOLDER):
+            if _DERIVED.fullmatch(stored.key.rpartition("/")[2]):
+                rest[stored.key] = stored
         rest |= self._snapshot(known)
         self._bring_small(rest, known)
         found |= rest
@@ -139,25 +139,25 @@ class Mirror:
             for path in (self.folder / folder).iterdir():
                 if f"{folder}/{path.name}" not in found:
                     path.unlink(missing_ok=True)
-        listing = {name: [one.key, one.etag, one.size] for name, one in found.items()}
+        listing = {name: [stored.key, stored.etag, stored.size] for name, stored in found.items()}
         disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(listing).encode())
 
     def _newest_manifests(self) -> dict[str, Object]:
         """The manifest of each source, by the path that it has here."""
         found: dict[str, Object] = {}
         newest: dict[str, int] = {}
-        for one in self.store.objects(MANIFESTS):
-            name = one.key.rpartition("/")[2]
+        for stored in self.store.objects(MANIFESTS):
+            name = stored.key.rpartition("/")[2]
             match = _MANIFEST.fullmatch(name)
             version = int(match[2] or 0) if match else 0
             if match and version >= newest.get(match[1], -1):
                 newest[match[1]] = version
-                found[f"{MANIFESTS}/{match[1]}.json"] = one
+                found[f"{MANIFESTS}/{match[1]}.json"] = stored
         return found
 
     def _snapshot(self, known: dict[str, list[object]]) -> dict[str, Object]:
         """The newest snapshot and its parts. MissingObject where a part was removed meanwhile."""
-        listed = {one.key: one for one in self.store.objects(snapshots.FOLDER)}
+        listed = {stored.key: stored for stored in self.store.objects(snapshots.FOLDER)}
         numbers = [number for key in listed if (number := snapshots.number_of(key.rpartition("/")[2]))]
         if not numbers:
             return {}
@@ -182,20 +182,20 @@ class Mirror:
         """Fetches what differs from what is here."""
 
         def bring(name: str) -> None:
-            one = wanted[name]
-            if one.size > _MOST_BYTES:
+            stored = wanted[name]
+            if stored.size > _MOST_BYTES:
                 raise LakeError(
                     "A file of the lake is larger than such files are.",
-                    seen=f"{one.size:,} bytes",
+                    seen=f"{stored.size:,} bytes",
                     todo="restore it from a copy of the lake, or remove it and ingest its source again",
-                    path=f"{self.url}/{one.key}",
+                    path=f"{self.url}/{stored.key}",
                 )
-            disk.write_whole(self.folder / name, self.store.get(one.key))
+            disk.write_whole(self.folder / name, self.store.get(stored.key))
 
         todo = [
             name
-            for name, one in wanted.items()
-            if known.get(name) != [one.key, one.etag, one.size] or not (self.folder / name).is_file()
+            for name, stored in wanted.items()
+            if known.get(name) != [stored.key, stored.etag, stored.size] or not (self.folder / name).is_file()
         ]
         for name in todo:
             known.pop(name, None)

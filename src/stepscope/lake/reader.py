@@ -91,11 +91,11 @@ class Lake:
         """
         wanted = self._wanted(hosts)
         return [
-            file if wanted is None else _only(file, one, wanted)
-            for one, file in self._every
+            file if wanted is None else _only(file, entry, wanted)
+            for entry, file in self._every
             if (table is None or file.table == table)
             and (runs is None or file.run_id in runs)
-            and (wanted is None or _has_host(one, wanted))
+            and (wanted is None or _has_host(entry, wanted))
         ]
 
     def _wanted(self, hosts: Collection[str] | None) -> frozenset[str] | None:
@@ -126,7 +126,7 @@ class Lake:
             found[file.table].append(f"{above}/{file.path}")
         return dict(found)
 
-    def of_runs(self, runs: Collection[str], hosts: Collection[str] | None = None) -> Lake:
+    def only_runs(self, runs: Collection[str], hosts: Collection[str] | None = None) -> Lake:
         """The lake with only the sources of some runs, and hosts."""
         wanted = self._wanted(hosts)
         kept = tuple(
@@ -151,7 +151,7 @@ class Lake:
         second look. progress: called with the path of each file that is compared, the bytes compared so far
         and the bytes in all. DamagedFile for the first that is missing or differs.
         """
-        todo = self._to_compare(contents, table, checked, files)
+        todo = self._files_to_compare(contents, table, checked, files)
         if not todo:
             return
         # Imported here: a lake that was looked at before needs neither.
@@ -165,41 +165,41 @@ class Lake:
                     progress(file.path, compared, every)
                     compared += file.bytes
                     wait([done])
-        for (one, file, _), done in zip(todo, found, strict=True):
-            self._check_hash(one, file, done)
+        for (entry, file, _), done in zip(todo, found, strict=True):
+            self._check_hash(entry, file, done)
         if checked is not None:
             checked.keep((file, status) for _, file, status in todo)
 
-    def _to_compare(
+    def _files_to_compare(
         self, contents: bool, table: str | None, checked: Checked | None, files: Collection[str] | None
     ) -> list[tuple[Manifest | Packed, TableFile, os.stat_result]]:
         """The files whose hashes to compare, after their sizes."""
         todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
         wanted = [
-            (one, file)
-            for one, file in self._every
+            (entry, file)
+            for entry, file in self._every
             if (table is None or file.table == table) and (files is None or file.path in files)
         ]
         if self.bring is not None:
             self.bring([file for _, file in wanted])
-        for one, file in wanted:
-            status = self._sized(one, file)
+        for entry, file in wanted:
+            status = self._sized(entry, file)
             if contents and not (checked is not None and checked.knows(file, status)):
-                todo.append((one, file, status))
+                todo.append((entry, file, status))
         return todo
 
-    def _check_hash(self, one: Manifest | Packed, file: TableFile, done: Future[str]) -> None:
+    def _check_hash(self, entry: Manifest | Packed, file: TableFile, done: Future[str]) -> None:
         """DamagedFile where the bytes of a file are others than were written."""
         path = self.folder / file.path
         try:
             same = done.result() == file.hash
         except _core.CoreError as error:
-            raise _broken(path, one, error.seen) from None
+            raise _broken(path, entry, error.seen) from None
         if not same and self.bring is not None:
             path.unlink(missing_ok=True)
             self.bring([file])  # only the copy here is damaged, or else this says so
         elif not same:
-            raise _broken(path, one, "its bytes are not those that were written")
+            raise _broken(path, entry, "its bytes are not those that were written")
 
     def damaged_timelines(self) -> frozenset[str]:
         """Paths of the timelines that are missing or not what was written. LakeError as verify's."""
@@ -215,26 +215,26 @@ class Lake:
             return frozenset(found)
         return frozenset()
 
-    def _sized(self, one: Manifest | Packed, file: TableFile) -> os.stat_result:
+    def _sized(self, entry: Manifest | Packed, file: TableFile) -> os.stat_result:
         try:
             status = os.stat(f"{self.folder}/{file.path}")  # noqa: PTH116 - there may be many thousands
         except OSError as error:
-            raise _broken(self.folder / file.path, one, error.strerror or str(error)) from None
+            raise _broken(self.folder / file.path, entry, error.strerror or str(error)) from None
         if status.st_size != file.bytes or not stat.S_ISREG(status.st_mode):
             seen = f"{status.st_size:,} bytes instead of {file.bytes:,}"
-            raise _broken(self.folder / file.path, one, seen)
+            raise _broken(self.folder / file.path, entry, seen)
         return status
 
 
-def _has_host(one: Manifest | Packed, hosts: Collection[str]) -> bool:
-    if isinstance(one, Manifest):
-        return one.source.host_id in hosts
-    return any(one.first_host <= host <= one.last_host for host in hosts)
+def _has_host(entry: Manifest | Packed, hosts: Collection[str]) -> bool:
+    if isinstance(entry, Manifest):
+        return entry.source.host_id in hosts
+    return any(entry.first_host <= host <= entry.last_host for host in hosts)
 
 
-def _only(file: TableFile, one: Manifest | Packed, hosts: Collection[str]) -> TableFile:
+def _only(file: TableFile, entry: Manifest | Packed, hosts: Collection[str]) -> TableFile:
     """The file with only the rows of some hosts, where it holds those of others, too."""
-    if isinstance(one, Manifest) or "host_id" not in schema().table(file.table).names:
+    if isinstance(entry, Manifest) or "host_id" not in schema().table(file.table).names:
         return file
     return file._replace(where=(*file.where, Condition("host_id", tuple(sorted(hosts)))))
 
@@ -335,16 +335,17 @@ def _single(folder: Path) -> Iterator[Manifest]:
             raise
 
 
-def _broken(path: Path, one: Manifest | Packed, seen: str) -> DamagedFile:
-    if isinstance(one, Packed):
+def _broken(path: Path, entry: Manifest | Packed, seen: str) -> DamagedFile:
+    if isinstance(entry, Packed):
         todo = (
-            f"remove it, and ingest the recordings of run {one.run_id} again; the other runs are not affected"
+            f"remove it, and ingest the recordings of run {entry.run_id} again; "
+            "the other runs are not affected"
         )
-    elif one.packed is not None:
-        todo = f"remove it, and ingest {one.source.path} again; the other sources are not affected"
+    elif entry.packed is not None:
+        todo = f"remove it, and ingest {entry.source.path} again; the other sources are not affected"
     else:
         todo = (
-            f"remove {MANIFESTS}/{manifests.file_name(one.source.source_id)} from the lake and ingest "
-            f"{one.source.path} again; the other sources are not affected"
+            f"remove {MANIFESTS}/{manifests.file_name(entry.source.source_id)} from the lake and ingest "
+            f"{entry.source.path} again; the other sources are not affected"
         )
     return DamagedFile("A file of the lake is missing or damaged.", seen=seen, todo=todo, path=str(path))

@@ -226,7 +226,7 @@ def _manifest(path: Path, version: int, row: tuple[Any, ...]) -> Manifest:
 
 def _timeline(found: object, source: SourceRow) -> ManifestFile:
     """The file of a source's timeline. OddJson when it is none."""
-    if not isinstance(found, list) or [type(one) for one in found] != [str, int, int, str]:
+    if not isinstance(found, list) or [type(member) for member in found] != [str, int, int, str]:
         raise strict_json.OddJson(f"the timeline of source {source.source_id} is not a file")
     file = ManifestFile(TIMELINE, *found)
     place = f"{TIMELINE}/run={source.run_id}/host={source.host_id}/"

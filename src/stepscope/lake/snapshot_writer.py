@@ -36,9 +36,9 @@ VERSION = 1
 """Of what makes the files, in their names."""
 
 
-def _own_files(one: Manifest, lost: Collection[str]) -> tuple[ManifestFile, ...]:
+def _own_files(manifest_: Manifest, lost: Collection[str]) -> tuple[ManifestFile, ...]:
     """The files that stay a source's own."""
-    return () if one.timeline is None or one.timeline.path in lost else (one.timeline,)
+    return () if manifest_.timeline is None or manifest_.timeline.path in lost else (manifest_.timeline,)
 
 
 def path_of(table: str, run_id: str, digest: str) -> str:
@@ -63,7 +63,7 @@ def write(
     disk.sync_folder(stage)
     with disk.locked(folder / STAGE / COMMIT_LOCK):
         before = snapshots.current(folder)
-        if any(manifest_of(folder, one.source.source_id) != one for one in absorbed):
+        if any(manifest_of(folder, absorbed_.source.source_id) != absorbed_ for absorbed_ in absorbed):
             (stage / PLAN).unlink()
             return False
         place(folder, ((file.path, part) for file, part in made))
@@ -89,9 +89,9 @@ def write(
             )
         disk.sync_folder(folder / FOLDER)
         (stage / PLAN).unlink()
-        for one in absorbed:
-            if one.packed is None:
-                (folder / MANIFESTS / manifest.file_name(one.source.source_id)).unlink()
+        for absorbed_ in absorbed:
+            if absorbed_.packed is None:
+                (folder / MANIFESTS / manifest.file_name(absorbed_.source.source_id)).unlink()
         disk.sync_folder(folder / MANIFESTS)
     return True
 
@@ -104,16 +104,16 @@ def next_of(
     lost: Collection[str] = (),
 ) -> Snapshot:
     """The snapshot that follows, with the sources of a run as they are in its new files."""
-    others = [one for one in before.manifests if one.source.run_id != run_id] if before else []
+    others = [known for known in before.manifests if known.source.run_id != run_id] if before else []
     files = [file for file in before.files if file.run_id != run_id] if before else []
     packed = [
-        one._replace(
-            files=_own_files(one, lost),
-            packed=" ".join(f"{table}={rows}" for table, rows in sorted(one.rows.items())),
+        manifest_._replace(
+            files=_own_files(manifest_, lost),
+            packed=" ".join(f"{table}={rows}" for table, rows in sorted(manifest_.rows.items())),
         )
-        for one in absorbed
+        for manifest_ in absorbed
     ]
-    manifests = sorted((*others, *packed), key=lambda one: one.source.source_id)
+    manifests = sorted((*others, *packed), key=lambda manifest_: manifest_.source.source_id)
     number = before.number + 1 if before else 1
     nothing = SnapshotFile("", 0, "")
     commit = Commit(schema().version, nothing, nothing)
@@ -128,11 +128,11 @@ def past_of(
     lost: Collection[str] = (),
 ) -> list[str]:
     """The files that nobody needs once the new ones are announced, but readers of the lake as it was."""
-    past = {file.path for one in absorbed for file in one.files}
+    past = {file.path for known in absorbed for file in known.files}
     if before is not None:
         past |= {file.path for file in before.by_run.get(run_id, ())}
-        past |= {file.path for one in before.manifests if one.source.run_id == run_id for file in one.files}
-    kept = {file.path for one in absorbed for file in _own_files(one, lost)}
+        past |= {file.path for old in before.manifests if old.source.run_id == run_id for file in old.files}
+    kept = {file.path for known in absorbed for file in _own_files(known, lost)}
     return sorted(past - kept - {file.path for file, _ in made})
 
 
@@ -144,12 +144,12 @@ def source_rows(made: Snapshot) -> Rows:
     """The sources of a snapshot, as its Parquet file has them."""
     rows = [
         (
-            *one.source,
-            None if one.identity is None else json.dumps(one.identity),
-            *(one.member, one.packed),
-            None if one.timeline is None else json.dumps(one.timeline[1:]),
+            *manifest_.source,
+            None if manifest_.identity is None else json.dumps(manifest_.identity),
+            *(manifest_.member, manifest_.packed),
+            None if manifest_.timeline is None else json.dumps(manifest_.timeline[1:]),
         )
-        for one in made.manifests
+        for manifest_ in made.manifests
     ]
     assert len(SOURCE_COLUMNS) == len(SourceRow._fields) + 4
     return SOURCE_COLUMNS, list(rows)

@@ -54,7 +54,7 @@ def wanted(key: tuple[str, ...], bits: int) -> int:
     return number >> bits << bits
 
 
-def around(source_id: int) -> Iterator[int]:
+def overlapping(source_id: int) -> Iterator[int]:
     """Numbers that a source with more ids would have if these included `source_id`."""
     for bits in range(LEAST_BITS + 1, MOST_BITS + 1):
         above = source_id >> bits << bits
@@ -62,6 +62,6 @@ def around(source_id: int) -> Iterator[int]:
             yield above
 
 
-def within(source_id: int, rows: int) -> Iterator[int]:
+def contained(source_id: int, rows: int) -> Iterator[int]:
     """Numbers that sources could have among the ids of `rows` rows."""
     return iter(range(source_id + (1 << LEAST_BITS), source_id + rows, 1 << LEAST_BITS))

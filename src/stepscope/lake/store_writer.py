@@ -56,7 +56,7 @@ def create(mirror: Mirror) -> Swept:
     store = mirror.store
     now = _probe(store)
     if not _is_lake(store):
-        others = any(not one.key.startswith(f"{STAGE}/") for one in store.objects())
+        others = any(not stored.key.startswith(f"{STAGE}/") for stored in store.objects())
         # Another writer may have made the lake since: it puts the mark before anything else.
         if others and not _is_lake(store):
             raise LakeError(
@@ -122,7 +122,7 @@ def write(mirror: Mirror, stage: Path, decoded: Decoded, threads: int = 0) -> Ma
         mirror.store.delete([broken])
     parts = [(file.path, staged_as(stage, file)) for file in files]
     key = f"{MANIFESTS}/{_name(made, first=known is None)}"
-    with_files(mirror.store, parts, lambda: mirror.store.put_if_absent(key, made.to_json()))
+    put_files(mirror.store, parts, lambda: mirror.store.put_if_absent(key, made.to_json()))
     _keep(mirror, parts)
     # Somebody else may have been first, with the same rows under the same names, or a newer decoder's.
     existing = find(source_id)
@@ -180,12 +180,12 @@ def _is_gone(mirror: Mirror, known: Manifest) -> bool:
     return False
 
 
-def with_files(store: Store, parts: Sequence[tuple[str, Path]], commit: Callable[[], bool]) -> bool:
+def put_files(store: Store, parts: Sequence[tuple[str, Path]], commit: Callable[[], bool]) -> bool:
     """Puts files, then commits; what the commit says. The list of them under _stage outlives only a process
     that died."""
     while True:
         plan, begun = _listed(store, [path for path, _ in parts]), time.monotonic()
-        for _ in stores.parallel(lambda one: store.put(*one), parts):
+        for _ in stores.parallel(lambda part: store.put(*part), parts):
             pass
         if time.monotonic() - begun < _PATIENCE_SECONDS:
             break
@@ -213,9 +213,9 @@ def _keep(mirror: Mirror, parts: Iterable[tuple[str, Path]]) -> None:
 def sweep(mirror: Mirror, now: datetime) -> Swept:
     """Removes what dead writers left, and what was replaced, a day ago by the store's clock."""
     store = mirror.store
-    old = [one for one in store.objects(STAGE) if now - one.modified > OLD]
-    refused = [(one.key, "it is not a list of files") for one in old if not _PLAN.fullmatch(one.key)]
-    plans = [one for one in old if _PLAN.fullmatch(one.key)]
+    old = [stored for stored in store.objects(STAGE) if now - stored.modified > OLD]
+    refused = [(stored.key, "it is not a list of files") for stored in old if not _PLAN.fullmatch(stored.key)]
+    plans = [stored for stored in old if _PLAN.fullmatch(stored.key)]
     removed = _sweep_plans(mirror, plans, refused, now) if plans else 0
     return Swept(removed + _past_snapshots(mirror, now), tuple(refused))
 
@@ -268,13 +268,13 @@ def _past_snapshots(mirror: Mirror, now: datetime) -> int:
         return 0
     parts = {current.commit.sources.name, current.commit.files.name}
     gone = []
-    for one in mirror.store.objects(snapshots.FOLDER):
-        name = one.key.rpartition("/")[2]
+    for stored in mirror.store.objects(snapshots.FOLDER):
+        name = stored.key.rpartition("/")[2]
         number = snapshots.number_of(name)
         past = number is not None and number < current.number
         past |= snapshots.is_part(name) and name not in parts
-        if past and now - one.modified > OLD:
-            gone.append(one.key)
+        if past and now - stored.modified > OLD:
+            gone.append(stored.key)
     mirror.store.delete(gone)
     return len(gone)
 
@@ -291,7 +291,7 @@ def publish_derived(mirror: Mirror, run_id: str, before: derived_tables.Derived 
         store.put(key, made.to_json())
         return True
 
-    with_files(store, [(file.path, mirror.folder / file.path) for file in made.files], announce)
+    put_files(store, [(file.path, mirror.folder / file.path) for file in made.files], announce)
     past = {file.path for file in before.files} - {file.path for file in made.files} if before else ()
     if past:
         _listed(store, sorted(past))
@@ -312,7 +312,7 @@ def write_snapshot(
     store = mirror.store
     before = snapshots.current(mirror.folder)
     after = snapshot_writer.next_of(before, run_id, absorbed, [file for file, _ in made], lost)
-    keys = [key for one in absorbed if one.packed is None and (key := mirror.key_of(one.source.source_id))]
+    keys = [key for past in absorbed if past.packed is None and (key := mirror.key_of(past.source.source_id))]
     found = []
     for kind, rows in (
         ("sources", snapshot_writer.source_rows(after)),
@@ -330,7 +330,7 @@ def write_snapshot(
     retired = _listed(store, past) if past else None
     key = f"{snapshots.FOLDER}/{snapshots.name_of(after.number)}"
     parts = [(file.path, path) for file, path in made]
-    if not with_files(store, parts, lambda: store.put_if_absent(key, commit)):
+    if not put_files(store, parts, lambda: store.put_if_absent(key, commit)):
         if retired is not None:
             store.delete([retired])
         return False

@@ -376,6 +376,6 @@ def fill(template: str, values: Mapping[str, object], shown: Mapping[str, str]) 
     return _PLACEHOLDER.sub(one, _TYPED.sub(typed, _OPTIONAL.sub(some, template)))
 
 
-def in_plural(template: str) -> str:
+def open_template(template: str) -> str:
     """A template with its columns left open, for a reader of the reference."""
     return _PLACEHOLDER.sub(lambda match: match[0] if match[2] is None else match[3], template)

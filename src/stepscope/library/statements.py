@@ -69,8 +69,8 @@ def _literal(field: Field, value: Value) -> str:
             raise TypeError(f"{field.name} is a list of {field.unit}, not {value!r}")
         # A list in SQL is never empty; no number of ours is negative.
         items = value or ((-1,) if field.unit == "ints" else ("",))
-        one = field._replace(unit=field.unit.removesuffix("s"))
-        return f"({', '.join(_literal(one, item) for item in items)})"
+        single = field._replace(unit=field.unit.removesuffix("s"))
+        return f"({', '.join(_literal(single, item) for item in items)})"
     if value is None:
         return "NULL"
     if field.unit == "text" and isinstance(value, str):
@@ -90,11 +90,11 @@ def _read(name: str) -> Entry:
 
 
 def _folders() -> list[Path]:
-    return [*(Path(here, "reads") for here in library.__path__), *_of_rooms()]
+    return [*(Path(here, "reads") for here in library.__path__), *_statements_of_rooms()]
 
 
 @cache
-def _of_rooms() -> tuple[Path, ...]:
+def _statements_of_rooms() -> tuple[Path, ...]:
     package = Path(__file__).parents[1]
     found = (path for depth in ("*/reads", "*/*/reads") for path in sorted(package.glob(depth)))
     return tuple(path for path in found if path.parent.name != "library")

@@ -85,7 +85,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         because = (f"Because: {'; '.join(self.because)}.",) if self.because else ()
-        return brief.of_findings((), (*self.told, f"Confidence: {self.confidence}.", *because))
+        return brief.findings_block((), (*self.told, f"Confidence: {self.confidence}.", *because))
 
 
 class Finding:
@@ -114,10 +114,10 @@ class Finding:
 
     def page(self) -> Page:
         """The finding with its evidence, for a notebook."""
-        return Page(plain(self.title, 200), embedded.of_findings((self._finding,)))
+        return Page(plain(self.title, 200), embedded.findings_frame((self._finding,)))
 
     def _repr_html_(self) -> str:
-        return brief.of_findings((self._finding,), whole="_.page()")
+        return brief.findings_block((self._finding,), whole="_.page()")
 
 
 class Findings(tuple[Finding, ...]):
@@ -156,11 +156,11 @@ class Findings(tuple[Finding, ...]):
     def page(self) -> Page:
         """All of them with their evidence, for a notebook."""
         shown = [finding._finding for finding in self]
-        return Page("the findings", embedded.of_findings(shown, () if self else ("No findings.",)))
+        return Page("the findings", embedded.findings_frame(shown, () if self else ("No findings.",)))
 
     def _repr_html_(self) -> str:
         found = [finding._finding for finding in self]
-        return brief.of_findings(found, () if self else ("No findings.",), "_.page()" if self else "")
+        return brief.findings_block(found, () if self else ("No findings.",), "_.page()" if self else "")
 
 
 def _place(data: Mapping[str, Any] | None) -> Place | None:

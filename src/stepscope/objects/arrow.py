@@ -65,7 +65,7 @@ def _kind(type: str, values: Sequence[Any]) -> ArrowLayout:
         return ArrowLayout(
             "tsu:UTC" if _any_with_zone(values) else "tsu:", lambda values: [_packed("q", values, _micros)]
         )
-    return ArrowLayout("U", lambda values: _variable(values, _as_text))
+    return ArrowLayout("U", lambda values: _variable(values, _json_text))
 
 
 def _all_finite(values: Sequence[Any]) -> bool:
@@ -120,7 +120,7 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _as_text(value: Any) -> bytes:
+def _json_text(value: Any) -> bytes:
     """Lists, structs, intervals and mixtures travel as the JSON text that `--format json` prints."""
     return _utf8(value if isinstance(value, str) else json_value(value))
 

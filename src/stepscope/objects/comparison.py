@@ -118,4 +118,4 @@ def _recordings(paths: list[str], cache: bool) -> list[RecordedRun]:
             seen=", ".join(paths) or "no path",
             todo="give recordings of a program's steps",
         )
-    return recordings.by_time(found)
+    return recordings.sort_by_time(found)

@@ -59,7 +59,7 @@ class ReportView:
     @property
     def sections(self) -> tuple[str, ...]:
         """Names of the sections that have rows; `report[name]` are these rows."""
-        return tuple(dict.fromkeys(section.name for section in self._with_rows()))
+        return tuple(dict.fromkeys(section.name for section in self._filled_sections()))
 
     @property
     def data(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class ReportView:
 
     def __getitem__(self, name: str) -> Result:
         """The rows of a section; of the first one where there are several of that name."""
-        for section in self._with_rows():
+        for section in self._filled_sections():
             if section.name == name:
                 return Result(None, table=section.table, sql=section.sql, title=section.title)
         raise UsageError(
@@ -78,7 +78,7 @@ class ReportView:
             todo="choose one of them, or ask trace.analysis(…)",
         )
 
-    def _with_rows(self) -> list[Section]:
+    def _filled_sections(self) -> list[Section]:
         every = [part for section in self.report.sections for part in section.walk()]
         return [section for section in every if section.table is not None and section.table.rows]
 
@@ -91,7 +91,7 @@ class ReportView:
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Writes .html, .md or .json. OutputError when the file exists and `force` is not set."""
-        known = presenters.by_extension()
+        known = presenters.file_presenters()
         ending = Path(path).suffix.lower()
         if ending not in known:
             raise UsageError(
@@ -108,10 +108,10 @@ class ReportView:
 
     def page(self) -> Page:
         """The page that `stepscope report` writes, for a notebook."""
-        return Page(plain(self.title, 200), embedded.of_report(self.report))
+        return Page(plain(self.title, 200), embedded.report_frame(self.report))
 
     def _repr_html_(self) -> str:
-        return brief.of_report(self.report, "_.page()")
+        return brief.report_block(self.report, "_.page()")
 
 
 class Summary(ReportView):

@@ -16,7 +16,7 @@ from stepscope.objects.page import Page
 from stepscope.presenters import brief, embedded
 from stepscope.presenters.answers import scaled
 from stepscope.presenters.plain import plain
-from stepscope.presenters.rows import distinct, human, to_table
+from stepscope.presenters.rows import distinct, human, write_table
 from stepscope.report import Column, Table
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Result:
                 raise UsageError(
                     f"The result has no column {which}",
                     seen=f"columns: {', '.join(self.columns)}",
-                    todo=_near(which, self.columns) or "choose one of them",
+                    todo=_similar(which, self.columns) or "choose one of them",
                 )
             self._fetch(None)
             at = self.columns.index(which)
@@ -214,12 +214,12 @@ class Result:
         table = self._table(_IN_HTML)
         return Page(
             plain(self.title, 200) or "rows",
-            embedded.of_table(self.title, table, self._more(len(table.rows))),
+            embedded.table_frame(self.title, table, self._more(len(table.rows))),
         )
 
     def _repr_html_(self) -> str:
         table = self._table(_SHOWN_IN_HTML)
-        return brief.of_table(self.title, table, self._more(len(table.rows)), "_.page()")
+        return brief.table_block(self.title, table, self._more(len(table.rows)), "_.page()")
 
     def _table(self, most: int) -> Table:
         """The first rows, under the names that SQL has for their columns."""
@@ -244,10 +244,12 @@ class Result:
         out = io.StringIO()
         head = self._head(most)
         if self.fields is None:
-            shown = to_table(self.columns, head, out, width=_WIDE)
+            shown = write_table(self.columns, head, out, width=_WIDE)
         else:
             scaled_head = scaled(self.fields, head)
-            shown = to_table(scaled_head.titles, scaled_head.rows, out, width=_WIDE, right=scaled_head.right)
+            shown = write_table(
+                scaled_head.titles, scaled_head.rows, out, width=_WIDE, right=scaled_head.right
+            )
         remarks = [self._more(len(head))]
         if shown.columns_left_out:
             remarks.append(f"{units.count(shown.columns_left_out, 'column')} found no room")
@@ -341,7 +343,7 @@ def _is_number(values: Iterator[Any]) -> bool:
     return bool(kinds) and kinds <= {int, float}
 
 
-def _near(word: str, known: Sequence[str]) -> str:
+def _similar(word: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(word, known, 1)

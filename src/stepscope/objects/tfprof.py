@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Union
 
 from stepscope.errors import UsageError
-from stepscope.formats.models.files import TRACES, ModelFiles, place_of, under
+from stepscope.formats.models.files import TRACES, ModelFiles, find_files, place_of
 from stepscope.formats.models.place import ModelPlace
 from stepscope.instruments.tfprof import TfprofModel
 from stepscope.instruments.tfprof.evidence import Evidence
@@ -37,7 +37,7 @@ def tfprof(
     """
     named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]
     traces = [path for path in paths if not isinstance(path, (str, PathLike))]
-    found = under(named) if named else ModelFiles()
+    found = find_files(named) if named else ModelFiles()
     evidence = _evidence(traces)
 
     files = {name: places for name, places in found.files.items() if name != TRACES and places}

@@ -256,7 +256,7 @@ class Trace:
         return f"<stepscope.Trace of {given}{more}: {units.count(len(self.sources), 'source')}{closed}>"
 
     def _repr_html_(self) -> str:
-        return brief.of_report(self._report(), "_.view()")
+        return brief.report_block(self._report(), "_.view()")
 
     def __dir__(self) -> Iterable[str]:
         return [name for name in super().__dir__() if not name.startswith("_")]

@@ -10,7 +10,7 @@ import importlib
 from types import ModuleType
 
 
-def by_extension() -> dict[str, ModuleType]:
+def file_presenters() -> dict[str, ModuleType]:
     """The presenters that write files, by the extension they write."""
     import pkgutil
 

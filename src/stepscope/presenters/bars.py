@@ -48,10 +48,10 @@ def _look(name: str, at: int) -> tuple[str, str]:
     return (label, MARKS[label]) if label in MARKS else _STACK[min(at, len(_STACK) - 1)]
 
 
-def split(one: Split, width: int) -> list[tuple[str, str]]:
+def split(split_: Split, width: int) -> list[tuple[str, str]]:
     """The bar of a mean step as (style, characters); it fills the width."""
-    lengths = [share.share * width for share in one.shares]
-    return _stack(lengths, [(share.label, MARKS.get(share.label, "?")) for share in one.shares])
+    lengths = [share.share * width for share in split_.shares]
+    return _stack(lengths, [(share.label, MARKS.get(share.label, "?")) for share in split_.shares])
 
 
 def _bar(length: float) -> str:

@@ -26,7 +26,7 @@ _COLOURS: dict[str, str] = {label: look.light for label, look in LOOKS.items()}
 _OTHER = "#a3abb1"
 
 
-def of_report(report: Report, whole: str = "") -> str:
+def report_block(report: Report, whole: str = "") -> str:
     """The sentences, a mean step in colour and the first findings; or else the first rows that there are.
     whole: what to call for the page."""
     every = [part for section in report.sections for part in section.walk()]
@@ -46,30 +46,30 @@ def of_report(report: Report, whole: str = "") -> str:
     )
 
 
-def of_findings(findings: Sequence[ReportFinding], told: Sequence[str] = (), whole: str = "") -> str:
+def findings_block(findings: Sequence[ReportFinding], lines: Sequence[str] = (), whole: str = "") -> str:
     """Sentences, then all findings."""
     return _block(
-        *(f"<div>{_text(line)}</div>" for line in told), *_findings(findings, len(findings)), _whole(whole)
+        *(f"<div>{_text(line)}</div>" for line in lines), *_findings(findings, len(findings)), _whole(whole)
     )
 
 
-def of_table(title: str, table: Table, below: str = "", whole: str = "") -> str:
+def table_block(title: str, table: Table, below: str = "", whole: str = "") -> str:
     """The first rows of a table, with units, and a sentence below it."""
     return _block(_table(title, table), f"<div>{_text(below)}</div>" if below else "", _whole(whole))
 
 
 def _table(title: str, table: Table) -> str:
-    told = scaled(table.columns, table.rows[:_MOST_ROWS])
-    sides = ["right" if right else "left" for right in told.right]
+    shown = scaled(table.columns, table.rows[:_MOST_ROWS])
+    sides = ["right" if right else "left" for right in shown.right]
     head = "".join(
-        f'<th style="text-align:{side}">{_cell(name)}' for name, side in zip(told.titles, sides, strict=True)
+        f'<th style="text-align:{side}">{_cell(name)}' for name, side in zip(shown.titles, sides, strict=True)
     )
     rows = "".join(
         "<tr>"
         + "".join(
             f'<td style="text-align:{side}">{_cell(value)}' for value, side in zip(row, sides, strict=True)
         )
-        for row in told.rows
+        for row in shown.rows
     )
     return f"{f'<b>{_text(title)}</b>' if title else ''}<table><tr>{head}{rows}</table>"
 

@@ -22,7 +22,7 @@ def cells(text: str) -> int:
 
     width = wcswidth(text)
     # Below 0 where a character is none to show.
-    return width if width >= 0 else sum(max(wcwidth(one), 0) for one in text)
+    return width if width >= 0 else sum(max(wcwidth(letter), 0) for letter in text)
 
 
 _CALLS = ("StatefulPartitionedCall/", "PartitionedCall/")
@@ -45,17 +45,17 @@ _AROUND = 12
 """Characters that are shown before a change, where a line is too long to be shown whole."""
 
 
-def around_change(before: str, after: str, most: int) -> tuple[str, str]:
+def cut_around_change(before: str, after: str, most: int) -> tuple[str, str]:
     """Two versions of a line, each cut to `most` columns so that what differs is shown."""
     if max(cells(before), cells(after)) <= most:
         return before, after
     pairs = enumerate(zip(before, after, strict=False))
-    same = next((at for at, (one, two) in pairs if one != two), min(len(before), len(after)))
+    same = next((at for at, (old, two) in pairs if old != two), min(len(before), len(after)))
     begin = max(same - max(min(_AROUND, most // 4), 1), 0)
-    return _from(before, begin, most), _from(after, begin, most)
+    return _cut_from(before, begin, most), _cut_from(after, begin, most)
 
 
-def _from(text: str, begin: int, most: int) -> str:
+def _cut_from(text: str, begin: int, most: int) -> str:
     """`text` from a character on, and from there as much as finds room; an ellipsis where something is left
     out."""
     shown = ("…" if begin else "") + text[begin:]

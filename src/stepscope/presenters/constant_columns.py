@@ -16,7 +16,7 @@ _FEWEST_ROWS = 3
 _LONGEST = 200
 
 
-def without_constants(table: Table) -> tuple[Table, str]:
+def drop_constants(table: Table) -> tuple[Table, str]:
     """The table without the columns of text that have one value, and a sentence with these values.
 
     Numbers stay: that they are equal may be the news. The sentence is empty when no column is dropped.

@@ -21,18 +21,18 @@ _FOLDED, _OPEN = 64, 300
 """Pixels of a finding in two lines, and of one whose evidence is seen."""
 
 
-def of_report(report: Report) -> str:
+def report_frame(report: Report) -> str:
     """A whole report."""
     return _frame(html.render(report), _TALLEST)
 
 
-def of_table(title: str, table: Table, below: str = "") -> str:
+def table_frame(title: str, table: Table, below: str = "") -> str:
     """A table, with a sentence below it."""
     lines = min(len(table.rows), _MOST_LINES) + 3 + bool(title) * 2 + bool(below)
     return _frame(html.part(title, table, below=below), lines * _LINE + 40)
 
 
-def of_findings(findings: Sequence[ReportFinding], sentences: Sequence[str] = (), title: str = "") -> str:
+def findings_frame(findings: Sequence[ReportFinding], sentences: Sequence[str] = (), title: str = "") -> str:
     """Findings with their evidence a click away, after some sentences."""
     tall = len(wrap(" ".join(sentences), 100)) * 22 + len(sentences) * 8 + bool(title) * 40
     tall += _OPEN if len(findings) == 1 else len(findings) * _FOLDED

@@ -106,7 +106,7 @@ class _ScreenPage:
             head.say(_short(sentence, self._width), min(self._width, SENTENCE_WIDTH))
         blocks = [block for block in self._blocks(paint) if block.lines]
         airy = self.measure.airy
-        head.unsaid = len(self._report.headline) - self.measure.headline
+        head.unshown = len(self._report.headline) - self.measure.headline
         asked = self._report.next_commands[: self.measure.commands]
         commands = [paint("command", plain(command)) for command in asked]
         tail = GutterBlock("Next" if commands else "", lines=commands)
@@ -133,7 +133,7 @@ class _ScreenPage:
         for note in self._notes():
             first, *more = sentences(note)
             evidence.say(_short(first, room), min(room, SENTENCE_WIDTH))
-            evidence.unsaid += len(more)
+            evidence.unshown += len(more)
         return [*bars, *findings, *rest, evidence]
 
     def _rows(self, section: Section, paint: Paint) -> list[str]:
@@ -157,11 +157,11 @@ class _ScreenPage:
         names = [section.title for section in self._report.sections if section.name not in shown]
         findings = len(self._report.findings) - len(self._findings())
         rows = sum(block.left for block in blocks)
-        unsaid = sum(max(block.unsaid, 0) for block in blocks)
+        unshown = sum(max(block.unshown, 0) for block in blocks)
         parts = [units.count(findings, "finding")] if findings else []
         parts += [plain(name, 40) for name in names]
         parts += [units.count(rows, "row")] if rows else []
-        parts += [units.count(unsaid, "sentence")] if unsaid else []
+        parts += [units.count(unshown, "sentence")] if unshown else []
         return f"left out: {', '.join(parts)}; --all shows them" if parts else ""
 
 
@@ -184,19 +184,19 @@ def _name(section: Section) -> str:
 def _bars(section: Section, room: int, paint: Paint) -> GutterBlock:
     """The mean step of each host as a bar, and below it what its parts are."""
     block = GutterBlock(_name(section))
-    for one in section.splits:
-        if one.of:
-            block.lines.append(paint("dim", shorten_cells(plain(one.of), room)))
-        bar = split(one, max(min(room - cells(one.long) - 2, 100), 8))
-        block.lines.append("".join(paint(*part) for part in bar) + f"  {one.long}")
-        block.lines += _legend(one, room, paint)
+    for split_ in section.splits:
+        if split_.of:
+            block.lines.append(paint("dim", shorten_cells(plain(split_.of), room)))
+        bar = split(split_, max(min(room - cells(split_.long) - 2, 100), 8))
+        block.lines.append("".join(paint(*part) for part in bar) + f"  {split_.long}")
+        block.lines += _legend(split_, room, paint)
     return block
 
 
-def _legend(one: Split, room: int, paint: Paint) -> list[str]:
+def _legend(split_: Split, room: int, paint: Paint) -> list[str]:
     """The parts of a bar, each with its character, name and share; as many to a line as fit."""
     lines, used = [""], 0
-    for share in one.shares:
+    for share in split_.shares:
         text = f"{MARKS.get(share.label, '?')} {share.label} {units.show(share.share, 'ratio')}"
         if used and used + 3 + len(text) > room:
             lines.append("")
@@ -215,7 +215,7 @@ def _finding(finding: ReportFinding, room: int, how: str) -> GutterBlock:
     block.say(_short(" ".join([f"{finding.title.rstrip('.')}.", *says]), room), text)
     if does:
         block.say(_short(" ".join(does), room), text, "→ ")
-    block.unsaid = len(impact) + len(action) - len(says) - len(does)
+    block.unshown = len(impact) + len(action) - len(says) - len(does)
     return block
 
 
@@ -255,10 +255,10 @@ def _add_sentences(block: GutterBlock, sentences: Sequence[str], room: int, meas
     """As many of the sentences as there is room for."""
     for sentence in sentences:
         lines = wrap(_short(sentence, room), min(room, SENTENCE_WIDTH))
-        if len(lines) > measure.wide or block.said == measure.sentences:
-            block.unsaid += 1
+        if len(lines) > measure.wide or block.shown == measure.sentences:
+            block.unshown += 1
         else:
-            block.said += 1
+            block.shown += 1
             block.lines += lines
 
 

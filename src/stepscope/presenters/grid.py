@@ -78,11 +78,11 @@ class _Columns:
         spare = _widen(widths, natural, self.kept, spare)
         self.bar = bar + max(min(_BAR - bar, spare), 0) if bar else 0
         self._grid = Grid(
-            self._with_bar([widths[i] for i in self.kept], self.bar),
-            self._with_bar([right[i] for i in self.kept], False),
+            self._add_bar([widths[i] for i in self.kept], self.bar),
+            self._add_bar([right[i] for i in self.kept], False),
         )
 
-    def _with_bar(self, columns: list[_Cell], bar: _Cell) -> list[_Cell]:
+    def _add_bar(self, columns: list[_Cell], bar: _Cell) -> list[_Cell]:
         """What the columns have, and what the bar has behind the label."""
         if self.bar:
             columns.insert(self.kept.index(self.label) + 1, bar)
@@ -99,7 +99,7 @@ class _Columns:
     ) -> str:
         """A row in a style. heat: the style of its column `hot` and of its bar; parts: of the bar, each with
         a style of its own."""
-        styles = self._with_bar([heat if heat and i == hot else style for i in self.kept], "bar")
+        styles = self._add_bar([heat if heat and i == hot else style for i in self.kept], "bar")
         drawn = "".join(part for _, part in parts)
 
         def look(column: int, text: str) -> str:
@@ -107,7 +107,7 @@ class _Columns:
                 return "".join(paint(kind or heat, part) for kind, part in parts)
             return paint(styles[column], text)
 
-        return self._grid.row(self._with_bar([row[i] for i in self.kept], drawn), look)
+        return self._grid.row(self._add_bar([row[i] for i in self.kept], drawn), look)
 
 
 def _label(table: Table, chart: Chart | None) -> int:

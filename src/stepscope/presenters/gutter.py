@@ -29,9 +29,9 @@ class GutterBlock:
     lines: list[str] = field(default_factory=list)
     left: int = 0
     """Rows of the answer that are not among the lines."""
-    said: int = 0
+    shown: int = 0
     """Sentences of the answer that are among the lines."""
-    unsaid: int = 0
+    unshown: int = 0
     """Sentences that are not."""
     close: bool = False
     """Whether it follows the block before it without a blank."""
@@ -49,7 +49,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 def sentences(text: str) -> list[str]:
     """A text as its sentences, the names and numbers in it whole."""
-    return [one for one in _BETWEEN.split(text.strip()) if one]
+    return [part for part in _BETWEEN.split(text.strip()) if part]
 
 
 def _glued(text: str) -> str:
@@ -89,10 +89,10 @@ def notes_by_kind(notes: Sequence[Note]) -> list[str]:
     kinds: dict[tuple[str, str], list[Note]] = {}
     for note in notes:
         kinds.setdefault((note.effect, note.slug), []).append(note)
-    return [_as_one(alike) for alike in kinds.values()]
+    return [_joined(alike) for alike in kinds.values()]
 
 
-def _as_one(notes: Sequence[Note]) -> str:
+def _joined(notes: Sequence[Note]) -> str:
     first = notes[0]
     more = f" and {units.count(len(notes) - 1, 'more source')}" if len(notes) > 1 else ""
     weakens = f" Weakens: {'; '.join(first.weakens)}." if first.weakens else ""

@@ -89,13 +89,13 @@ def _short(value: Any, most: int = _LONGEST) -> Any:
         # Before cutting: a name of a megabyte, in each of thousands of rows, would be copied each time.
         return value if len(value) <= most else f"{shorten(value, most)} ({len(value):,} characters)"
     if isinstance(value, list):
-        return [_short(one, most) for one in value]
+        return [_short(item, most) for item in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"columns", "rows", "total"}:
-        rows = [[_short(one) for one in row.values()] for row in value["rows"]]
+        rows = [[_short(item) for item in row.values()] for row in value["rows"]]
         return {"columns": _short(value["columns"]), "rows": rows, "total": value["total"]}
-    return {key: _short(one, _LONGEST_SQL if key == "sql" else most) for key, one in value.items()}
+    return {key: _short(item, _LONGEST_SQL if key == "sql" else most) for key, item in value.items()}
 
 
 @cache

@@ -125,8 +125,8 @@ def _pretty(value: Any, depth: int) -> str:
     if isinstance(value, _JsonRow) or not value:
         return json_value(value)
     if isinstance(value, dict):
-        parts = [f"{inner}{json.dumps(str(key))}: {_pretty(one, depth + 1)}" for key, one in value.items()]
+        parts = [f"{inner}{json.dumps(str(key))}: {_pretty(item, depth + 1)}" for key, item in value.items()]
         return "{\n" + ",\n".join(parts) + f"\n{outer}}}"
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return "[\n" + ",\n".join(inner + _pretty(one, depth + 1) for one in value) + f"\n{outer}]"
+        return "[\n" + ",\n".join(inner + _pretty(item, depth + 1) for item in value) + f"\n{outer}]"
     return json_value(value)

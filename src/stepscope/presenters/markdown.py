@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
-from stepscope.presenters.constant_columns import without_constants
+from stepscope.presenters.constant_columns import drop_constants
 from stepscope.presenters.outline import branches, place, value
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import markdown as _escape
@@ -106,7 +106,7 @@ def table(table: Table) -> str:
             f"| {markdown(c.title)} | {markdown(plain(text, _LONGEST_CELL))} |" for c, text in fact_pairs
         )
         return "\n".join(["| | |", "| --- | --- |", *pairs])
-    table, alike = without_constants(table)
+    table, alike = drop_constants(table)
     scales = table.scales()
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
     lines = [f"{markdown(alike)}\n"] if alike else []

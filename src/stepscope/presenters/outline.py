@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from stepscope import units
-from stepscope.presenters.cells import Grid, around_change, cells, shorten_cells
+from stepscope.presenters.cells import Grid, cells, cut_around_change, shorten_cells
 from stepscope.presenters.plain import plain
 from stepscope.report import Change, Column, Diff, Tree, TreeNode
 
@@ -49,7 +49,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
     """Heading and nodes, their values aligned beside the names."""
     names = [before + _name(node) for before, node in zip(branches(tree.nodes), tree.nodes, strict=True)]
     rows = [
-        [name, *(value(*pair) for pair in zip(tree.columns, node.values, strict=True)), _beside(node)]
+        [name, *(value(*pair) for pair in zip(tree.columns, node.values, strict=True)), _margin(node)]
         for name, node in zip(names, tree.nodes, strict=True)
     ]
     head = ["", *(shorten_cells(plain(column.title), _HEADING) for column in tree.columns), ""]
@@ -120,7 +120,7 @@ def _shown_columns(rows: Sequence[Sequence[str]], widths: Sequence[int], room: i
     return kept
 
 
-def _beside(node: TreeNode) -> str:
+def _margin(node: TreeNode) -> str:
     parts = (f"◀ {plain(node.mark, 40)}" if node.mark else "", plain(node.about, 200))
     return "  ".join(part for part in parts if part)
 
@@ -128,8 +128,8 @@ def _beside(node: TreeNode) -> str:
 def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
     """A heading, then each change: its numbers, what it is, and the line to edit."""
     texts = [
-        [_number(column, value) for column, value in zip(diff.columns, one.values, strict=False)]
-        for one in diff.changes
+        [_number(column, value) for column, value in zip(diff.columns, change.values, strict=False)]
+        for change in diff.changes
     ]
     heads = [shorten_cells(plain(column.title), _HEADING) for column in diff.columns]
     used = _used(texts, len(heads))
@@ -169,7 +169,7 @@ def _edit(change: Change, room: int, paint: Paint) -> list[str]:
         return []
     lines = [paint("dim", shorten_cells(plain(f"{edit.at.file}:{edit.at.line}", 400), room))]
     if edit.after is not None:
-        shown = around_change(plain(edit.before, 400), plain(edit.after, 400), max(room - 2, 8))
+        shown = cut_around_change(plain(edit.before, 400), plain(edit.after, 400), max(room - 2, 8))
         for mark, text, style in zip("-+", shown, ("hot", "mild"), strict=True):
             lines.append(paint(style, f"{mark} {text}"))
     return lines

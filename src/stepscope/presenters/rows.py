@@ -44,7 +44,7 @@ def distinct(columns: Sequence[str]) -> list[str]:
 # --- JSON ----------------------------------------------------------------------------------------
 
 
-def to_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+def write_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
     """Writes {"format": 1, "rows": […]}, a row a line. Integers are exact whatever their size; NaN and
     infinities are null; decimals are numbers, times are ISO 8601, blobs are hexadecimal."""
     keys = [json.dumps(name) + ": " for name in distinct(columns)]
@@ -57,8 +57,8 @@ def to_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
     return number
 
 
-def to_ndjson(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
-    """Writes an object a line, with values as to_json has them."""
+def write_ndjson(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+    """Writes an object a line, with values as write_json has them."""
     keys = [json.dumps(name) + ": " for name in distinct(columns)]
     number = 0
     for row in rows:
@@ -108,7 +108,7 @@ FORMULA = tuple("=+-@\t\r")
 """How text begins that a spreadsheet takes for a formula."""
 
 
-def to_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO, *, spreadsheet: bool = False) -> int:
+def write_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO, *, spreadsheet: bool = False) -> int:
     """Writes RFC 4180: a heading, lines that end in CR LF, quotes doubled. NULL is an empty field and the
     empty string is \"\", so that the two stay apart. spreadsheet: text that would be a formula gets an
     apostrophe in front; numbers, negative ones too, stay numbers."""
@@ -124,7 +124,7 @@ def to_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO, *, spreadsh
 
 
 def _unformulated(row: Row) -> list[Any]:
-    return ["'" + one if isinstance(one, str) and one.startswith(FORMULA) else one for one in row]
+    return ["'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row]
 
 
 def _csv_field(value: Any) -> str:
@@ -147,7 +147,7 @@ class ShownRows(NamedTuple):
     columns_left_out: int
 
 
-def to_table(
+def write_table(
     columns: Sequence[str],
     rows: Iterable[Row],
     out: TextIO,
@@ -202,7 +202,7 @@ def _widths(
     return fit(widths, room, least)
 
 
-def to_markdown(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+def write_markdown(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
     """Writes a Markdown table; numbers are aligned right, what Markdown reads as markup is escaped."""
     rows = iter(rows)
     first = list(islice(rows, 1))

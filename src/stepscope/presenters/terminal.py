@@ -33,15 +33,15 @@ def render(
     paint = painter(color)
     if not everything:
         return first_screen.render(report, width, height, paint)
-    gutter = min(14, max([8, *(cells(plain(one.title)) for one in report.sections)]) + 2)
+    gutter = min(14, max([8, *(cells(plain(section.title)) for section in report.sections)]) + 2)
     room = width - gutter
     lines = [paint("title", plain(report.title, width))]
     lines += [line for sentence in report.headline for line in wrap(sentence, min(width, _TEXT))]
     blocks = [_finding(report_finding, room, paint) for report_finding in report.findings]
     for section in report.sections:
-        for one in section.walk():
-            blocks.append(_section(one, room, paint))
-            blocks += [_finding(finding, room, paint) for finding in one.findings]
+        for part in section.walk():
+            blocks.append(_section(part, room, paint))
+            blocks += [_finding(finding, room, paint) for finding in part.findings]
     evidence = GutterBlock("Evidence", "medium")
     for note in notes_by_kind(report.notes):
         evidence.say(note, min(room, _TEXT))

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stepscope.presenters.rows import to_csv
+from stepscope.presenters.rows import write_csv
 from stepscope.report import Column, Report, Section, Table
 
 COLUMNS = ("part", "name", "row", "column", "unit", "value")
@@ -18,7 +18,7 @@ def render(report: Report, *, spreadsheet: bool = False) -> str:
     spreadsheet: as in to_csv.
     """
     out = io.StringIO(newline="")
-    to_csv(COLUMNS, _lines(report), out, spreadsheet=spreadsheet)
+    write_csv(COLUMNS, _lines(report), out, spreadsheet=spreadsheet)
     return out.getvalue()
 
 

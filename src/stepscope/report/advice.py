@@ -62,7 +62,7 @@ def findings_of(
         )
         rank = SEVERITIES.index(first["severity"])
         found.append((rank, -first.get("impact_ps", 0), report_finding))
-    return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
+    return tuple(finding for _, _, finding in sorted(found, key=lambda ranked: ranked[:2]))
 
 
 def _fields(
@@ -191,7 +191,7 @@ def next_commands(
     if typed is None:
         return ()
     if not any(row["sources"] for row in answers["runs_and_hosts"]):
-        return _without_events(trace, typed, answers)
+        return _next_without_events(trace, typed, answers)
     if only_memory and not answers["op_types"]:
         return (f"stepscope memory {typed}", f"stepscope report {typed} -o report.html")
     slugs = {finding.slug for finding in findings}
@@ -202,10 +202,10 @@ def next_commands(
     return (f"stepscope query {typed} @{further}", f"stepscope report {typed} -o report.html")
 
 
-def _without_events(trace: OpenTrace, typed: str, answers: Mapping[str, Rows]) -> tuple[str, ...]:
+def _next_without_events(trace: OpenTrace, typed: str, answers: Mapping[str, Rows]) -> tuple[str, ...]:
     """What to run next about programs, graphs and checkpoints. typed: the paths as a shell takes them."""
     if answers["hlo_modules"]:
-        return _of_programs(trace, typed, any(row["passes"] for row in answers["hlo_modules"]))
+        return _next_of_programs(trace, typed, any(row["passes"] for row in answers["hlo_modules"]))
     graphs = any(row["graphs"] for row in answers["runs_and_hosts"])
     of = "largest_tensors" if answers["checkpoint_tensors"] and not graphs else "ops_of_graphs"
     asked = f'stepscope query {typed} "{" ".join(statements.text(of, most=20).split())}"'
@@ -216,7 +216,7 @@ def _without_events(trace: OpenTrace, typed: str, answers: Mapping[str, Rows]) -
     return (*first, f"stepscope graph {typed}", asked)
 
 
-def _of_programs(trace: OpenTrace, typed: str, passes: bool) -> tuple[str, ...]:
+def _next_of_programs(trace: OpenTrace, typed: str, passes: bool) -> tuple[str, ...]:
     """What to ask of programs. A lake keeps their tables and not the files, which other verbs read."""
     if not all(isinstance(source, Source) for source in trace.sources):
         return (f"stepscope query {typed} @hlo_instructions", f"stepscope query {typed} @hlo_passes")
@@ -274,7 +274,5 @@ def _matching(folder: str, before: str, after: str) -> set[str]:
 def _shared(texts: Sequence[str]) -> str:
     """What all texts begin with."""
     first, last = min(texts), max(texts)
-    same = next(
-        (at for at, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first)
-    )
+    same = next((at for at, (a, two) in enumerate(zip(first, last, strict=False)) if a != two), len(first))
     return first[:same]

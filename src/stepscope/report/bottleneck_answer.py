@@ -9,7 +9,7 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import Waits
-from stepscope.report.stage_names import as_subject, named
+from stepscope.report.stage_names import named, subject
 
 _QUEUES = 0.1
 """Part of the recorded steps for which functions wait for a thread, from which on that is said."""
@@ -71,7 +71,7 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     threads = units.count(worst.width, "thread")
     name = named(worst.stage, diagnosis.places)
     yield (
-        f"{as_subject(name)} does {_ps(worst.work_ps)} of work per step on {threads}, "
+        f"{subject(name)} does {_ps(worst.work_ps)} of work per step on {threads}, "
         f"so it needs {_ps(worst.service_ps)}; without waiting, a step would take "
         f"{_ps(waited.step_ps - waited.wait_ps)}."
     )
@@ -79,7 +79,7 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     other = diagnosis.beside
     if other is not None:
         yield (
-            f"{as_subject(named(other.stage, diagnosis.places))} needs {_ps(other.service_ps)} on threads of "
+            f"{subject(named(other.stage, diagnosis.places))} needs {_ps(other.service_ps)} on threads of "
             "its own: a step becomes much shorter only if both become faster."
         )
     elif others:
@@ -89,7 +89,7 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
             yield f"The next stage, {other_name}, needs {_ps(next_one.service_ps)}."
         else:
             yield (
-                f"{as_subject(other_name)} needs more, {_ps(next_one.service_ps)}, but in parallel with the "
+                f"{subject(other_name)} needs more, {_ps(next_one.service_ps)}, but in parallel with the "
                 "others: making it faster would gain less."
             )
     if worst.model_work_ps is not None and _differ(worst.model_work_ps, worst.trace_work_ps):
@@ -106,7 +106,7 @@ def _queued(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     most = max(diagnosis.ranked, key=lambda load: load.queue_ps, default=None)
     if most is None or most.queue_ps < _QUEUES * max(waited.step_ps * len(waited.basis), 1):
         return
-    name = as_subject(named(most.stage, diagnosis.places, brief=True))
+    name = subject(named(most.stage, diagnosis.places, brief=True))
     if most.total_ps >= most.queue_ps:
         calls = f"{_ps(most.queue_ps)} of the {_ps(most.total_ps)} in its calls"
         sentence = f"{name} waits {calls} for a thread of the pool"
@@ -116,8 +116,8 @@ def _queued(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     yield f"{sentence}: it looks slower than it is." if most is not diagnosis.bottleneck else f"{sentence}."
 
 
-def _differ(one: int, other: int) -> bool:
-    return 3 * max(one, other) > 4 * min(one, other)
+def _differ(first: int, other: int) -> bool:
+    return 3 * max(first, other) > 4 * min(first, other)
 
 
 def _ps(value: int) -> str:

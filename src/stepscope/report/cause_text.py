@@ -174,7 +174,7 @@ def _bound(judgement: Judgement) -> str:
     return "at least " if judgement.cause in (*ON_DEVICES, "none") else "at most "
 
 
-def _in_line(judgement: Judgement) -> str:
+def _line_clause(judgement: Judgement) -> str:
     return f", in {place_of(judgement.place)}" if judgement.place else ""
 
 
@@ -185,7 +185,7 @@ def _line(judgement: Judgement) -> str:
     if judgement.spent_in is not None:
         # The line to look at comes first, and then the one of the loop that calls it.
         return f", in {place_of(judgement.spent_in)}, called in {place_of(judgement.place)}"
-    return _in_line(judgement)
+    return _line_clause(judgement)
 
 
 def _copies(judgement: Judgement) -> str:
@@ -251,7 +251,7 @@ def _stage(judgement: Judgement) -> str:
 def _launches(judgement: Judgement) -> str:
     """Which op runs on the host, how many calls launch, or which loop in the graph does."""
     if judgement.host_op is not None:
-        return f", most of it {judgement.host_op}{_in_line(judgement)}"
+        return f", most of it {judgement.host_op}{_line_clause(judgement)}"
     if judgement.loop_runs is not None:
         if judgement.loop_unseen:
             nodes = f"{units.count(judgement.loop_runs, 'node')} of the graph a {unit_of(judgement)}"
@@ -265,7 +265,7 @@ def _launches(judgement: Judgement) -> str:
         text = f", and running them {share}: {_small_ops(judgement, *judgement.small_ops)}"
     call = judgement.called_from if text else None
     called = "" if call is None else f", called in {place_of(call)}"
-    return f"{text}{_in_line(judgement)}{called}"
+    return f"{text}{_line_clause(judgement)}{called}"
 
 
 def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
@@ -299,9 +299,11 @@ def _setup(judgement: Judgement) -> str:
     """Which calls allocate, and what it means that they are many; else that setting up is done once."""
     found = _most_allocates(judgement)
     if found is None:
-        return f"{_in_line(judgement)}: it is used for the first time, or code and memory are brought to it"
+        return (
+            f"{_line_clause(judgement)}: it is used for the first time, or code and memory are brought to it"
+        )
     number = units.count(found.calls, "call")
-    text = f": {number} of {found.name}, {units.show(found.took_ps, 'ps')} in all{_in_line(judgement)}"
+    text = f": {number} of {found.name}, {units.show(found.took_ps, 'ps')} in all{_line_clause(judgement)}"
     if any(word in found.name for word in _BLOCKS) and found.calls > MANY_CALLS:
         text += ". Each waits for the device; what is freed is not kept for the next tensor: the caching"
         text += " allocator is off or full"
@@ -327,7 +329,7 @@ def _python(judgement: Judgement) -> str:
 def _unknown(judgement: Judgement) -> str:
     """The line in which the time passes, or how to find out."""
     if judgement.sampled:
-        return _in_line(judgement)
+        return _line_clause(judgement)
     return ". `stepscope record` samples what the threads of a Python program do, and would tell"
 
 

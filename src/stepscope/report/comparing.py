@@ -33,7 +33,7 @@ def build(a: Measured, b: Measured) -> Report:
     whole = "a step" if stepped else "the recording"
     pairs = ops.pairs(a.ops, b.ops)
     numbers = (a.steps, b.steps) if stepped else (1, 1)
-    kinds = [_by_kind(measured, number) for measured, number in zip((a, b), numbers, strict=True)]
+    kinds = [_sums_by_kind(measured, number) for measured, number in zip((a, b), numbers, strict=True)]
     tables = (
         ("ops", "Op types", f"Which types take more or less of {whole}?", "Op type", "ps", 0),
         ("counts", "Executions", f"Which types run more in {whole}?", "Op type", "float", 1),
@@ -115,7 +115,7 @@ def _steps(a: Measured, b: Measured) -> Section:
     return Section("compared_steps", "Steps", "How long do steps take?", table=Table(columns, rows, 2))
 
 
-def _by_kind(side: Measured, number: int) -> tuple[dict[str, int], dict[str, float]]:
+def _sums_by_kind(side: Measured, number: int) -> tuple[dict[str, int], dict[str, float]]:
     """Time and executions of a side by op type, a step or in all."""
     time: dict[str, int] = defaultdict(int)
     runs: dict[str, float] = defaultdict(float)
@@ -156,7 +156,7 @@ def _ops(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section
     rows: list[tuple[Any, ...]] = []
     for pair, (in_a, in_b) in zip(ordered, _halves(ordered, numbers), strict=True):
         names = called(pair.b) if pair.a and pair.b and pair.a != pair.b else None
-        runs = (_per(pair.a_runs, numbers[0]), _per(pair.b_runs, numbers[1]))
+        runs = (_mean(pair.a_runs, numbers[0]), _mean(pair.b_runs, numbers[1]))
         rows.append(
             (
                 *(called(pair.a or pair.b), in_a if pair.a else None, in_b if pair.b else None, in_b - in_a),
@@ -180,7 +180,7 @@ def _ops(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section
     )
 
 
-def _per(runs: int, number: int) -> float:
+def _mean(runs: int, number: int) -> float:
     return runs // number if runs % number == 0 else runs / number
 
 
@@ -205,7 +205,7 @@ def _matched(pairs: Sequence[Pair]) -> list[str]:
             if share is not None
         )
         sentences.append(f"Ops on {named} that are on both sides take {shares} time there.")
-    counts = ops.by_basis(pairs)
+    counts = ops.count_by_basis(pairs)
     by = [
         f"{counts[basis][0]} by {text}"
         for basis, text in BASES.items()

@@ -16,7 +16,7 @@ from stepscope.report.stage_names import limit
 def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     """Whether the CPU is full and how that is known, and how far it would go."""
     if diagnosis.machine is not None:
-        yield from _of_the_machine(diagnosis.machine)
+        yield from _machine_sentences(diagnosis.machine)
     else:
         used = sum(load.cpu_ps for load in diagnosis.ranked) / max(waited.step_ps, 1)
         shown = f"{used:.1f}" if used >= 0.1 else "less than 0.1"
@@ -39,7 +39,7 @@ def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         yield _ceiling(diagnosis.ceiling, diagnosis)
 
 
-def _of_the_machine(machine: Machine) -> Iterator[str]:
+def _machine_sentences(machine: Machine) -> Iterator[str]:
     used_cores = "" if machine.process_cores is None else f", {machine.process_cores:.1f} by the program"
     what = "The CPU is full" if machine.full else "The CPU is not full"
     yield (

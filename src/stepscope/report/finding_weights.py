@@ -53,14 +53,12 @@ def weighed(findings: Sequence[ReportFinding], judged: Sequence[Judgement]) -> t
         if unsure and (labels is not None or finding.slug in _OF_STEPS):
             continue
         if labels is not None and judged:
-            finding = _as_heavy_as(finding, labels, judged)
+            finding = _weighed(finding, labels, judged)
         kept.append(finding)
     return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def _as_heavy_as(
-    finding: ReportFinding, labels: tuple[str, ...], judged: Sequence[Judgement]
-) -> ReportFinding:
+def _weighed(finding: ReportFinding, labels: tuple[str, ...], judged: Sequence[Judgement]) -> ReportFinding:
     """The finding, as severe as the part of a step that it is about allows. labels: of that part."""
     share = max(judgement.share_of(label) for judgement in judged for label in labels)
     limiting = [judgement for judgement in judged if judgement.cause in labels]

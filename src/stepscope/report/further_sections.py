@@ -35,8 +35,8 @@ def _interleaved(sections: Iterable[Section], more: Mapping[str, Iterable[Sectio
     """The sections, each followed by what belongs to it; what belongs to none goes before the last one."""
     *found, last = sections
     after = dict(more)
-    ordered = [one for section in found for one in (section, *after.pop(section.name, ()))]
-    return [*ordered, *(one for rest in after.values() for one in rest), last]
+    ordered = [part for section in found for part in (section, *after.pop(section.name, ()))]
+    return [*ordered, *(section for rest in after.values() for section in rest), last]
 
 
 def _stacks(trace: OpenTrace) -> Iterator[Section]:
@@ -55,7 +55,7 @@ def _pipelines(trace: OpenTrace) -> Iterator[Section]:
 
 def _memory(trace: OpenTrace) -> Iterator[Section]:
     """What the verb memory tells: the curve, and who holds the peak."""
-    found = allocators.by_peak(trace.query)
+    found = allocators.sorted_by_peak(trace.query)
     for allocator_memory, changes in memory_answer.changes(trace, found[:_MOST_SUBJECTS]):
         yield memory.group(allocator_memory, changes)
     yield from _more("allocator", "memory", len(found))

@@ -59,7 +59,7 @@ def history_section(history: History) -> Section:
     )
 
 
-def of_history(history: History) -> Report:
+def history_report(history: History) -> Report:
     """The report of a history without a candidate."""
     section = history_section(history)
     verdict = "unknown" if not _enough(history) else "changes" if history.changes else "no_changes"

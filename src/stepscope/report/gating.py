@@ -80,7 +80,7 @@ def _faster(judged: Judged) -> list[str]:
     """What became better, before what did not."""
     parts = []
     if judged.shorter is not None:
-        before, after = (units.show(round(one), "ps") for one in judged.shorter)
+        before, after = (units.show(round(time_ps), "ps") for time_ps in judged.shorter)
         share = units.show(1 - judged.shorter[1] / judged.shorter[0], "ratio")
         parts.append(f"steps are {share} shorter: {after}, {before} before")
     faster = [figure for figure in judged.timed if figure.status == "faster"]
@@ -106,7 +106,7 @@ def _because(judged: Judged) -> str:
     if judged.verdict == "unknown":
         return reasons_text(judged)
     if judged.verdict == "regression":
-        parts = [exceeded_text(one) for one in judged.exceeded]
+        parts = [exceeded_text(figure) for figure in judged.exceeded]
         slower = judged.slower
         parts += [slower_text(figure) for figure in slower[:_NAMED]]
         if len(slower) > _NAMED:
@@ -114,7 +114,7 @@ def _because(judged: Judged) -> str:
         return "; ".join(parts)
     parts = []
     if judged.limits:
-        kept = sum(one.status == "kept" for one in judged.limits)
+        kept = sum(limit.status == "kept" for limit in judged.limits)
         parts.append(f"{units.count(kept, 'limit')} kept")
     seen = [
         figure.visible

@@ -12,7 +12,7 @@ from stepscope.instruments.graphs import GraphScope as GraphScope
 from stepscope.instruments.graphs import Hierarchy as Hierarchy
 from stepscope.instruments.graphs import alike, programs
 from stepscope.instruments.graphs import level as level
-from stepscope.instruments.graphs import to_depth as to_depth
+from stepscope.instruments.graphs import scopes_open as scopes_open
 from stepscope.library.statements import statement
 from stepscope.report.parts import Column, Report, Section, Table, Tree, TreeNode
 
@@ -58,7 +58,7 @@ def stored(trace: OpenTrace, row: Mapping[str, Any]) -> Hierarchy:
 def dumped(row: Mapping[str, Any]) -> Hierarchy:
     """The graph of a row of dumped_graphs(). UnreadableSource when the file is gone or damaged since it was
     found, LimitReached when it is too large."""
-    return programs.of(hlo_files.known_module(row["path"]))
+    return programs.graph(hlo_files.known_module(row["path"]))
 
 
 def build(name: str, graph: Hierarchy, top: GraphScope, depth: int, *, fold: bool = True) -> Report:
@@ -66,14 +66,14 @@ def build(name: str, graph: Hierarchy, top: GraphScope, depth: int, *, fold: boo
     are alike are one line."""
     nodes: list[TreeNode] = []
     lines = 0
-    left = [(group, 0) for group in reversed(_inside(top, fold))]
+    left = [(group, 0) for group in reversed(_groups(top, fold))]
     while left:
         group, around = left.pop()
         lines += 1
         if lines <= MOST_LINES:
             nodes.append(_line(group, around))
         if around + 1 < depth:
-            left += [(inner, around + 1) for inner in reversed(_inside(group[0], fold))]
+            left += [(inner, around + 1) for inner in reversed(_groups(group[0], fold))]
     where = f"{name}, {top.path}" if top.path else name
     edges = units.count(len(graph.edges), "edge")
     headline = f"{units.count(graph.root.nodes, 'node')} and {edges}."
@@ -90,7 +90,7 @@ def build(name: str, graph: Hierarchy, top: GraphScope, depth: int, *, fold: boo
 
 def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
     """The nodes of a path, in the order of the edges."""
-    found = [graph.nodes[one] for one in path]
+    found = [graph.nodes[node] for node in path]
     rows = tuple((scope.path, scope.op_type, scope.device, scope.own_ps) for scope in found)
     headline = (
         f"The shortest path has {units.count(len(rows), 'node')}."
@@ -100,7 +100,7 @@ def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
     return Report(name, (headline,), (Section("way", "Path", table=Table(_WAY, rows, len(rows))),))
 
 
-def _inside(scope: GraphScope, fold: bool) -> list[list[GraphScope]]:
+def _groups(scope: GraphScope, fold: bool) -> list[list[GraphScope]]:
     """What is directly in a scope, the slowest and then the largest first."""
     return sorted(
         alike(scope, fold=fold),

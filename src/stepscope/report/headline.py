@@ -60,7 +60,7 @@ def headline(
     several_hosts = len({row["host_id"] for row in hosts}) > 1
     if hosts and not any(row["sources"] for row in hosts):
         yield from program_text.modules(rows_of)
-        yield _without_time(hosts)
+        yield _timeless_sentence(hosts)
     elif hosts and not steps and not rows_of["op_types"] and not any(row["events"] for row in hosts):
         yield "Nothing was recorded: there are no events, so where the time went is unknown."
     main = _main_steps(steps, mean)
@@ -85,7 +85,7 @@ def sampled(lines: Rows) -> Iterable[str]:
     yield f"The main thread is {', '.join((f'{first} of the {sampled_ps} that were sampled', *more))}."
 
 
-def _without_time(hosts: Rows) -> str:
+def _timeless_sentence(hosts: Rows) -> str:
     shown = {
         "graphs": "what could run",
         "checkpoints": "what was learned",
@@ -111,7 +111,7 @@ def _main_steps(steps: Rows, mean: tuple[int, int] | None) -> dict[str, Any] | N
 def _mean_step(rows_of: Mapping[str, Rows], main: Mapping[str, Any], several_hosts: bool) -> str:
     """How long a step takes."""
     whose = f" of {main['run_id']}" if runs.are_several(rows_of) else ""
-    whose += _on_host(main) if several_hosts else " of the host" if _runs_ahead(rows_of) else ""
+    whose += _host_clause(main) if several_hosts else " of the host" if _runs_ahead(rows_of) else ""
     mean = units.show(main["mean_ps"], "ps")
     average = f"{mean} on average" if main["steps"] > 1 else mean
     steps = steps_of_kind(main, main["steps"])
@@ -129,7 +129,7 @@ def _least_busy(
         return
     bound = laws.bound(row["slug"] for row in rows_of["completeness"] if row["slug"])
     whose = f" of {least['run_id']}" if runs.are_several(rows_of) else ""
-    whose += _on_host(least) if several_hosts else ""
+    whose += _host_clause(least) if several_hosts else ""
     yield f"{least['device']}{whose} is busy {_busy_for(least, bound)}."
 
 
@@ -160,7 +160,7 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
     their places; others draw whatever they are told to."""
     place, rows = _work(op_types)
     whole = sum(row["self_ps"] for row in rows)
-    most_of = [one for one in _as_written(rows, of_libraries).most_common(3) if one[1] >= _TELLING * whole]
+    most_of = [op for op in _written_types(rows, of_libraries).most_common(3) if op[1] >= _TELLING * whole]
     named = told_apart([name for name, _ in most_of])
     parts = [
         f"{name} ({units.show(self_ps / whole, 'ratio')}"
@@ -193,7 +193,7 @@ def _work(op_types: Rows) -> tuple[str, Rows]:
     return place, [row for row in working if row["place"] == place]
 
 
-def _as_written(rows: Rows, of_libraries: Mapping[str, str]) -> Counter[str]:
+def _written_types(rows: Rows, of_libraries: Mapping[str, str]) -> Counter[str]:
     """Self time by the type that the program wrote, in picoseconds."""
     recorded: Counter[str] = Counter()
     for row in rows:
@@ -211,5 +211,5 @@ def _runs_ahead(rows_of: Mapping[str, Rows]) -> bool:
     return any(row["slug"] == "step_of_the_device" for row in rows_of["completeness"])
 
 
-def _on_host(row: Mapping[str, Any]) -> str:
+def _host_clause(row: Mapping[str, Any]) -> str:
     return "" if row["host_id"] == "unknown" else f" on {row['host_id']}"

@@ -53,7 +53,7 @@ def _run(judged: Sequence[Judgement], several: bool) -> list[str]:
     first = judged[0]
     hosts = len(judged) > 1
     sentence, *more = limiting(first, run=several, host=hosts)
-    limit = [_capitalized(sentence), *more, *_beside(first)]
+    limit = [_capitalized(sentence), *more, *_further_sentences(first)]
     if hosts:
         return [*limit, *_hosts(judged)]
     return [*limit, *remains.sentences(first, unit_of(first)), *_others(first)]
@@ -87,7 +87,7 @@ def own_sentence(judgement: Judgement) -> str:
     law = forbidding(judgement)
     if law is not None:
         return f"{law.said}."
-    return " ".join([*limiting(judgement), *_beside(judgement)])
+    return " ".join([*limiting(judgement), *_further_sentences(judgement)])
 
 
 def say_nothing(judged: Sequence[Judgement]) -> bool:
@@ -114,7 +114,7 @@ def _weighed(program: Weighed) -> str:
     return f"{TAKES[program.cause].format(part=part)}."
 
 
-def _beside(judgement: Judgement) -> list[str]:
+def _further_sentences(judgement: Judgement) -> list[str]:
     """What belongs to the cause, and what takes most where that is unknown."""
     known = _recorded_share(judgement) if judgement.cause == "unknown" else []
     return [*_together(judgement), *known]

@@ -34,7 +34,7 @@ def parts(record: Mapping[str, Any]) -> list[LivePart]:
         on = list(_frames(stack.get("frames"), frames if isinstance(frames, list) else []))
         meaning = labels.NOTHING
         for function, file, _, code in on:
-            meaning = labels.within(meaning, labels.of_frame(file, function, code))
+            meaning = labels.nested_meaning(meaning, labels.frame_meaning(file, function, code))
         place = next(
             (f"{file}:{line} {name}" for name, file, line, code in reversed(on) if code == "program"), ""
         )
@@ -80,6 +80,6 @@ def _frames(numbers: Any, frames: Sequence[Any]) -> Iterator[tuple[str, str, int
 
 
 def _dicts(value: Any) -> Iterator[Mapping[str, Any]]:
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, dict):
-            yield one
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield item

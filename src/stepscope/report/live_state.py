@@ -122,11 +122,11 @@ def _place(line: Mapping[str, Any]) -> str:
 
 
 def _sizes(record: Mapping[str, Any], key: str) -> Iterator[int]:
-    return (one for one in _list(record, key) if isinstance(one, int) and 0 <= one < 2**63)
+    return (item for item in _list(record, key) if isinstance(item, int) and 0 <= item < 2**63)
 
 
 def _dicts(record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    return [one for one in _list(record, key) if isinstance(one, dict)]
+    return [item for item in _list(record, key) if isinstance(item, dict)]
 
 
 def _list(record: Mapping[str, Any], key: str) -> list[Any]:

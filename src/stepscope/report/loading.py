@@ -15,14 +15,14 @@ _LITTLE = 0.05
 
 def sentences(found: Iterable[Loading]) -> list[str]:
     """Sentences, of the host first that waits most."""
-    return [sentence for loading in found for sentence in _of(loading)]
+    return [sentence for loading in found for sentence in _sentences(loading)]
 
 
-def _of(loading: Loading) -> Iterator[str]:
+def _sentences(loading: Loading) -> Iterator[str]:
     if loading.share is None:
         yield "How long steps wait for the DataLoader is not known: none of them waited where that is seen."
     else:
-        at = f", in {_at(loading.place)}" if loading.place is not None else ""
+        at = f", in {_line_text(loading.place)}" if loading.place is not None else ""
         yield f"Steps wait for the DataLoader for {units.show(loading.share, 'ratio')} of their time{at}."
     for loader in loading.loaders:
         yield from _made(loader)
@@ -43,14 +43,14 @@ def _of(loading: Loading) -> Iterator[str]:
 
 def _made(loader: Loader) -> Iterator[str]:
     arguments = ", ".join(f"{name}={loader.arguments[name]}" for name in _TOLD if name in loader.arguments)
-    where = f" is made in {_at(loader.made)}" if loader.made is not None else " is made by the program"
+    where = f" is made in {_line_text(loader.made)}" if loader.made is not None else " is made by the program"
     yield f"The {loader.name}{where}{f', with {arguments}' if arguments else ''}."
     if loader.method is not None:
-        yield f"Its elements are those of {loader.dataset}, made in {_at(loader.method)}."
+        yield f"Its elements are those of {loader.dataset}, made in {_line_text(loader.method)}."
     else:
         yield f"Its elements are those of {loader.dataset}, whose code is not the program's."
 
 
-def _at(line: CodeLine) -> str:
+def _line_text(line: CodeLine) -> str:
     function = f" `{line.function}`" if line.function else ""
     return f"{line.file}:{line.line}{function}"

@@ -9,7 +9,7 @@ from functools import partial
 from stepscope import units
 from stepscope.instruments.memory.allocators import AllocatorMemory
 from stepscope.instruments.memory.blocks import MemoryBlock
-from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
+from stepscope.instruments.memory.by_step import StepPeak, Windows, peaks_by_step
 from stepscope.instruments.memory.peak import (
     PeakHolder,
     code_of,
@@ -23,11 +23,11 @@ from stepscope.instruments.memory.whatif import MemoryWhatIf
 from stepscope.library import statements
 from stepscope.report import document_keys, memory_steps
 from stepscope.report.memory_sentences import (
-    by_kind,
+    bytes_by_kind,
     first_moment,
-    in_bytes,
-    in_time,
     sentences,
+    sized,
+    timed,
     turnover,
 )
 from stepscope.report.names import endings
@@ -98,7 +98,7 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
     """The report of all allocators, in the order given. steps: those of each source, for their peaks.
     process: what is known of the process as a whole."""
     more = () if process is None else (process,)
-    peaks = by_step([memory for memory, _ in asked], steps)
+    peaks = peaks_by_step([memory for memory, _ in asked], steps)
     answered = [(memory, changes, sentences(memory)) for memory, changes in asked]
     document = document_keys.memory(answered)
     if not answered:
@@ -107,20 +107,20 @@ def build(asked: Asked, steps: Windows = NO_STEPS, process: Section | None = Non
         # Its sentence is the answer then, and said once.
         return Report("Memory", process.answer, (replace(process, answer=()),), document=document)
     if len(answered) > 1:
-        groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
+        groups = (group(*answer, of) for answer, of in zip(asked, peaks, strict=True))
         title, sections = f"{len(answered)} allocators", tuple(groups)
     else:
         allocator_memory, changes = asked[0]
         title, sections = _place(allocator_memory), tuple(_parts(allocator_memory, changes, peaks[0], "Why"))
-    return Report(title, (_at_most(answered[0][0]),), (*sections, *more), document=document)
+    return Report(title, (_peak_sentence(answered[0][0]),), (*sections, *more), document=document)
 
 
 def headline(found: Sequence[AllocatorMemory]) -> list[str]:
     """What comes first of recordings that hold memory and no time: the peak of each, with what holds it."""
     sentences_ = []
     for memory in found[:_MOST_SAID]:
-        kinds = f": {', '.join(parts)}" if (parts := by_kind(memory)) else ""
-        size = in_bytes(memory.peak.bytes)
+        kinds = f": {', '.join(parts)}" if (parts := bytes_by_kind(memory)) else ""
+        size = sized(memory.peak.bytes)
         if memory.held.is_moment:
             held = f"{memory.device} held {size}" if memory.device else f"{size} was held"
             sentences_.append(f"{held} {_MOMENTS[memory.held.way]}{kinds}.")
@@ -140,7 +140,7 @@ def group(
     """An allocator as a section of a larger report."""
     why, *parts = _parts(memory, changes, peaks, "Peak memory")
     question = "What is the peak, who holds it, and what would make it lower?"
-    answer = (_at_most(memory), *why.answer)
+    answer = (_peak_sentence(memory), *why.answer)
     return Section("memory", why.title, question, answer, subject=_place(memory), parts=tuple(parts))
 
 
@@ -150,24 +150,22 @@ def _place(memory: AllocatorMemory) -> str:
     return "  ".join(part for part in (memory.path, " ".join(names)) if part)
 
 
-def _at_most(memory: AllocatorMemory) -> str:
+def _peak_sentence(memory: AllocatorMemory) -> str:
     if memory.held.way == "variables":
         where = f" on {memory.device}" if memory.device else ""
-        return f"Variables of the program held {in_bytes(memory.peak.bytes)}{where}."
+        return f"Variables of the program held {sized(memory.peak.bytes)}{where}."
     if memory.held.way == "stacks":
-        return f"{in_bytes(memory.peak.bytes)} was held {_MOMENTS[memory.held.way]}."
+        return f"{sized(memory.peak.bytes)} was held {_MOMENTS[memory.held.way]}."
     if memory.held.way == "timeline":
-        return (
-            f"The peak is {in_bytes(memory.peak.bytes)}{_when(memory)}, as TensorFlow's Timeline reckons it."
-        )
-    return f"The peak is {in_bytes(memory.peak.bytes)}{_when(memory)}."
+        return f"The peak is {sized(memory.peak.bytes)}{_when(memory)}, as TensorFlow's Timeline reckons it."
+    return f"The peak is {sized(memory.peak.bytes)}{_when(memory)}."
 
 
 def _when(memory: AllocatorMemory) -> str:
     if memory.peak.ts_ps is None:
         return ""
     after = memory.peak.ts_ps - first_moment(memory)
-    return f", first reached at {in_time(after)}" if after > 0 else ", reached with the first allocation"
+    return f", first reached at {timed(after)}" if after > 0 else ", reached with the first allocation"
 
 
 def _parts(

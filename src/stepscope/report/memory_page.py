@@ -30,7 +30,7 @@ def build(asked: memory.Asked, steps: Windows = memory.NO_STEPS, process: Sectio
     """The page. Nothing is asked of it that build() of the whole report does not say."""
     if not asked:
         return memory.build(asked, steps, process)
-    first = max(asked, key=lambda one: (_is_told(one[0]), one[0].peak.bytes))
+    first = max(asked, key=lambda answer: (_is_told(answer[0]), answer[0].peak.bytes))
     whole = memory.build([first], steps)
     others = [allocator_memory for allocator_memory, _ in asked if allocator_memory is not first[0]]
     more = () if process is None else (process,)

@@ -17,10 +17,10 @@ def sentences(memory: AllocatorMemory) -> list[str]:
     return [
         *_recorded(memory),
         *_held_before(memory),
-        *_at_the_peak(memory),
+        *_peak_use(memory),
         *_not_freed(memory),
         *_unknown_lines(memory),
-        *_against_the_graph(memory),
+        *_graph_comparison(memory),
     ]
 
 
@@ -41,7 +41,7 @@ def _recorded(memory: AllocatorMemory) -> Iterator[str]:
             "which it was most. Within a step more may be held, by ops and by autograd."
         )
     if memory.held.spans is not None:
-        yield from _of_timeline(memory.held.spans)
+        yield from _timeline_caveats(memory.held.spans)
     if not memory.complete:
         yield "Only the first allocations were read and the recording has more: the peak may come later."
 
@@ -51,7 +51,7 @@ def _held_before(memory: AllocatorMemory) -> Iterator[str]:
     first = first_moment(memory) if memory.held.way == "sizes" else None
     before = memory.held.base_bytes + sum(b.bytes for b in memory.held.blocks if b.born_ps == first)
     if before and not memory.held.is_moment:
-        yield f"{in_bytes(before)} was already held when the recording began."
+        yield f"{sized(before)} was already held when the recording began."
     elif memory.recorded and not memory.held.totals and memory.held.way == "events":
         yield "What was held before the step (variables, constants) was not recorded and is not counted."
     if memory.held.contradictions:
@@ -62,17 +62,17 @@ def _held_before(memory: AllocatorMemory) -> Iterator[str]:
         )
 
 
-def _at_the_peak(memory: AllocatorMemory) -> Iterator[str]:
+def _peak_use(memory: AllocatorMemory) -> Iterator[str]:
     """What memory is used for, and what of it is lost to rounding and to fragments."""
-    if parts := by_kind(memory):
+    if parts := bytes_by_kind(memory):
         when = "By kind" if memory.held.is_moment else "At the peak"
         yield f"{when}: {', '.join(parts)}."
     if rounded := rounded_up(memory.peak.blocks):
-        yield f"At the peak, blocks are {in_bytes(rounded)} larger than the program asked for."
+        yield f"At the peak, blocks are {sized(rounded)} larger than the program asked for."
     pieces = fragmentation(memory.held.pools, memory.peak.ts_ps)
     if pieces is not None and pieces.most:
         at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
-        at = in_time(pieces.most_ps - first_moment(memory))
+        at = timed(pieces.most_ps - first_moment(memory))
         yield (
             f"Free memory is fragmented: {at_peak}at most {units.show(pieces.most, 'ratio')} (at {at})"
             " of what the allocator had free was outside its largest piece."
@@ -85,9 +85,9 @@ def _not_freed(memory: AllocatorMemory) -> Iterator[str]:
         size = sum(block.bytes for block in memory.never_freed)
         largest = memory.never_freed[0]
         # A block of which nothing is known but its size is named by that.
-        what = in_bytes(largest.bytes) if largest.op_name is None else tensor_of(largest)
+        what = sized(largest.bytes) if largest.op_name is None else tensor_of(largest)
         yield (
-            f"{units.count(len(memory.never_freed), 'block')} ({in_bytes(size)}) "
+            f"{units.count(len(memory.never_freed), 'block')} ({sized(size)}) "
             f"{units.agree(len(memory.never_freed), 'was', 'were')} not freed within the recording; "
             f"the largest is {what}."
         )
@@ -104,12 +104,10 @@ def _unknown_lines(memory: AllocatorMemory) -> Iterator[str]:
         )
 
 
-def _against_the_graph(memory: AllocatorMemory) -> Iterator[str]:
+def _graph_comparison(memory: AllocatorMemory) -> Iterator[str]:
     """What the executed graph says of the same tensors."""
     if (found := memory.compared) is not None and found.compared:
-        late = (
-            "" if found.median_late_ps is None else f" (the median delay is {in_time(found.median_late_ps)})"
-        )
+        late = "" if found.median_late_ps is None else f" (the median delay is {timed(found.median_late_ps)})"
         was = units.agree(found.within, "was", "were")
         yield (
             f"The executed graph shows when each tensor could be freed: {found.within:,} of "
@@ -121,13 +119,13 @@ def _against_the_graph(memory: AllocatorMemory) -> Iterator[str]:
             yield f"Held longer than the graph needs: {names}."
     if memory.graph_peak is not None and memory.timeline_bytes is not None:
         yield (
-            f"From the graph alone the peak would be {in_bytes(memory.graph_peak.bytes)}; TensorFlow's "
+            f"From the graph alone the peak would be {sized(memory.graph_peak.bytes)}; TensorFlow's "
             "Timeline, which ignores shared memory and counts constants, would show "
-            f"{in_bytes(memory.timeline_bytes)}."
+            f"{sized(memory.timeline_bytes)}."
         )
 
 
-def _of_timeline(spans: Spans) -> list[str]:
+def _timeline_caveats(spans: Spans) -> list[str]:
     """What the spans of tensors in a timeline are, and why some are but a moment."""
     alone = spans.tensors - spans.read_later - spans.endless
     kinds = [
@@ -149,14 +147,14 @@ def _of_timeline(spans: Spans) -> list[str]:
     ]
 
 
-def by_kind(memory: AllocatorMemory) -> list[str]:
+def bytes_by_kind(memory: AllocatorMemory) -> list[str]:
     """How many bytes of the peak are of each kind, most first; empty where no kind is known."""
     sums: Counter[str] = Counter()
     for block in memory.peak.blocks:
         sums[block.kind] += block.bytes
     if not any(size for kind, size in sums.items() if kind != "unknown"):
         return []
-    return [f"{in_bytes(size)} {_KINDS.get(kind, kind)}" for kind, size in sums.most_common() if size]
+    return [f"{sized(size)} {_KINDS.get(kind, kind)}" for kind, size in sums.most_common() if size]
 
 
 _KINDS = {
@@ -177,9 +175,7 @@ _KINDS = {
 def _late(block: MemoryBlock) -> str:
     assert block.freed_ps is not None
     assert block.last_use_ps is not None
-    return (
-        f"{tensor_of(block)} ({in_bytes(block.bytes)}, {in_time(block.freed_ps - block.last_use_ps)} longer)"
-    )
+    return f"{tensor_of(block)} ({sized(block.bytes)}, {timed(block.freed_ps - block.last_use_ps)} longer)"
 
 
 def turnover(memory: AllocatorMemory, most: int = 3) -> list[tuple[str, MemoryBlock]]:
@@ -201,11 +197,11 @@ def first_moment(memory: AllocatorMemory) -> int:
     return min((block.born_ps for block in memory.held.blocks if block.born_ps is not None), default=0)
 
 
-def in_bytes(value: int) -> str:
+def sized(value: int) -> str:
     """Bytes, as people read them."""
     return units.show(value, "bytes")
 
 
-def in_time(value: int) -> str:
+def timed(value: int) -> str:
     """Picoseconds, as people read them."""
     return units.show(value, "ps")

@@ -27,7 +27,7 @@ def told_apart(names: Sequence[str]) -> list[str]:
     begin to differ."""
     short = [shortened(name) for name in names]
     for name, number in Counter(short).items():
-        alike = [at for at, one in enumerate(short) if one == name]
+        alike = [at for at, other in enumerate(short) if other == name]
         letters = enumerate(zip(*(names[at] for at in alike), strict=False))
         differ = next((at for at, each in letters if len(set(each)) > 1), 0)
         for at in alike if number > 1 else ():

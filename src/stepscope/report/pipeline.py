@@ -17,7 +17,7 @@ from stepscope.report import document_keys, pipeline_changes
 from stepscope.report import loading as loaders
 from stepscope.report.parts import Change, Column, Diff, Edit, Report, Section, SourceLine, Tree, TreeNode
 from stepscope.report.pipeline_questions import questions, sentences
-from stepscope.report.remains import between
+from stepscope.report.remains import spread
 from stepscope.report.stage_names import label, limit, runs_as
 from stepscope.report.waiting_answer import odd
 
@@ -116,14 +116,14 @@ def verdict(diagnosis: Diagnosis) -> str:
 
 def _what_helps_most(diagnosis: Diagnosis) -> Iterator[str]:
     """The change that saves most, where one is known to help: the rest of the answer is long."""
-    change = next((one for one in diagnosis.changes if one.helps and not one.unknown), None)
+    change = next((change_ for change_ in diagnosis.changes if change_.helps and not change_.unknown), None)
     if change is None or diagnosis.step_ps is None:
         return
     at = "" if change.code is None else f", in {change.code.file}:{change.code.line}"
     then = change.prediction
     yield (
         f"What helps most: {pipeline_changes.what(change)}{at}. A step would take {_ps(then.step_ps)}"
-        f"{between(then.low_ps, then.high_ps)} instead of {_ps(diagnosis.step_ps)}."
+        f"{spread(then.low_ps, then.high_ps)} instead of {_ps(diagnosis.step_ps)}."
     )
 
 
@@ -159,7 +159,7 @@ def _tree(diagnosis: Diagnosis) -> Tree:
     if diagnosis.waits is not None:
         nodes.append(_program(diagnosis.waits.step_ps, diagnosis.step_ps))
     first = len(nodes)
-    below = _by_consumer(loads)
+    below = _inputs_by_consumer(loads)
     todo = [(load, first) for load in reversed(below.get(-1, []))]
     while todo:
         load, depth = todo.pop()
@@ -173,7 +173,7 @@ def _tree(diagnosis: Diagnosis) -> Tree:
                 "bottleneck" if load is worst else "",
             )
         )
-        todo += [(one, depth + 1) for one in reversed(below.get(load.stage.number, []))]
+        todo += [(fed, depth + 1) for fed in reversed(below.get(load.stage.number, []))]
     note = "Numbers in brackets are places in your chain of transformations; the source is 0."
     return Tree(_STAGES, tuple(nodes), note)
 
@@ -185,7 +185,7 @@ def _program(traced_ps: int, step_ps: int | None) -> TreeNode:
     return TreeNode(0, "program", (traced_ps, None, None, None), about=about)
 
 
-def _by_consumer(loads: Sequence[Load]) -> dict[int, list[Load]]:
+def _inputs_by_consumer(loads: Sequence[Load]) -> dict[int, list[Load]]:
     """The stages that feed each one, by its number; -1 for the program."""
     below: dict[int, list[Load]] = {}
     for load in loads:

@@ -10,7 +10,7 @@ from stepscope.instruments.pipeline.places import AUTOTUNE
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
-from stepscope.report.stage_names import as_subject, named
+from stepscope.report.stage_names import named, subject
 
 
 def sentences(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
@@ -43,13 +43,13 @@ def _unprefetched(diagnosis: Diagnosis, ends: Ending, waited: Waits) -> Iterator
     runs = _ps(sum(load.service_ps for load in inline))
     ahead = [load for load in diagnosis.loads if load.stage.taken and load.stage.ahead]
     if ends.earlier is not None:
-        earlier = as_subject(named(ends.earlier, diagnosis.places))
+        earlier = subject(named(ends.earlier, diagnosis.places))
         yield f"{earlier} comes earlier: what is behind it, {runs} per step, runs when it is asked."
     elif not ahead:
         yield f"The whole pipeline, {runs} per step, runs while the program waits for its batch."
     else:
         first = ahead[0]
-        name = as_subject(named(first.stage, diagnosis.places, brief=True))
+        name = subject(named(first.stage, diagnosis.places, brief=True))
         elements = round(first.per_step)
         far = f"{units.count(min(first.width, elements), 'element')} of the {elements:,} of a step"
         if elements > first.width:

@@ -25,7 +25,7 @@ class Price(NamedTuple):
     per_hour: float
     machines: int
 
-    def of_day(self, share: float) -> float:
+    def daily(self, share: float) -> float:
         """What a part of a day costs."""
         return share * HOURS * self.per_hour * self.machines
 
@@ -40,9 +40,9 @@ def price(text: str) -> Price:
 
 def section(lost: Sequence[tuple[str, float]], at: Price) -> Section:
     """What is lost, as part of the time, in money."""
-    rows = tuple((what, share, at.of_day(share)) for what, share in lost)
+    rows = tuple((what, share, at.daily(share)) for what, share in lost)
     machines = f" on {at.machines:,} machines" if at.machines > 1 else ""
-    sentence = f"At {at.sign}{at.per_hour:.2f} an hour{machines}, a day costs {at.sign}{at.of_day(1.0):,.2f}."
+    sentence = f"At {at.sign}{at.per_hour:.2f} an hour{machines}, a day costs {at.sign}{at.daily(1.0):,.2f}."
     if not rows:
         sentence += " Nothing was proved to be lost."
     return Section(
@@ -69,10 +69,10 @@ def priced(report: Report, at: Price) -> Report:
         "price": {
             "per_hour": at.per_hour,
             "machines": at.machines,
-            "lost": [{"what": what, "share": share, "per_day": at.of_day(share)} for what, share in found],
+            "lost": [{"what": what, "share": share, "per_day": at.daily(share)} for what, share in found],
         },
     }
-    sentences = tuple(f"{what} costs {at.sign}{at.of_day(share):,.2f} a day." for what, share in found[:1])
+    sentences = tuple(f"{what} costs {at.sign}{at.daily(share):,.2f} a day." for what, share in found[:1])
     return replace(
         report, headline=(*report.headline, *sentences), sections=(made, *report.sections), document=document
     )
@@ -84,6 +84,6 @@ def _left_ps(answer: dict[str, Any]) -> int | None:
     return answer["high"] if left_ps is None else left_ps
 
 
-def _what(one: dict[str, Any], several: bool) -> str:
-    where = f" on {one['host']}" if several else ""
-    return f"What limits the steps{where} ({one['cause']})"
+def _what(host: dict[str, Any], several: bool) -> str:
+    where = f" on {host['host']}" if several else ""
+    return f"What limits the steps{where} ({host['cause']})"

@@ -147,7 +147,7 @@ def _section(program_memory: ProgramMemory) -> Section:
 
 
 def _holders_table(program_memory: ProgramMemory, what: str) -> Table:
-    found = memory.by(program_memory.holders, what)
+    found = memory.sum_holders(program_memory.holders, what)
     total = max(sum(size for _, size, _ in found), 1)
     rows = tuple((name, size, size / total, count) for name, size, count in found[:_MOST])
     return Table(_HOLDERS, rows, len(found))

@@ -21,6 +21,8 @@ _WORTH = 0.95
 _NOTHING = 0.01
 _SAME = 0.9
 """A step that takes more than this of another one takes as long, as far as a sentence is concerned."""
+_ALONG = 0.15
+"""Where so much of the cause's time goes of other labels, more goes than the sentence before says."""
 _OTHERS = 1.05
 """Where so many times what the wait leaves is left, a stage is not all that the program waits for."""
 _BY = {
@@ -49,7 +51,7 @@ def told_range(low_ps: int | None, high_ps: int | None) -> tuple[int | None, int
     return low_ps, high_ps
 
 
-def between(low_ps: int | None, high_ps: int | None) -> str:
+def spread(low_ps: int | None, high_ps: int | None) -> str:
     """The bounds in brackets, after a number; empty without them."""
     if low_ps is None or high_ps is None:
         return ""
@@ -118,7 +120,10 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
         ]
     if amount is None:
         return []
-    corrected = judgement.corrected if known.ps is not None else ()
+    # A bound that is lower than what the sentence before leaves needs its reason, too.
+    stays_ps = judgement.mean_ps - judgement.ps_per_step - judgement.besides_ps
+    reasoned = known.ps is not None or (known.high_ps is not None and known.high_ps < stays_ps)
+    corrected = judgement.corrected if reasoned else ()
     by = "".join(words for reason, words in _BY.items() if reason in corrected)
     profiler = by.startswith(_BY["profiler"])
     first, then = (_BY["profiler"], by.removeprefix(_BY["profiler"])) if profiler else ("", by)
@@ -128,11 +133,11 @@ def sentences(judgement: Judgement, unit: str) -> list[str]:
 def shorter(known: Remains, bounds: bool = False) -> str:
     """By how much a step is shorter. known: with that. bounds: say between which bounds."""
     assert known.saved_ps is not None
-    said = f"{'' if known.saved_low_ps else 'up to '}about {units.show(known.saved_ps, 'ps')}"
+    sentence = f"{'' if known.saved_low_ps else 'up to '}about {units.show(known.saved_ps, 'ps')}"
     if bounds and known.saved_low_ps:
-        said += between(known.saved_low_ps, known.saved_high_ps)
+        sentence += spread(known.saved_low_ps, known.saved_high_ps)
     at_most = "" if known.high_ps is None else f", and take at most {units.show(known.high_ps, 'ps')}"
-    return f"{said} shorter{at_most}"
+    return f"{sentence} shorter{at_most}"
 
 
 def _untraced(judgement: Judgement, saved_ps: int) -> str:
@@ -157,13 +162,15 @@ def _what_is_gone(judgement: Judgement) -> str:
     ):
         # Other stages, or cores, hold the program up then: it waits less, and does not cease to wait.
         return "the work of that stage"
-    return "that" if judgement.rival is None else "the first of the two"
+    first = "that" if judgement.rival is None else "the first of the two"
+    along = judgement.besides_ps >= _ALONG * judgement.ps_per_step
+    return f"{first} and what else is done there" if along and judgement.place is not None else first
 
 
 def amount_of(known: Remains, bounds: bool = False) -> str | None:
     """How long a step would take, as far as that is known. bounds: as for `shorter`."""
     if known.ps is not None:
-        return f"about {units.show(known.ps, 'ps')}{between(known.low_ps, known.high_ps) if bounds else ''}"
+        return f"about {units.show(known.ps, 'ps')}{spread(known.low_ps, known.high_ps) if bounds else ''}"
     if known.high_ps is not None:
         return f"at most {units.show(known.high_ps, 'ps')}"
     return None if known.low_ps is None else f"at least {units.show(known.low_ps, 'ps')}"

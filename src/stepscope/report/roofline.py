@@ -79,7 +79,9 @@ def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     steps = units.count(use.steps, "step") if use.steps else "the recording"
     sentences = []
     if use.unknown_ps == use.computing_ps:
-        why = next((row["problem"] for row in _of(ops, use) if row["problem"]), "the recording does not say")
+        why = next(
+            (row["problem"] for row in _mine(ops, use) if row["problem"]), "the recording does not say"
+        )
         sentences.append(f"What ops of {use.device} compute is not known: {why}.")
     elif use.mfu is None:
         sentences.append(
@@ -97,7 +99,7 @@ def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
             f"Ops compute for {_share(use.computing_ps / use.window_ps)} of the time of {steps}"
             + (f", {_share(use.unknown_ps / use.computing_ps)} of it with unknown cost." if some else ".")
         )
-    far = next((row for row in _of(ops, use) if row["roof_share"] is not None), None)
+    far = next((row for row in _mine(ops, use) if row["roof_share"] is not None), None)
     if far is not None:
         what = "the arithmetic" if far["bound"] == "compute" else "the memory"
         sentences.append(
@@ -107,7 +109,7 @@ def _sentences(use: Use, ops: Sequence[dict[str, Any]]) -> list[str]:
     return sentences
 
 
-def _of(ops: Sequence[dict[str, Any]], use: Use) -> list[dict[str, Any]]:
+def _mine(ops: Sequence[dict[str, Any]], use: Use) -> list[dict[str, Any]]:
     return [row for row in ops if (row["source_id"], row["device"]) == (use.source_id, use.device)]
 
 
@@ -145,7 +147,7 @@ def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
     several = len({row["device"] for row in ops}) > 1
     name = _line if by == "line" else _name
     op_rows = [{**row, "op": name(row)} for row in (ops if all else ops[:_MOST])]
-    shown = _OPS if all else _of_page(several, by)
+    shown = _OPS if all else _page_columns(several, by)
     columns = tuple(column for column in shown if any(row[column.name] is not None for row in op_rows))
     rows = tuple(tuple(row[column.name] for column in columns) for row in op_rows)
     question = "How long do ops take, and how long would the device need at least?"
@@ -154,7 +156,7 @@ def _ops(ops: Sequence[dict[str, Any]], by: str, all: bool) -> Section:
     )
 
 
-def _of_page(several_devices: bool, by: str) -> list[Column]:
+def _page_columns(several_devices: bool, by: str) -> list[Column]:
     """The columns for which there is room."""
     names = [*_PAGE, "device" if several_devices else "executions", *(("shapes",) if by == "shape" else ())]
     return [column for column in _OPS if column.name in names]

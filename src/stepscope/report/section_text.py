@@ -76,7 +76,7 @@ def _waits(rows_of: Mapping[str, Rows]) -> Iterable[str]:
         yield f"Share of the steps in which some thread waits: {', '.join(parts)}."
 
 
-def _at_once(rows_of: Mapping[str, Rows]) -> Iterable[str]:
+def _concurrent_rows(rows_of: Mapping[str, Rows]) -> Iterable[str]:
     """How many rows of a device are busy together."""
     devices: dict[str, Rows] = {}
     several = runs.are_several(rows_of)
@@ -112,7 +112,7 @@ _SENTENCES: Mapping[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
     "step_list": step_text.sentences,
     "waits": _waits,
     "pipeline_stages": verdict_text.sentences,
-    "concurrency": _at_once,
+    "concurrency": _concurrent_rows,
     "checkpoint_tensors": _checkpoints,
     "hlo_modules": program_text.modules,
     "hlo_passes": program_text.passes,

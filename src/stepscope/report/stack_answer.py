@@ -75,17 +75,17 @@ def sentences(seen: Seen, what: str, folder: str | None) -> Iterator[str]:
     every = units.count(len(doing), "thread")
     yield f"{what[:1].upper()}{what[1:]}: {running} of {every} {units.agree(running, 'runs', 'run')}."
     main = min(task.tid for task, _ in doing)
-    known = [one for one in doing if one[1].at or one[0].tid == main]
-    known.sort(key=lambda one: (one[0].tid != main, one[1].does != "runs", one[0].tid))
-    for task, one in known[:_MOST]:
+    known = [thread for thread in doing if thread[1].at or thread[0].tid == main]
+    known.sort(key=lambda thread: (thread[0].tid != main, thread[1].does != "runs", thread[0].tid))
+    for task, act in known[:_MOST]:
         name = "The main thread" if task.tid == main else f"Thread {task.tid} {task.name}"
-        yield f"{name} {one.does}{one.at and f' in {one.at}'}{one.inside and f', inside {one.inside}'}."
-    yield from _others([*known[_MOST:], *(one for one in doing if one not in known)])
+        yield f"{name} {act.does}{act.at and f' in {act.at}'}{act.inside and f', inside {act.inside}'}."
+    yield from _others([*known[_MOST:], *(thread for thread in doing if thread not in known)])
 
 
 def _others(doing: Sequence[tuple[kernel.Task, ThreadDoing]]) -> Iterator[str]:
     """How many of the other threads do what."""
-    rest = Counter(one.does for _, one in doing)
+    rest = Counter(thread.does for _, thread in doing)
     if rest:
         ways = ", ".join(f"{many} {_plural(does, many)}" for does, many in rest.most_common())
         yield f"Of the other threads {ways}."
@@ -106,7 +106,7 @@ def doing_of(task: kernel.Task, frames: Sequence[StackFrame], folder: str | None
         shown = place(frame.file or "", folder)[1]
         at = f"{shown}{'' if frame.line is None else f':{frame.line}'} `{frame.function}`"
     return ThreadDoing(
-        _does(task, frames), at, _inside(frames[:innermost] if innermost is not None else frames[:0])
+        _does(task, frames), at, _callees(frames[:innermost] if innermost is not None else frames[:0])
     )
 
 
@@ -133,14 +133,14 @@ def _waits(frame: StackFrame) -> str:
     return _BY_NAME.get(frame.function, _BY_NAME.get(name, ""))
 
 
-def _inside(frames: Sequence[StackFrame]) -> str:
+def _callees(frames: Sequence[StackFrame]) -> str:
     """What a line of the program has called: the function of the library that it calls, and the innermost
     one of C that has a name."""
     words = []
-    called = next((one for one in reversed(frames) if one.kind == "python"), None)
+    called = next((frame for frame in reversed(frames) if frame.kind == "python"), None)
     if called is not None:
         words.append(f"`{called.function}` ({place(called.file or '', None)[1]})")
-    native = next((one for one in frames if one.kind == "native" and _has_name(one.function)), None)
+    native = next((frame for frame in frames if frame.kind == "native" and _has_name(frame.function)), None)
     if native is not None:
         module = os.path.basename(native.module or "")  # noqa: PTH119 - a name that may hold anything
         words.append(f"`{native.function.partition('(')[0]}`{module and f' ({module})'}")
@@ -154,7 +154,7 @@ def _has_name(function: str) -> bool:
 def sampled_sentences(found: Sampled) -> Iterator[str]:
     """Where each thread was seen, by line of the program, the busiest first."""
     lines = _program_lines(found)
-    shown = sorted(lines, key=lambda one: (one[0] != "MainThread", -sum(one[1].values())))
+    shown = sorted(lines, key=lambda thread: (thread[0] != "MainThread", -sum(thread[1].values())))
     for name, seen, looks in shown[:_MOST]:
         parts = [f"{units.show(many / looks, 'ratio')} in {at}" for at, many in seen.most_common(_MOST_LINES)]
         yield f"{name or 'A thread without a name'}: {', '.join(parts)}."

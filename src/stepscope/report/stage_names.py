@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepscope.instruments.pipeline.places import UserStage
-from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, as_called
+from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, call_text
 
 Written = Mapping[PipelineStage, Sequence[UserStage]]
 _LIMITS = {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}
@@ -28,13 +28,13 @@ def named(stage: PipelineStage, written: Written, *, brief: bool = False) -> str
         return name + branch
     for other in others:
         at = f"line {other.line}" if other.file == first.file else f"{other.file}:{other.line}"
-        name += f" with {as_called(other.transformation)} in {at}"
+        name += f" with {call_text(other.transformation)} in {at}"
     if stage.nested_in is not None and not stage.is_whole:
         name = f"{' with '.join(stage.written) or stage.short} inside {name}"
     return name + branch
 
 
-def as_subject(name: str) -> str:
+def subject(name: str) -> str:
     """A name at the beginning of a sentence; a function keeps its own letters."""
     name = name[0].upper() + name[1:] if name.startswith("the ") else name
     return f"{name}," if ", called by " in name else name
@@ -43,11 +43,11 @@ def as_subject(name: str) -> str:
 def _first(place: UserStage, *, brief: bool) -> str:
     function = place.function
     if function is None:
-        return f"{as_called(place.transformation)} in {place.file}:{place.line}"
+        return f"{call_text(place.transformation)} in {place.file}:{place.line}"
     name = "the lambda" if function.function == "<lambda>" else f"`{function.function}`"
     at = f"line {place.line}" if function.file == place.file else f"{place.file}:{place.line}"
     name_and_line = f"{name} in {function.file}:{function.line}"
-    return name_and_line if brief else f"{name_and_line}, called by {as_called(place.transformation)} in {at}"
+    return name_and_line if brief else f"{name_and_line}, called by {call_text(place.transformation)} in {at}"
 
 
 def _branch(stage: PipelineStage) -> str:

@@ -41,10 +41,11 @@ _KEPT = (
 read rollups and other small tables, no slices."""
 
 
-def build(trace: OpenTrace, all: bool = False) -> Report:
+def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     """Asks the library's questions of a trace and puts the answers in order.
 
-    all: every section, and many more rows of each. QueryError when the engine fails.
+    all: every section, and many more rows of each. by_step: with the parts of each step, as all has them.
+    QueryError when the engine fails.
     """
     names = _analyses(trace, all)
     entries = [library.entry(name) for name in dict.fromkeys([*names, "step_times"])]
@@ -62,7 +63,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else ()
     unrelated = runs.are_unrelated(rows_of)
     profiles = _only_profiles(rows_of)
-    of_memory = memory.headline(allocators.by_peak(trace.query, named=False)) if profiles else []
+    of_memory = memory.headline(allocators.sorted_by_peak(trace.query, named=False)) if profiles else []
     first = (
         *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
         *of_memory,
@@ -84,7 +85,7 @@ def build(trace: OpenTrace, all: bool = False) -> Report:
     return Report(
         title=title(rows_of),
         headline=first,
-        sections=tuple(_sections(trace, text_of, answers, judged, all)),
+        sections=tuple(_sections(trace, text_of, answers, judged, all, by_step)),
         findings=findings,
         notes=notes,
         next_commands=next_commands(
@@ -110,11 +111,13 @@ def _sections(
     answers: Mapping[str, Table],
     judged: Sequence[Judgement],
     all: bool,
+    by_step: bool,
 ) -> list[Section]:
     """What limits each run, then the analyses with their sentences, then what is shown with all others."""
-    sections = summary_sections.sections(text_of, summary_sections.without_empty_columns(answers, all), all)
+    tables = summary_sections.drop_empty_columns(answers, all or by_step)
+    sections = summary_sections.sections(text_of, tables, all)
     if say_nothing(judged):
-        sections = list(map(summary_sections.of_the_host, sections))
+        sections = list(map(summary_sections.host_section, sections))
     if (table := run_table.answers(judged)) is not None:
         sections.insert(0, table)
     return further_sections.added(sections, trace) if all else sections

@@ -82,12 +82,12 @@ def telling(names: Sequence[str], has_types: bool, profiles: bool) -> list[str]:
     return kept
 
 
-def without_empty_columns(answers: Mapping[str, Table], all: bool) -> dict[str, Table]:
-    """The answers; of parts of steps and of ranks, without the columns in which no row has anything. all:
+def drop_empty_columns(answers: Mapping[str, Table], by_step: bool) -> dict[str, Table]:
+    """The answers; of parts of steps and of ranks, without the columns in which no row has anything. by_step:
     with the parts of each step, not only their means."""
     parts = answers["step_parts"]
     what = [column.name for column in parts.columns].index("what")
-    rows = parts.rows if all else tuple(row for row in parts.rows if row[what] == "mean")
+    rows = parts.rows if by_step else tuple(row for row in parts.rows if row[what] == "mean")
     times = [column.name for column in parts.columns if column.unit == "ps"]
     return {
         **answers,
@@ -167,7 +167,7 @@ def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
     return tuple(kept)
 
 
-def of_the_host(section: Section) -> Section:
+def host_section(section: Section) -> Section:
     """The section, whose bars are those of a host that says nothing of what a step takes."""
     bars = tuple(replace(split, long=f"{split.long} of the host") for split in section.splits)
     return replace(section, splits=bars) if bars else section

@@ -10,7 +10,7 @@ from stepscope.instruments.causes.gain import THRESHOLDS as GAIN
 from stepscope.instruments.replay.recorded_steps import MISSES
 from stepscope.report.names import shortened
 from stepscope.report.parts import Column, Report, Section, Table
-from stepscope.report.remains import Remains, amount_of, between, is_replaced, remains, shorter, told_range
+from stepscope.report.remains import Remains, amount_of, is_replaced, remains, shorter, spread, told_range
 
 if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement
@@ -57,7 +57,7 @@ def build(
         for outcome in outcomes
     )
     limits = _limits(change, judged)
-    headline = tuple(_of_judgement(limits) if limits is not None else _sentences(change, first))
+    headline = tuple(_judgement_sentences(limits) if limits is not None else _sentences(change, first))
     # What the summary predicts is not what the replay does.
     replayed = Section(
         "steps", "Replayed steps", "What do the steps take?", table=Table(_STEPS, rows, len(rows))
@@ -72,11 +72,11 @@ def build(
     return Report(title, (*headline, *_unknown(first)), tuple(sections), document=_document(first, limits))
 
 
-def of_pipeline(title: str, workers: int, stage: str, step_ps: int, outcome: PipelineOutcome) -> Report:
+def pipeline_answer(title: str, workers: int, stage: str, step_ps: int, outcome: PipelineOutcome) -> Report:
     """With other threads for the stage that limits the pipeline."""
     then = outcome.prediction
     threads = units.count(workers, "thread")
-    takes = f"{_ps(then.step_ps)}{between(then.low_ps, then.high_ps)} instead of {_ps(step_ps)}"
+    takes = f"{_ps(then.step_ps)}{spread(then.low_ps, then.high_ps)} instead of {_ps(step_ps)}"
     sentence = f"With {threads} for {stage}, a step would take about {takes}."
     rows = ((stage, workers, step_ps, then.step_ps, then.low_ps, then.high_ps),)
     columns = (
@@ -106,7 +106,7 @@ def _limits(change: DurationChange, judged: Sequence[Judgement]) -> Judgement | 
     return judged[0] if judged[0].cause == change.without else None
 
 
-def _of_judgement(judgement: Judgement) -> Iterator[str]:
+def _judgement_sentences(judgement: Judgement) -> Iterator[str]:
     what = (
         f"the ops that stand out, {shortened(judgement.op_type)}"
         if judgement.op_type and judgement.cause == "compute"
@@ -155,7 +155,7 @@ def _sentences(change: DurationChange, steps: ReplayedSteps) -> Iterator[str]:
     if abs(steps.then_ps - steps.replayed_ps) < _SHORTER * steps.replayed_ps:
         yield f"{what}, a step would take as long as now: {_ps(steps.recorded_ps)}."
     else:
-        then = f"{_ps(steps.then_ps)}{between(*told_range(steps.low_ps, steps.high_ps))}"
+        then = f"{_ps(steps.then_ps)}{spread(*told_range(steps.low_ps, steps.high_ps))}"
         yield f"{what}, a step would take about {then} instead of {_ps(steps.recorded_ps)}."
     longest = list(steps.then.items())[:2]
     if longest and steps.then_ps:

@@ -112,4 +112,4 @@ def _workers(trace: OpenTrace, workers: int, title: str) -> Report:
             seen="no call that takes a batch",
             todo="record while the loop runs, in the process that takes the batches",
         )
-    return whatif.of_pipeline(title, workers, load.stage.name, first.diagnosis.step_ps, outcome)
+    return whatif.pipeline_answer(title, workers, load.stage.name, first.diagnosis.step_ps, outcome)

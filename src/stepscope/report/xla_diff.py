@@ -154,45 +154,45 @@ def lines(found: DumpComparison, most: int | None) -> list[str]:
     """A comparison for people: title, totals, devices, and up to `most` groups of changes."""
     lines_ = [
         title(found.a.row, found.b.row, len(found.paths) - 2),
-        f"  {totals(diffs.totals(found.said))}",
+        f"  {totals(diffs.totals(found.diff))}",
     ]
     if split := devices(found.a.row, found.b.row):
         lines_.append(f"  {split}")
-    counted = diffs.groups(found.said)
+    counted = diffs.groups(found.diff)
     lines_ += [f"  {line}" for line in groups(counted, most)] if counted else ["  nothing changed"]
     return lines_
 
 
 def ops(found: DumpComparison) -> list[list[Any]]:
     """Cells of OP_COLUMNS of the framework's ops that something happened to, the most first."""
-    return [[units.whole(row[name]) for name in OP_COLUMNS] for row in diffs.op_names(found.said)]
+    return [[units.whole(row[name]) for name in OP_COLUMNS] for row in diffs.op_names(found.diff)]
 
 
 def changes(found: DumpComparison) -> Iterator[list[Any]]:
     """Cells of CHANGE_COLUMNS, a row for each instruction."""
-    for row in diffs.changes(found.said):
+    for row in diffs.changes(found.diff):
         words = row["changed"]
         yield [", ".join(words) if name == "changed" and words else row[name] for name in CHANGE_COLUMNS]
 
 
-def for_machines(found: DumpComparison) -> dict[str, Any]:
+def document(found: DumpComparison) -> dict[str, Any]:
     """All of a comparison, as JSON has it."""
     return {
         "a": _side(found.a),
         "b": _side(found.b),
         "by_way_of": [Path(path).name for path in found.paths[1:-1]],
-        "totals": diffs.totals(found.said),
-        "bases": diffs.bases(found.said),
-        "groups": diffs.groups(found.said),
-        "op_names": diffs.op_names(found.said),
-        "changes": list(diffs.changes(found.said)),
-        "pairs": list(diffs.pairs(found.said)),
+        "totals": diffs.totals(found.diff),
+        "bases": diffs.bases(found.diff),
+        "groups": diffs.groups(found.diff),
+        "op_names": diffs.op_names(found.diff),
+        "changes": list(diffs.changes(found.diff)),
+        "pairs": list(diffs.pairs(found.diff)),
     }
 
 
 def pairs_found(found: DumpComparison) -> dict[str, int]:
     """How many pairs of instructions were found in which way."""
-    return diffs.bases(found.said)
+    return diffs.bases(found.diff)
 
 
 def _side(stage: Stage) -> dict[str, Any]:

@@ -68,12 +68,12 @@ class TimedOps(NamedTuple):
     programs: list[KnownProgram]
     damaged: int
 
-    def of_module(self, name: str) -> TimedOps:
+    def only_module(self, name: str) -> TimedOps:
         """Only what is of modules whose name contains `name`."""
         found = self.timed
         only = found._replace(
             rows=[row for row in found.rows if name in (row["module"] or "")],
-            untimed=[one for one in found.untimed if name in one[0]],
+            untimed=[row for row in found.untimed if name in row[0]],
             lost=[lost for lost in found.lost if name in lost.module],
         )
         return self._replace(timed=only)
@@ -142,7 +142,7 @@ class TimedOps(NamedTuple):
         return [f"{units.count(number, 'slice')}: {LOST[reason]}" for reason, number in counts.most_common()]
 
 
-def of_trace(trace: OpenTrace, folders: Sequence[str]) -> TimedOps:
+def timed_ops(trace: OpenTrace, folders: Sequence[str]) -> TimedOps:
     """The timed instructions of a trace. folders: paths that may be dump folders of the same run."""
     groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices", computing=0)).rows()]
     programs, damaged = _programs(trace, folders, groups)
@@ -170,11 +170,11 @@ def _programs(
         if module is None:
             damaged += 1
         else:
-            programs.append(known_programs.of_module(module, source, number, file))
+            programs.append(known_programs.decoded(module, source, number, file))
     if not all(isinstance(source, Source) for source in trace.sources):
         # Dump folders beside a lake go first.
         runs = {_number(at, source): source.run_id for at, source in enumerate(trace.sources)}
-        stored = known_programs.of_tables(trace.query(statement("instructions_of_programs")).rows(), runs)
+        stored = known_programs.stored(trace.query(statement("instructions_of_programs")).rows(), runs)
         known = {program.module for program in programs}
         programs += [program for program in stored if program.module not in known]
     return programs, damaged
@@ -201,15 +201,15 @@ def compiled(trace: OpenTrace, module: str | None) -> tuple[list[dict[str, Any]]
     rows, modules = compile_time.rows(slices)
     if module is not None:
         rows = [row for row in rows if module in row["module"]]
-        modules = [one for one in modules if module in one.module]
+        modules = [built for built in modules if module in built.module]
     if not rows:
         raise NothingFound(NO_COMPILE, seen=f"{len(slices):,} slices of compiles", todo=TODO_COMPILE)
     lines = []
-    for one in modules[:_MOST]:
-        passes, backend = (units.show(time, "ps") for time in (one.passes_ps, one.backend_ps))
-        line = f"{one.module}: {units.count(one.compiles, 'compile')}, passes {passes}, backend {backend}"
-        if one.kernel_ps:
-            line += f"; kernels {units.show(one.kernel_ps, 'ps')} on threads of their own"
+    for built in modules[:_MOST]:
+        passes, backend = (units.show(time, "ps") for time in (built.passes_ps, built.backend_ps))
+        line = f"{built.module}: {units.count(built.compiles, 'compile')}, passes {passes}, backend {backend}"
+        if built.kernel_ps:
+            line += f"; kernels {units.show(built.kernel_ps, 'ps')} on threads of their own"
         lines.append(line)
     if len(modules) > _MOST:
         lines.append(f"{units.count(len(modules) - _MOST, 'more module')}")

@@ -38,7 +38,6 @@ from stepscope.server.headers import Headers
 from stepscope.server.open_page import Endpoint, OpenPage
 from stepscope.server.recording_routes import (
     add,
-    beside,
     catalog,
     doing,
     export,
@@ -47,14 +46,15 @@ from stepscope.server.recording_routes import (
     reload,
     report,
     session,
+    siblings,
 )
 from stepscope.server.replies import Refused, error
 from stepscope.server.sql_routes import download, schema_, sql
 from stepscope.server.timeline_routes import (
     counters,
-    in_range,
     longest,
     names,
+    range_sums,
     search,
     slice_,
     stack,
@@ -73,7 +73,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/news", news),
     ("GET", "/api/live", live),
     ("POST", "/api/reload", reload),
-    ("GET", "/api/beside", beside),
+    ("GET", "/api/beside", siblings),
     ("POST", "/api/add", add),
     ("POST", "/api/export", export),
     ("GET", "/api/doing", doing),
@@ -99,7 +99,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/slice/{id}", slice_),
     ("GET", "/api/stack/{id}", stack),
     ("GET", "/api/search", search),
-    ("GET", "/api/range", in_range),
+    ("GET", "/api/range", range_sums),
     ("GET", "/api/range/parts", step_parts),
     ("GET", "/api/range/longest", longest),
     ("GET", "/api/counters", counters),
@@ -110,7 +110,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
 """Everything but the files of the page."""
 
 
-_TIMELESS = frozenset({session, news, live, reload, beside, add, doing})
+_TIMELESS = frozenset({session, news, live, reload, siblings, add, doing})
 """What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 
@@ -135,7 +135,7 @@ def build(page: OpenPage, assets: Mapping[str, Asset]) -> ASGIApp:
 
 async def _asset(asset: Asset, tag: str, request: Request) -> Response:
     headers = {"cache-control": CACHING, "etag": tag}
-    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
     if tag in known or "*" in known:
         return Response(status_code=304, headers=headers)
     return Response(asset.content, media_type=asset.media_type, headers=headers)
@@ -213,7 +213,7 @@ class Errors:
         except (ClientGone, ClientDisconnect):
             return
         except HTTPException as refused:
-            answer = error(_of_routing(refused))
+            answer = error(_routing_refusal(refused))
         except Exception as problem:  # noqa: BLE001  the last line of defence: an answer, never a traceback
             answer = error(problem)
         else:
@@ -222,7 +222,7 @@ class Errors:
             await answer(scope, receive, send)
 
 
-def _of_routing(refused: HTTPException) -> Refused:
+def _routing_refusal(refused: HTTPException) -> Refused:
     if refused.status_code == 405:
         allowed = (refused.headers or {}).get("Allow", "another")
         return Refused(

@@ -31,7 +31,7 @@ STACK_BARS = "_stack_bar"
 class Catalog:
     """Tracks by the numbers that the page uses: an id of a lake has more digits than a page can count."""
 
-    told: dict[str, Any]
+    document: dict[str, Any]
     track_ids: list[int] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     """The page's number of each track id."""
@@ -43,7 +43,7 @@ def read(trace: OpenTrace) -> Catalog:
     """Asks for all of it. Decodes what is not decoded yet. Errors are those of Trace.query()."""
     trace.keep([SHIFT])
     sources = dicts(trace.query(statement("page_sources")))
-    tracks = sorted(dicts(trace.query(statement("page_tracks"))), key=_as_people_sort)
+    tracks = sorted(dicts(trace.query(statement("page_tracks"))), key=_natural_order)
     ids = [row.pop("id") for row in tracks]
     threads = dicts(trace.query(statement("page_stack_tracks")))
     if threads:
@@ -105,7 +105,7 @@ def _step(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _as_people_sort(track: dict[str, Any]) -> tuple[Any, ...]:
+def _natural_order(track: dict[str, Any]) -> tuple[Any, ...]:
     """Threads 2 and 10 in this order. What the recording says of the order comes before."""
     place = (track["run_id"], track["host_id"], track["source_id"])
     order = (track["sort_index"] is None, track["sort_index"] or 0)

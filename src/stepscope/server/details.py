@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import strict_json
 from stepscope.errors import NothingFound
 from stepscope.instruments import python_frame, traced_python
-from stepscope.instruments.causes.compute import line_of_op
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts
 
@@ -43,7 +43,7 @@ def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any
     if row["correlation_id"] is not None:
         launched = dicts(trace.query(statement("page_launched", **asked)))
         arrows += launched
-    launcher = next((one["other_id"] for one in launched if one["direction"] == "from"), None)
+    launcher = next((row["other_id"] for row in launched if row["direction"] == "from"), None)
     around = _enclosing_slices(trace, slice_id, parent)
     beyond: list[dict[str, Any]] = []
     if launcher is not None:
@@ -54,16 +54,16 @@ def slice_of(trace: OpenTrace, catalog: Catalog, slice_id: int) -> dict[str, Any
         "args": _args(args),
         "parent": {"id": str(parent), "name": above[0]["name"]} if above else None,
         "children": [
-            {"id": str(one["id"]), "name": one["name"], "ts_ps": one["begin_ps"], "dur_ps": one["dur_ps"]}
-            for one in children
+            {"id": str(row["id"]), "name": row["name"], "ts_ps": row["begin_ps"], "dur_ps": row["dur_ps"]}
+            for row in children
         ],
         "children_total": children[0]["children"] if children else 0,
         "children_by_name": _children_by_name(trace, slice_id),
-        "around": [_named(one) for one in around],
-        "launched_by": [_named(one) for one in beyond],
+        "around": [_named(row) for row in around],
+        "launched_by": [_named(row) for row in beyond],
         "line": _line(trace, row, [row, *around, *beyond]),
         "flows": [_flow(arrow) for arrow in arrows],
-        "track": None if track is None else catalog.told["tracks"][track],
+        "track": None if track is None else catalog.document["tracks"][track],
     }
 
 
@@ -82,12 +82,12 @@ def _children_by_name(trace: OpenTrace, slice_id: int) -> list[dict[str, Any]]:
     asked = statement("page_children_by_name", slice_id=slice_id, most=MOST_CHILD_NAMES)
     return [
         {
-            "name": one["name"],
-            "slices": one["number"],
-            "dur_ps": one["all_ps"],
-            "longest_id": str(one["longest_id"]),
+            "name": row["name"],
+            "slices": row["number"],
+            "dur_ps": row["all_ps"],
+            "longest_id": str(row["longest_id"]),
         }
-        for one in dicts(trace.query(asked))
+        for row in dicts(trace.query(asked))
     ]
 
 
@@ -102,29 +102,29 @@ def _flow(arrow: Mapping[str, Any]) -> dict[str, Any]:
 
 def _enclosing_slices(trace: OpenTrace, slice_id: int, parent_id: int | None) -> list[dict[str, Any]]:
     """The slices that a slice lies in, the innermost first."""
-    covering = {one["id"]: one for one in dicts(trace.query(statement("page_around", slice_id=slice_id)))}
+    covering = {row["id"]: row for row in dicts(trace.query(statement("page_around", slice_id=slice_id)))}
     found = []
     at = parent_id
     while at in covering:
-        one = covering.pop(at)
-        found.append(one)
-        at = one["parent_id"]
+        row = covering.pop(at)
+        found.append(row)
+        at = row["parent_id"]
     return found
 
 
-def _named(one: dict[str, Any]) -> dict[str, Any]:
-    return {"id": str(one["id"]), "name": one["name"], "op_name": one["op_name"], "op_type": one["op_type"]}
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    return {"id": str(row["id"]), "name": row["name"], "op_name": row["op_name"], "op_type": row["op_type"]}
 
 
 def _line(trace: OpenTrace, slice_row: dict[str, Any], chain: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The innermost line of the program that a slice came from: that of a frame of Python around it or
     around what launched it, else the line that made its op."""
-    for one in chain:
-        frame = python_frame.of_any(one["name"])
-        if frame is not None and frame[1] and traced_python.is_own(one["name"]):
+    for row in chain:
+        frame = python_frame.recorded_call(row["name"])
+        if frame is not None and frame[1] and traced_python.is_own(row["name"]):
             return {"file": frame[0], "line": frame[1], "function": frame[2]}
-    op = next((one["op_name"] for one in chain if one["op_name"]), None)
-    place = None if op is None else line_of_op(trace.query, slice_row["run_id"], op)
+    op = next((row["op_name"] for row in chain if row["op_name"]), None)
+    place = None if op is None else creating_line(trace.query, slice_row["run_id"], op)
     return None if place is None else {"file": place.file, "line": place.line, "function": place.function}
 
 
@@ -157,7 +157,7 @@ def search(trace: OpenTrace, catalog: Catalog, text: str, most: int) -> dict[str
     }
 
 
-def of_sums(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
+def sums_document(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
     """What a range holds, by name and op type. classes: of names."""
     rows, names = sums.rows(MOST_NAMES)
     return {
@@ -187,7 +187,7 @@ class Parts:
         self._rows = trace.query(statement("page_step_parts")).rows()
         self._begins = [row[1] for row in self._rows]
 
-    def within(self, first_ps: int, until_ps: int) -> dict[str, Any]:
+    def sums_within(self, first_ps: int, until_ps: int) -> dict[str, Any]:
         """How many steps lie wholly within a range, and their parts, the largest first."""
         sums: dict[str, list[int]] = {}
         steps = set()
@@ -202,7 +202,7 @@ class Parts:
         parts = [
             {"label": label, "dur_ps": part_ps, "hidden_ps": behind_ps, "steps": having}
             for label, (part_ps, behind_ps, having) in sorted(
-                sums.items(), key=lambda one: (-one[1][0], one[0])
+                sums.items(), key=lambda sum_: (-sum_[1][0], sum_[0])
             )
         ]
         return {"steps": len(steps), "step_parts": parts}
@@ -255,9 +255,9 @@ def _args(text: str | None) -> Any:
 
 def _whole(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _whole(one) for key, one in value.items()}
+        return {key: _whole(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_whole(one) for one in value]
+        return [_whole(item) for item in value]
     if isinstance(value, int) and abs(value) >= 1 << 53:
         return json.dumps(value)
     return value

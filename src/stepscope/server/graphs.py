@@ -60,7 +60,7 @@ def _times(trace: OpenTrace, row: dict[str, Any]) -> dict[str, int]:
         program=row["program_id"],
         module_name=row["module"],
     )
-    return {one["op_name"]: one["sum_self_ps"] for one in dicts(trace.query(asked))}
+    return {row["op_name"]: row["sum_self_ps"] for row in dicts(trace.query(asked))}
 
 
 def _programs(trace: OpenTrace) -> list[dict[str, Any]]:
@@ -94,7 +94,7 @@ def read(graphs: list[dict[str, Any]], number: int, trace: OpenTrace) -> Hierarc
         return programs.stored(dicts(trace.query(asked)), _times(trace, row))
     if "program_id" in row:
         source: Any = trace.sources[row["source_id"]]
-        return programs.of(known_modules.module_in_xplane(source, row["program_id"]), _times(trace, row))
+        return programs.graph(known_modules.module_in_xplane(source, row["program_id"]), _times(trace, row))
     return stored(trace, row)
 
 
@@ -107,7 +107,7 @@ def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
         _odd("open", "a list of paths")
     if len(opened) > MOST_OPEN:
         _odd(f"{len(opened)} paths", f"at most {MOST_OPEN}")
-    if not all(isinstance(one, bool) for one in (fold, flat, arguments)):
+    if not all(isinstance(flag, bool) for flag in (fold, flat, arguments)):
         _odd("fold, flat or given", "true or false")
     seen = level_of(found, opened, fold=fold, flat=flat, given=arguments)
     return {

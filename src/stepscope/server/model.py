@@ -31,7 +31,7 @@ MOST_TEXT = 4_000_000
 def read(trace: OpenTrace) -> tfprof.TfprofModel:
     """The model of what was given: its graph, steps, op log and checkpoint, or else the ops that the trace
     shows. NothingFound when there is neither."""
-    found = files.under(list(trace.given)).files
+    found = files.find_files(list(trace.given)).files
     found_evidence = None
     if not found.keys() & {"profile_path", "run_meta_path"}:
         found_evidence = evidence.read(trace.query)

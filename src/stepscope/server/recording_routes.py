@@ -32,9 +32,9 @@ async def session(page: OpenPage, request: Request) -> Response:
 async def catalog(page: OpenPage, request: Request) -> Response:
     """What there is to look at."""
     found = await page.recording.catalog()
-    given = found.told["given"]
+    given = found.document["given"]
     members = {"title": ", ".join(given), "version": __version__, "opened": page.opened}
-    return Json({**members, **found.told})
+    return Json({**members, **found.document})
 
 
 async def news(page: OpenPage, request: Request) -> Response:
@@ -55,7 +55,7 @@ async def reload(page: OpenPage, request: Request) -> Response:
     return Json({"opened": page.opened})
 
 
-async def beside(page: OpenPage, request: Request) -> Response:
+async def siblings(page: OpenPage, request: Request) -> Response:
     """What lies beside the recordings and can be opened, too."""
     offered = [] if page.beside is None else await asyncio.to_thread(page.beside.offer)
     return Json({"format": 1, "offered": offered})

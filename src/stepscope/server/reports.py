@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 
 def summary(trace: OpenTrace) -> bytes:
     """Where the time went."""
-    return _summary(trace, all=True)
+    return json.render(build(trace, all=True)).encode("ascii")
 
 
 def first(trace: OpenTrace) -> bytes:
-    """Where the time went, as the terminal says it: from tables that do not grow with the slices."""
-    return _summary(trace, all=False)
-
-
-def _summary(trace: OpenTrace, all: bool) -> bytes:
-    return json.render(build(trace, all=all)).encode("ascii")
+    """Where the time went, as the terminal says it, and the parts of each step for their chart: from tables
+    that do not grow with the slices."""
+    return json.render(build(trace, by_step=True)).encode("ascii")
 
 
 def pipelines(trace: OpenTrace) -> list[SourcePipelines]:

@@ -44,7 +44,7 @@ class SiblingFiles:
             found += filter(_may_be_recording, itertools.islice(others, _MOST_LOOKED_AT))
         self._offered = found[:MOST_OFFERED]
         several = len(folders) > 1
-        return [f"{one.parent.name}/{one.name}" if several else one.name for one in self._offered]
+        return [f"{path.parent.name}/{path.name}" if several else path.name for path in self._offered]
 
     def add(self, number: int) -> tuple[str, ...]:
         """All paths, with one more of those that were offered. IndexError when it was not; StepscopeError

@@ -78,7 +78,7 @@ def _class_of(name: str, row: dict[str, Any]) -> str:
     is_op = row["op_type"] is not None
     if stored_class not in ("other", "python") or (stored_class == "python" and is_op):
         return stored_class
-    return labels.of_slice(name, None, is_op, False).label or stored_class
+    return labels.slice_meaning(name, None, is_op, False).label or stored_class
 
 
 def _compiling(trace: OpenTrace, classes: dict[str, str], slices: dict[str, int]) -> list[str]:
@@ -119,8 +119,8 @@ def _laid(trace: OpenTrace, stacks: bool) -> _core.Lod | None:
         return None
     shifts = {row["source_id"]: row["shift_ps"] for row in dicts(trace.query(rows_of(SHIFT)))}
     sources = [
-        (one.place, one.first_id, shifts[source_id])
-        for source_id, one in lanes.items()
+        (lane.place, lane.first_id, shifts[source_id])
+        for source_id, lane in lanes.items()
         if source_id in shifts
     ]
     bars = trace.stream(rows_of(STACK_BARS, _COLUMNS)) if stacks else None

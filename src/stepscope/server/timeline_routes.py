@@ -70,7 +70,7 @@ async def search(page: OpenPage, request: Request) -> Response:
     return Json(await page.recording.desk.ask(lambda trace: encode(details.search(trace, known, text, most))))
 
 
-async def in_range(page: OpenPage, request: Request) -> Response:
+async def range_sums(page: OpenPage, request: Request) -> Response:
     """What a range of some tracks holds."""
     first, until = requests.span(request)
     known = await page.recording.catalog()
@@ -81,14 +81,14 @@ async def in_range(page: OpenPage, request: Request) -> Response:
     # Who left is noticed in between, and others have their turn.
     while not await in_turn(lod.go_on, sums, _TURN_SECONDS):
         pass
-    return Json(await asyncio.to_thread(lambda: encode(details.of_sums(sums, lod.classes))))
+    return Json(await asyncio.to_thread(lambda: encode(details.sums_document(sums, lod.classes))))
 
 
 async def step_parts(page: OpenPage, request: Request) -> Response:
     """Where the steps of a range go. Apart from what else a range holds: finding it out takes its time."""
     first, until = requests.span(request)
     parts = await page.recording.parts()
-    return Json(await asyncio.to_thread(lambda: encode(parts.within(first, until))))
+    return Json(await asyncio.to_thread(lambda: encode(parts.sums_within(first, until))))
 
 
 async def longest(page: OpenPage, request: Request) -> Response:

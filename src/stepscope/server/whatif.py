@@ -31,7 +31,7 @@ def answer(found: Sequence[SourcePipelines], given: dict[str, Any]) -> dict[str,
     stages = given["stages"]
     if not isinstance(stages, list) or len(stages) > MOST_STAGES:
         _odd("stages", f"a list of at most {MOST_STAGES} stages")
-    settings = [_setting(one) for one in stages]
+    settings = [_setting(stage) for stage in stages]
     if number >= len(found):
         raise NothingFound(
             "There is no such pipeline.",

@@ -67,7 +67,7 @@ def compact(
             todo="name a lake; stepscope ingest PATH --lake DIR makes one",
             path=os.fspath(lake),
         )
-    mirror = lakes.in_store(lake)
+    mirror = lakes.store_mirror(lake)
     if mirror is None:
         writer.create(Path(os.fspath(lake)))
     else:
@@ -111,7 +111,7 @@ def _contents(lake: lakes.Given, mirror: Mirror | None) -> Lake:
 
 def _compact(contents: Lake, run_id: str, mirror: Mirror | None) -> Compacted | None:
     """Compacts one run; None when somebody changed it meanwhile."""
-    lake, folder = contents.of_runs([run_id]), contents.folder
+    lake, folder = contents.only_runs([run_id]), contents.folder
     before = lake.files_of()
     with writer.telling(folder), writer.staged(folder) as stage:
         lost = lake.damaged_timelines()
@@ -143,9 +143,9 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
     ]
     working: set[OpenTrace] = set()
 
-    def write(one: tuple[SchemaTable, Sequence[str], Path]) -> tuple[Packed, Path]:
-        table, hosts, path = one
-        part = _ordered(lake.of_runs([run_id], hosts))
+    def write(job: tuple[SchemaTable, Sequence[str], Path]) -> tuple[Packed, Path]:
+        table, hosts, path = job
+        part = _ordered(lake.only_runs([run_id], hosts))
         with OpenTrace(LakeTables(part, None)) as trace:
             working.add(trace)
             try:
@@ -162,11 +162,11 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
     from stepscope.session.lake_tables import LakeTables
     from stepscope.session.open_trace import OpenTrace
 
-    with ThreadPoolExecutor(min(_at_once(), max(1, len(every)))) as pool:
-        todo = [pool.submit(write, one) for one in every]
+    with ThreadPoolExecutor(min(_writers(), max(1, len(every)))) as pool:
+        todo = [pool.submit(write, job) for job in every]
         try:
-            for one in todo:
-                yield one.result()
+            for future in todo:
+                yield future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for trace in list(working):
@@ -174,7 +174,7 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
             raise
 
 
-def _at_once() -> int:
+def _writers() -> int:
     """Files to write at the same time: one a core, in a quarter of the memory."""
     return max(1, min(config.threads(), (config.machine_bytes() or 0) // 4 // _WRITING_BYTES))
 

@@ -60,12 +60,12 @@ def decode_source(
     """
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
     try:
-        one = formats.by_name(source.format)
+        format_ = formats.named_format(source.format)
     except KeyError:  # what the cache remembers of a file is read from a file, too
         return _failed(source, f"no format is called {source.format!r}")
     pieces = formats.Pieces(source, spool, folder, wanted, threads, progress)
     try:
-        store = one.build(pieces)
+        store = format_.build(pieces)
     except (formats.Unreadable, formats.Damaged) as error:
         return _failed(source, str(error))
     except OSError as error:
@@ -73,11 +73,11 @@ def decode_source(
     except _core.CoreError as error:
         return _given_up(source, folder, error)
     try:
-        if needs == NEEDS and one.fill is not None:
-            one.fill(store, source, spool)
+        if needs == NEEDS and format_.fill is not None:
+            format_.fill(store, source, spool)
         if needs == NEEDS:
             producer = store.facts.get("producer") or "unknown"
-            if (recorded_steps := one.steps(pieces)) is not None:
+            if (recorded_steps := format_.steps(pieces)) is not None:
                 known = steps.SourceFacts(
                     source.step,
                     source.traits.sessions,
@@ -90,10 +90,10 @@ def decode_source(
         return _failed(source, str(error))
     except _core.CoreError as error:
         return _given_up(source, folder, error)
-    return of_store(source, store)
+    return decoded_store(source, store)
 
 
-def of_store(source: Source, store: Store) -> Decoded:
+def decoded_store(source: Source, store: Store) -> Decoded:
     """A decoded source, with what its format knows of its writer."""
     writer = formats.writer(source.format, store.facts.get("producer") or "unknown")
     more = {"decoder_version": _core.DECODER_VERSION, **writer._asdict()}

@@ -24,7 +24,7 @@ from stepscope.session import lakes, schedule
 from stepscope.session.decoding import decode_source
 from stepscope.session.plan import IngestPlan, WorkItem, plan
 from stepscope.session.schedule import Meter, Progress
-from stepscope.session.table_makers import with_files
+from stepscope.session.table_makers import add_file_rows
 from stepscope.sources.find import FoundSources
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
@@ -51,12 +51,12 @@ def ingest_one(
             _create(lake)
         with contextlib.closing(Spool()) as own_spool:
             return ingest_one(item, lake, spool=own_spool, threads=threads, progress=progress)
-    mirror = lakes.in_store(lake)
+    mirror = lakes.store_mirror(lake)
     folder = Path(os.fspath(lake)) if mirror is None else mirror.folder
     source = _reachable(item.source)
     with writer.staged(folder) as stage:
         decoded = decode_source(source, spool, str(stage / "store"), threads=threads, progress=progress)
-        decoded = with_files(decoded, item.op_logs, spool)
+        decoded = add_file_rows(decoded, item.op_logs, spool)
         if mirror is not None:
             return store_writer.write(mirror, stage, decoded, threads).source
         return writer.write(folder, stage, decoded, threads).source
@@ -64,7 +64,7 @@ def ingest_one(
 
 def _create(lake: str | os.PathLike[str]) -> Swept:
     """Makes a lake, or looks at the one there, and sweeps leftovers."""
-    mirror = lakes.in_store(lake)
+    mirror = lakes.store_mirror(lake)
     if mirror is None:
         return writer.create(Path(os.fspath(lake)))
     return store_writer.create(mirror)
@@ -79,7 +79,7 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
     from stepscope.session.lake_derivation import derive_runs  # brings the engine
 
     runs = {row.run_id for row in rows}
-    mirror = lakes.in_store(lake)
+    mirror = lakes.store_mirror(lake)
     if mirror is None:
         derive_runs(reader.contents(Path(os.fspath(lake))), runs)
         return

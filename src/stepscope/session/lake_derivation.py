@@ -43,13 +43,13 @@ def derive_runs(contents: Lake, run_ids: set[str]) -> None:
     folder = contents.folder
     stale = {
         run_id: manifests
-        for run_id, manifests in derived_tables.by_run(contents.manifests).items()
+        for run_id, manifests in derived_tables.group_by_run(contents.manifests).items()
         if run_id in run_ids and not _is_current(contents, run_id, manifests)
     }
     for run_id, manifests in stale.items():
         tables: dict[str, Rows | None] = dict.fromkeys(VERSIONS)
         wanted = [name for name in VERSIONS if name != "tfprof_node" or _slices(manifests) <= MOST_SLICES]
-        lake = contents.of_runs([run_id])
+        lake = contents.only_runs([run_id])
         tables.update(rows(lake, wanted))
         merging = partial(_merge, lake, _mergeable(manifests))
         derived_writer.write(folder, run_id, manifests, tables, VERSIONS, merging)
@@ -130,7 +130,7 @@ def _parts(lake: Lake, tables: Sequence[str]) -> Iterator[tuple[Lake, Sequence[s
     if together := [table for table in tables if table not in OF_HOSTS]:
         yield lake, together
     for first in range(0, len(hosts) if apart else 0, HOSTS_AT_ONCE):
-        yield lake.of_runs(runs, hosts[first : first + HOSTS_AT_ONCE]), apart
+        yield lake.only_runs(runs, hosts[first : first + HOSTS_AT_ONCE]), apart
 
 
 _MADE_FROM = frozenset({"slice", "instant", "allocation", "tensor", "op_run", "stack_sample"})

@@ -50,9 +50,9 @@ class LakeTables:
         makes derived tables of one run where the lake lacks them. Without it nothing that is stored is used,
         and they are made of all sources together. runs, hosts: ids of those to read; None reads all.
         closing: called by close()."""
-        self._all = derived_tables.by_run(lake.manifests)
+        self._all = derived_tables.group_by_run(lake.manifests)
         if runs is not None or hosts is not None:
-            lake = lake.of_runs(self._all if runs is None else runs, hosts)
+            lake = lake.only_runs(self._all if runs is None else runs, hosts)
         self._lake = lake
         self._make = make
         # What was fetched was compared with its hash then; whether it is as it came is known by its times.
@@ -65,7 +65,7 @@ class LakeTables:
         self._root = self._held.enter_context(plain_folder(lake.folder))
         self.sources: tuple[SourceRow, ...] = tuple(manifest.source for manifest in self._lake.manifests)
         self.skipped: tuple[Skipped, ...] = ()
-        self._runs = derived_tables.by_run(lake.manifests)
+        self._runs = derived_tables.group_by_run(lake.manifests)
         self._stored = self._current() if make else {}
         self.paths = [str(self._root / file.path) for file in lake.files_of() if file.table != TIMELINE]
         self.paths += [
@@ -75,10 +75,10 @@ class LakeTables:
     def _current(self) -> dict[str, Derived]:
         """The runs whose stored derived tables can be used."""
         found = {
-            run_id: one
+            run_id: derived
             for run_id in self._runs
-            if (one := derived_tables.read(self._lake.folder, run_id)) is not None
-            and one.current(self._all[run_id], VERSIONS)
+            if (derived := derived_tables.read(self._lake.folder, run_id)) is not None
+            and derived.current(self._all[run_id], VERSIONS)
         }
         if self._lake.bring is not None:
             self._lake.bring(
@@ -139,16 +139,16 @@ class LakeTables:
         for run_id in self._runs:
             paths = self._stored_paths(run_id, table)
             if paths is None:
-                rows = make(self._lake.of_runs([run_id]), [table])[table]
+                rows = make(self._lake.only_runs([run_id]), [table])[table]
                 made += [list(row.values()) for row in rows]
             else:
                 files += [str(self._root / path) for path in paths]
         return [
-            *([Files(tuple(files), self._of_hosts(table))] if files else []),
+            *([Files(tuple(files), self._host_conditions(table))] if files else []),
             *([PythonRows(made)] if made else []),
         ]
 
-    def _of_hosts(self, table: str) -> tuple[Condition, ...]:
+    def _host_conditions(self, table: str) -> tuple[Condition, ...]:
         """What keeps the rows of the hosts to read, in files that hold those of all."""
         if self._lake.hosts is None or "host_id" not in schema().table(table).names:
             return ()
@@ -169,7 +169,7 @@ class LakeTables:
         parts: dict[tuple[Condition, ...], list[str]] = {}
         if merged:
             paths = [str(self._root / path) for run_paths in merged.values() for path in run_paths]
-            parts.setdefault(self._of_hosts(table), []).extend(paths)
+            parts.setdefault(self._host_conditions(table), []).extend(paths)
         for file in files:
             parts.setdefault(file.where, []).append(str(self._root / file.path))
         return [Files(tuple(paths), where) for where, paths in parts.items()]

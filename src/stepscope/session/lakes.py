@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Given = str | os.PathLike[str]
 
 
-def in_store(lake: Given, cache: Path | None = None) -> Mirror | None:
+def store_mirror(lake: Given, cache: Path | None = None) -> Mirror | None:
     """The mirror of a lake in an object store; None for one that is a folder. cache: the folder that keeps
     what is read; None is the user's. UsageError for other URLs; errors as those of Mirror."""
     url = os.fspath(lake)
@@ -48,7 +48,7 @@ def is_lake_at(given: str) -> bool:
 def contents(lake: Given) -> Lake | None:
     """What a lake holds, without a look at its files; None when there is none yet. LakeError when it is of
     another version, damaged, or its store does not answer."""
-    mirror = in_store(lake)
+    mirror = store_mirror(lake)
     if mirror is not None:
         return mirror.lake() if is_lake_at(mirror.url) else None
     folder = Path(os.fspath(lake))

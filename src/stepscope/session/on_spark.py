@@ -72,12 +72,12 @@ def ingest_on(session: Any, items: Sequence[WorkItem], lake: Path) -> list[Sourc
             raise
         except Exception as error:
             raise _failed(error) from error
-    found = {one["number"]: json.loads(one["told"]) for one in returned}
-    for one in found.values():
-        if "error" in one:
+    found = {row["number"]: json.loads(row["told"]) for row in returned}
+    for reply in found.values():
+        if "error" in reply:
             raise LakeError(
                 "An executor could not ingest a source.",
-                seen=one["error"],
+                seen=reply["error"],
                 todo="give the executors the disk that holds the lake, at the same path; what was ingested "
                 "stays, and the same command goes on from there",
                 path=str(lake),
@@ -139,7 +139,7 @@ def _work(lake: str, name: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
             raise RuntimeError(f"stepscope did not arrive at {' or '.join(map(str, places))}")
         if place not in sys.path:
             # The process may have served another stepscope before.
-            for module in [one for one in sys.modules if one.partition(".")[0] == "stepscope"]:
+            for module in [name for name in sys.modules if name.partition(".")[0] == "stepscope"]:
                 del sys.modules[module]
             sys.path.insert(0, place)
         from stepscope.session.ingest import ingest_one

@@ -124,13 +124,13 @@ def lasting(source: Source) -> Source:
 
 def _planned(found: FoundSources, manifests: Sequence[Manifest], spool: Spool, *, fixed: bool) -> IngestPlan:
     current = [manifest for manifest in manifests if manifest.source.decoder_version >= _core.DECODER_VERSION]
-    by_file = _by_file(current)
+    by_file = _known_files(current)
     known: dict[Source, SourceRow] = {}
     todo: list[Source] = []
     skipped: list[Skipped] = []
     copies = _Copies(current)
     # By path, so that of several copies in one call the same one is kept in whatever order they are given.
-    for source in sorted(found.sources, key=lambda one: one.path):
+    for source in sorted(found.sources, key=lambda found_: found_.path):
         # Names that were asked for are kept apart even when the file is known under another.
         is_named = fixed or source.run_said
         row = by_file.get((source.identity, source.member)) if source.identity else None
@@ -142,21 +142,21 @@ def _planned(found: FoundSources, manifests: Sequence[Manifest], spool: Spool, *
             todo.append(source)
             copies.add(source)
     new = frozenset(todo)
-    todo = _in_order(found.sources, new)
+    todo = _wanted(found.sources, new)
     carried = _carriers(todo, found.sources, manifests)
     items = [WorkItem(source, carried.get(source.path, ())) for source in todo]
-    sources = _in_order(found.sources, known.keys() | new)
+    sources = _wanted(found.sources, known.keys() | new)
     found = found._replace(sources=tuple(sources), skipped=(*found.skipped, *skipped))
     return IngestPlan(found, items, known, spool)
 
 
-def _by_file(manifests: Sequence[Manifest]) -> dict[tuple[Any, str], SourceRow]:
+def _known_files(manifests: Sequence[Manifest]) -> dict[tuple[Any, str], SourceRow]:
     """What is known of a file, by what the system says of it."""
     known = [manifest for manifest in manifests if manifest.identity is not None]
     return {(manifest.identity, manifest.member): manifest.source for manifest in known}
 
 
-def _in_order(sources: Sequence[Source], wanted: Collection[Source]) -> list[Source]:
+def _wanted(sources: Sequence[Source], wanted: Collection[Source]) -> list[Source]:
     return [source for source in sources if source in wanted]
 
 
@@ -203,7 +203,7 @@ class _Copies:
         if _has_run(same, source.run_id):
             return None  # it is this source, or ingesting it finds that
         others = [other for other in others if other.run_id != source.run_id]
-        return min([row.path for row in same] + _with_hash(others, digest), default=None)
+        return min([row.path for row in same] + _same_bytes(others, digest), default=None)
 
     def _alike(self, source: Source) -> tuple[list[SourceRow], list[Source]]:
         """Those of its size and format, from the same host as far as one knows."""
@@ -225,7 +225,7 @@ def _may_share_host(source: Source, other: Source | SourceRow) -> bool:
     return source.host_id in ("unknown", other.host_id)
 
 
-def _with_hash(sources: Sequence[Source], digest: str) -> list[str]:
+def _same_bytes(sources: Sequence[Source], digest: str) -> list[str]:
     """The paths of those with these bytes."""
     return [source.path for source in sources if stored_hash(source) == digest]
 
@@ -258,7 +258,7 @@ def _carriers(
         if "op_line" in manifest.rows
     }
     found: dict[str, tuple[tuple[ByteLocation, str], ...]] = {}
-    for run_id, places in op_logs.by_run(sources, _op_log.NAMES).items():
+    for run_id, places in op_logs.find(sources, _op_log.NAMES).items():
         of_run = [source for source in todo if source.run_id == run_id]
         if run_id in whole_exports:
             of_run = [

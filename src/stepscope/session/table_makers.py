@@ -60,7 +60,7 @@ Logs = Mapping[str, Sequence[tuple[ByteLocation, str]]]
 
 def logs_of(sources: Sequence[Source]) -> Logs:
     """The op logs of the runs of sources that are read together."""
-    return op_logs.by_run(sources, _op_log.NAMES)
+    return op_logs.find(sources, _op_log.NAMES)
 
 
 def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[dict[str, Any]]:
@@ -137,7 +137,7 @@ their source goes into a lake."""
 _PLACES = ("id", "run_id", "host_id", "source_id")
 
 
-def with_files(decoded: Decoded, places: Sequence[tuple[ByteLocation, str]], spool: Spool) -> Decoded:
+def add_file_rows(decoded: Decoded, places: Sequence[tuple[ByteLocation, str]], spool: Spool) -> Decoded:
     """The decoded source with its rows of FROM_FILES and the notes about them: a lake outlives the files.
 
     places: the op logs of its run if this source has their rows, else none.
@@ -176,7 +176,7 @@ def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | N
         # What came through a pipe or a network was read once and cannot be again.
         local = [path for path in given if Path(path).exists()]
         # As Arrow: there may be as many rows as a graph has nodes.
-        return tfprof_table.parts(engine.query, files.under(local).files if local else {})
+        return tfprof_table.parts(engine.query, files.find_files(local).files if local else {})
 
     for name in VERSIONS:
         table = schema().table(name)

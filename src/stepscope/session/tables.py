@@ -24,7 +24,7 @@ from stepscope.lake.rows import distinct, placed, small_tables
 from stepscope.lake.schema import schema
 from stepscope.lake.source_ids import first_id
 from stepscope.session import schedule
-from stepscope.session.decoding import NEEDS, decode_source, needs_of, of_store, unreadable
+from stepscope.session.decoding import NEEDS, decode_source, decoded_store, needs_of, unreadable
 from stepscope.session.schedule import Meter, Progress
 from stepscope.sources import op_logs
 from stepscope.sources.find import FoundSources
@@ -182,7 +182,7 @@ class DecodedTables:
                 continue
             parts = partial(self._small if table.name in SMALL else self._large, table)
             if table.name in FROM_FILES:
-                parts = partial(self._with_files, table)
+                parts = partial(self._completed, table)
             engine.attach(Relation(table.name, table.types, parts))
         derive(engine, self._given, self._remembered if self._cache else self._once)
 
@@ -228,7 +228,7 @@ class DecodedTables:
             hints = (source.run_id, source.host_id, source.path, source.name, source.step, source.rank)
             identity += [content_hash, decoded.facts.get("decoder_version"), hints]
             identity += [_file_stamp(piece.bytes.path) for piece in source.pieces]
-        for places in op_logs.by_run([decoded.source for decoded in self._decoded], _op_log.NAMES).values():
+        for places in op_logs.find([decoded.source for decoded in self._decoded], _op_log.NAMES).values():
             identity += [(path, _file_stamp(place.path)) for place, path in places]
         return repr(identity)
 
@@ -286,7 +286,7 @@ class DecodedTables:
             rows += code_notes([decoded.source for decoded in self._decoded], self._spool)
         return [PythonRows(distinct(table.name, rows))]
 
-    def _with_files(self, table: SchemaTable) -> Sequence[Part]:
+    def _completed(self, table: SchemaTable) -> Sequence[Part]:
         """Rows that decoders made, and those that are read from the files now."""
         from stepscope.session.table_makers import FROM_FILES
 
@@ -315,12 +315,12 @@ class DecodedTables:
         self._from_cache = [cached for _, cached in results]
         if self._cache is not None and not all(self._from_cache):
             self._cache.tidy()
-        if all(one.error is not None for one in self._decoded):
+        if all(source.error is not None for source in self._decoded):
             raise unreadable(self._decoded[0])
 
     def _decode(self, number: int, source: Source, threads: int) -> tuple[Decoded, bool]:
         """The decoded source, and whether the cache had it."""
-        cached = formats.by_name(source.format).cached
+        cached = formats.named_format(source.format).cached
         if not cached and self._needs == NEEDS and source.size > _LARGE_BYTES:
             # The cache does not keep it, and its rows may be more than memory has room for.
             with contextlib.suppress(LakeError, LimitReached):
@@ -332,7 +332,7 @@ class DecodedTables:
         store = self._cache.find(source)
         if store is not None:
             self._under_way.set()
-            return self._placed(of_store(source, store)), True
+            return self._placed(decoded_store(source, store)), True
         try:
             with self._cache.making() as stage:
                 decoded = self._fresh(number, source, str(stage), threads)
@@ -341,7 +341,7 @@ class DecodedTables:
                 content_hash = str(decoded.facts["content_hash"])
                 decoded = Decoded(source, None, decoded.facts, None)  # lets go before the folder moves
                 entry = self._cache.put(stage, source, content_hash)
-                return self._placed(of_store(source, _core.open(str(entry)))), False
+                return self._placed(decoded_store(source, _core.open(str(entry)))), False
         except (OSError, LakeError, _core.CoreError):
             # No space or no right to keep anything: the question can be answered all the same.
             return self._placed(self._fresh(number, source, None, threads)), False

@@ -93,7 +93,7 @@ def found(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return _of_lake(fspath(lake), folder, only)
+        return _lake_tables(fspath(lake), folder, only)
     look_up(names)
     lakes = [name for name in names if is_lake_at(name)]
     if lakes:
@@ -104,7 +104,7 @@ def found(
                 todo="ingest the other paths into the lake, or leave it out",
                 path=lakes[0],
             )
-        return _of_lake(lakes[0], folder, only)
+        return _lake_tables(lakes[0], folder, only)
     if only != EVERYTHING:
         raise UsageError(
             "Only a lake can be read in part.",
@@ -183,7 +183,7 @@ def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tu
     first that is missing or differs. progress: called as files are compared."""
     from stepscope.session import lakes
 
-    mirror = lakes.in_store(lake)
+    mirror = lakes.store_mirror(lake)
     if mirror is None:
         folder = Path(fspath(lake))
         marker_file.check(folder)
@@ -193,12 +193,12 @@ def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tu
     return len(files), sum(file.bytes for file in files)
 
 
-def _of_lake(folder: str, kept: Path | None, only: Only) -> tuple[TraceTables, Sequence[str]]:
+def _lake_tables(folder: str, kept: Path | None, only: Only) -> tuple[TraceTables, Sequence[str]]:
     """The tables of a lake. kept: the folder of the cache."""
     from stepscope.session import lake_derivation, lakes
     from stepscope.session.lake_tables import LakeTables
 
-    mirror = lakes.in_store(folder, kept)
+    mirror = lakes.store_mirror(folder, kept)
     closing: Callable[[], None] | None = None
     if mirror is None:
         lake = reader.open_lake(Path(folder).absolute())

@@ -75,13 +75,13 @@ def joined(
     leaders = {folder: source for source, folder in placed if source.traits.kind == KIND}
     hosts: dict[str, str] = {}
     traced: set[str] = set()
-    for one, folder in placed:
+    for source, folder in placed:
         home = home_of(folder, homes)
-        if home is not None and (one.traits.steps == "within" or _is_of_pytorch(folder, home)):
+        if home is not None and (source.traits.steps == "within" or _is_of_pytorch(folder, home)):
             traced.add(home)
-            hosts.setdefault(home, one.host_name)
+            hosts.setdefault(home, source.host_name)
     result = []
-    for one, folder in placed:
+    for source, folder in placed:
         home = home_of(folder, homes)
         if home is not None:
             leader = leaders[home]
@@ -89,14 +89,14 @@ def joined(
                 known = leader.host_name
                 hosts[home] = host_in(leader.spooled or leader.bytes) if known == "unknown" else known
             host = hosts[home]
-            one = one._replace(
+            source = source._replace(
                 run_name=leader.run_name,
                 run_path=leader.run_path,
                 run_said=leader.run_said,
-                host_name=host if one.host_name == "unknown" else one.host_name,
-                pieces=_share(one, pieces.get(home, []), home in traced),
+                host_name=host if source.host_name == "unknown" else source.host_name,
+                pieces=_share(source, pieces.get(home, []), home in traced),
             )
-        result.append((one, folder))
+        result.append((source, folder))
     return result
 
 

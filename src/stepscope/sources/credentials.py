@@ -18,7 +18,7 @@ _YES = ("1", "true", "on", "yes", "y")
 class _Provider(NamedTuple):
     """What obstore takes credentials from."""
 
-    told: str
+    usual: str
     """The usual variables, for messages."""
     sets: tuple[tuple[str, ...], ...]
     """Variables that do together."""
@@ -83,7 +83,7 @@ def _provider(url: str) -> _Provider:
 
 def variables(url: str) -> str:
     """The variables that credentials for a URL are usually in."""
-    return _provider(url).told
+    return _provider(url).usual
 
 
 def check(url: str) -> None:
@@ -101,7 +101,7 @@ def check(url: str) -> None:
     raise UsageError(
         "The environment holds no credentials for the store.",
         seen=f"{lacking}: not set, or not all that belong together",
-        todo=f"set {provider.told}; {provider.switches[0]}=true for a public bucket; or {provider.example} "
+        todo=f"set {provider.usual}; {provider.switches[0]}=true for a public bucket; or {provider.example} "
         "on a machine of the provider that may read the store: no metadata server is asked unless the "
         "environment names it",
         path=url,

@@ -58,14 +58,14 @@ def _one(files: Sequence[Source], named: bool) -> Source:
 
 def _identity(known: Sequence[Identity | None], packed: bool) -> Identity | None:
     """What tells the files from others and from themselves after a change; None where one is not known."""
-    every = [one for one in known if one is not None]
+    every = [key for key in known if key is not None]
     if len(every) < len(known):
         return None
     if packed:
         return every[0]
     folder = every[0][0].rpartition("/")[0] or "/"
     ctime_ns = (
-        max(one[3] for one in every) if all(one[3] >= 0 for one in every) else min(one[3] for one in every)
+        max(key[3] for key in every) if all(key[3] >= 0 for key in every) else min(key[3] for key in every)
     )
     checksum = zlib.crc32(repr(sorted(every)).encode("utf-8", "surrogatepass"))
-    return folder, sum(one[1] for one in every), max(one[2] for one in every), ctime_ns, checksum
+    return folder, sum(key[1] for key in every), max(key[2] for key in every), ctime_ns, checksum

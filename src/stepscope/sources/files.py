@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.sources import capture_folder
 from stepscope.sources.inspection import Formats, Identity, InspectionCache, is_regular
-from stepscope.sources.spool import Spool, from_pipe, is_pipe, open_pipe, standard_input
+from stepscope.sources.spool import Spool, is_pipe, open_pipe, spool_pipe, standard_input
 from stepscope.sources.user_paths import LAKE_MARK, checkpoint_index, is_url
 
 
@@ -39,7 +39,7 @@ PIPE = PurePosixPath("/stdin")
 """The place of what came through a pipe."""
 
 
-def _on_disk(path: Path, shown: str, root: Path | None) -> FoundFile:
+def _disk_file(path: Path, shown: str, root: Path | None) -> FoundFile:
     place = PurePosixPath(os.path.abspath(path))  # noqa: PTH100 - links keep the name the user gave
     folder = None if root is None else PurePosixPath(os.path.abspath(root))  # noqa: PTH100
     return FoundFile(path, shown, folder, place)
@@ -50,27 +50,27 @@ def files_of(
 ) -> Iterator[FoundFile]:
     for given in (path.removeprefix("file://") for path in paths):
         if given == "-":
-            yield FoundFile(from_pipe(standard_input(), spool, "-"), "-", None, PIPE, lasting=False)
+            yield FoundFile(spool_pipe(standard_input(), spool, "-"), "-", None, PIPE, lasting=False)
         elif is_url(given):
             yield from _fetched(given, formats, spool, seen, remembered)
         elif Path(given).is_dir():
             for path in _walk(Path(given), seen):
-                yield _on_disk(path, str(path), Path(given))
+                yield _disk_file(path, str(path), Path(given))
         elif _is_capture(Path(given), formats):
             for path in _walk(Path(given).parent, seen):
-                yield _on_disk(path, str(path), Path(given).parent)
+                yield _disk_file(path, str(path), Path(given).parent)
         elif (index := checkpoint_index(Path(given))) is not None:
-            yield _on_disk(index, str(index), None)
+            yield _disk_file(index, str(index), None)
         elif is_regular(Path(given)):
-            yield _on_disk(Path(given), str(given), None)
+            yield _disk_file(Path(given), str(given), None)
         elif Path(given).exists() and is_pipe(given):
             with open_pipe(given) as stream:
-                yield FoundFile(from_pipe(stream, spool, given), given, None, PIPE, lasting=False)
+                yield FoundFile(spool_pipe(stream, spool, given), given, None, PIPE, lasting=False)
         else:
             raise UsageError(
                 f"There is no file or folder {given}.",
                 seen=f"nothing of that name in {Path(given).absolute().parent}",
-                todo=_near(Path(given))
+                todo=_suggestion(Path(given))
                 or "check the spelling; a pattern such as *.json is for the shell to expand",
                 path=given,
             )
@@ -98,7 +98,7 @@ def _fetched(
         )
 
 
-def _near(path: Path) -> str:
+def _suggestion(path: Path) -> str:
     """A question, where a neighbour's name is almost that of a path that is not there."""
     from difflib import get_close_matches
 

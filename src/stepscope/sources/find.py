@@ -22,7 +22,7 @@ from stepscope.sources.inspection import (
     look,
 )
 from stepscope.sources.names import claims
-from stepscope.sources.places import home_of, order, piece_of, source_of, with_hosts, with_slugs
+from stepscope.sources.places import add_hosts, add_slugs, home_of, order, piece_of, source_of
 from stepscope.sources.same_capture import choose
 from stepscope.sources.source import Piece, Skipped, Source
 from stepscope.sources.spool import Spool
@@ -89,7 +89,7 @@ def find(
         raise _nothing(paths, seen, gathered.skipped)
     gathered.skipped += gathered.in_vain
     return FoundSources(
-        tuple(sorted(with_slugs(with_hosts(gathered.chosen(homes))), key=order)),
+        tuple(sorted(add_slugs(add_hosts(gathered.chosen(homes))), key=order)),
         tuple(sorted(gathered.skipped, key=lambda skipped: (skipped.path, skipped.slug))),
         tuple(sorted(seen.items())),
         tuple(sorted(gathered.others, key=lambda skipped: skipped.path)),
@@ -164,7 +164,7 @@ class _Gathered:
             if len(members) == 1:
                 result += members
                 continue
-            ordered = sorted(members, key=lambda one: one.path)
+            ordered = sorted(members, key=lambda member: member.path)
             kept, left_out = choose(ordered, frozenset(self.explicit), self.formats.twins())
             result.extend(kept)
             self.skipped.extend(left_out)
@@ -202,11 +202,11 @@ def _nothing(
 ) -> NothingFound | LimitReached | UnreadableSource:
     where = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more paths" if len(paths) > 3 else "")
     troubles_seen = _what_was_seen(seen, skipped)
-    closed = [one for one in skipped if one.slug == "no-access"]
+    closed = [source for source in skipped if source.slug == "no-access"]
     if closed and not seen and len(closed) == len(skipped):
         return _no_access(closed, troubles_seen)
     for slug, error in (("limit-reached", LimitReached), ("damaged-archive", UnreadableSource)):
-        first = next((one for one in skipped if one.slug == slug), None)
+        first = next((source for source in skipped if source.slug == slug), None)
         if first is not None and _is_one_of(first, paths):
             return error(
                 f"Nothing could be read from {where}.",
@@ -232,7 +232,7 @@ def _instead(paths: Sequence[str], seen: Counter[str]) -> str:
 def _what_was_seen(seen: Counter[str], skipped: Sequence[Skipped]) -> str:
     """How many files of which kinds, and why the first ones could not be read."""
     counts = ", ".join(f"{count} x {kind}" for kind, count in sorted(seen.items(), key=lambda kv: -kv[1]))
-    troubles = "; ".join(f"{one.path}: {one.detail}" for one in skipped[:3])
+    troubles = "; ".join(f"{source.path}: {source.detail}" for source in skipped[:3])
     return "; ".join(text for text in (counts, troubles) if text) or "no files at all"
 
 

@@ -87,7 +87,7 @@ def url_of(place: PurePosixPath) -> str:
     return f"{scheme}://{rest}" if colon and "/" not in scheme else str(place)
 
 
-def without_host(folder: PurePosixPath) -> PurePosixPath:
+def strip_host(folder: PurePosixPath) -> PurePosixPath:
     """The path without the parts that say a host or a rank: what belongs to one run on all hosts."""
     if "=" not in str(folder):
         return folder

@@ -16,7 +16,7 @@ _MOST_FOLDERS = 50
 """Folders that are looked into beside one file."""
 
 
-def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[ByteLocation, str]]]:
+def find(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[ByteLocation, str]]]:
     """Where the op logs of each run are, with what to call them, the nearest first.
 
     A capture's own comes first; then those that lie beside a recording of ops, or in a folder beside it,
@@ -45,9 +45,9 @@ def _files_near(folder: Path, names: re.Pattern[str]) -> list[Path]:
     """Files of these names in a folder, then in the folders within it; nothing where that is forbidden."""
     try:
         inside = sorted(folder.iterdir())
-        found = [one for one in inside if names.fullmatch(one.name) and one.is_file()]
-        for one in [one for one in inside if one.is_dir() and not one.is_symlink()][:_MOST_FOLDERS]:
-            found += sorted(path for path in one.iterdir() if names.fullmatch(path.name) and path.is_file())
+        found = [entry for entry in inside if names.fullmatch(entry.name) and entry.is_file()]
+        for entry in [entry for entry in inside if entry.is_dir() and not entry.is_symlink()][:_MOST_FOLDERS]:
+            found += sorted(path for path in entry.iterdir() if names.fullmatch(path.name) and path.is_file())
     except OSError:
         return []
     return found

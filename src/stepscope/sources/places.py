@@ -72,13 +72,13 @@ def _run(file: FoundFile, item: InspectedItem, traits: Traits, home: PurePosixPa
     """Name of the run, where it lies, and the capture within it."""
     profile = names.profile_folder(home)
     folder, capture = profile or (home, "")
-    folder = names.without_host(folder)
+    folder = names.strip_host(folder)
     if file.root is None and not item.member:
         if profile or traits.named_by_host:
             return folder.name or "run", names.url_of(folder), capture
         return names.stem(file.place.name) or folder.name or "run", names.url_of(folder), capture
     root = file.root or file.place.parent / _archive_stem(file.place.name)
-    root = names.without_host(root)
+    root = names.strip_host(root)
     if folder != root:
         folder = names.run_folder(folder)
     if folder != root and folder.is_relative_to(root):
@@ -97,7 +97,7 @@ def piece_of(file: FoundFile, item: InspectedItem, homes: Sequence[str]) -> tupl
     return None if name is None else (home, Piece(name, item.bytes, item.size, item.spooled))
 
 
-def with_hosts(sources: list[Source]) -> list[Source]:
+def add_hosts(sources: list[Source]) -> list[Source]:
     """Graphs and checkpoints do not say where they were written: they belong to the host of their run, if it
     has exactly one."""
     hosts: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -113,7 +113,7 @@ def with_hosts(sources: list[Source]) -> list[Source]:
     return placed
 
 
-def with_slugs(sources: list[Source]) -> list[Source]:
+def add_slugs(sources: list[Source]) -> list[Source]:
     """The sources with the ids of their runs and hosts. Runs have short names, longer where these clash; in a
     lake they have others, see stepscope.session.plan."""
     runs = names.unique_slugs(((source.run_name, source.run_path) for source in sources), "run")

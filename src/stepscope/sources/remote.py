@@ -53,7 +53,7 @@ def fetch(
     storage does not answer.
     """
     if stores.is_store(url) and stores.is_installed():
-        yield from _from_store(url, spool, seen, wanted, remembered)
+        yield from _fetch_from_store(url, spool, seen, wanted, remembered)
         return
     try:
         core = importlib.import_module("fsspec.core")
@@ -61,7 +61,7 @@ def fetch(
         raise _missing(url, "the package fsspec is not installed") from None
     try:
         system, root = core.url_to_fs(url)
-        names = _without_lakes(sorted(system.find(root)) or [root], root, url, seen)
+        names = _drop_lakes(sorted(system.find(root)) or [root], root, url, seen)
         shown = {name: system.unstrip_protocol(name) for name in names}
     except ImportError as error:
         raise _missing(url, str(error)) from None
@@ -78,12 +78,12 @@ def fetch(
             yield Fetched(path, shown[name], folder, place)
 
 
-def _from_store(
+def _fetch_from_store(
     url: str, spool: Spool, seen: Counter[str], wanted: Wanted, remembered: InspectionCache
 ) -> Iterator[Fetched]:
     """fetch() for a store: with the first bytes of each object, and the rest of those that are wanted."""
     store = stores.store(url.rstrip("/"), UnreadableSource)
-    objects = {f"{store.url}/{one.key}": (store, one) for one in store.objects()}
+    objects = {f"{store.url}/{object_.key}": (store, object_) for object_ in store.objects()}
     root = store.url
     if not objects:
         # The URL may name one object: it is what its folder has of that name.
@@ -99,19 +99,19 @@ def _from_store(
                 todo="check the spelling: names in stores have capitals and spaces of their own",
                 path=url,
             )
-    names = _without_lakes(sorted(objects), root, url, seen)
+    names = _drop_lakes(sorted(objects), root, url, seen)
     folder = None if names == [root] else place_of(root)
     for name in names:
         place = place_of(name)
         if folder is not None and any(part.startswith(".") for part in place.relative_to(folder).parts[:-1]):
             seen["hidden folder (not entered)"] += 1
             continue
-        owner, one = objects[name]
-        identity = (name, one.size, _number(one.etag), time_ns(one.modified), 0)
+        owner, object_ = objects[name]
+        identity = (name, object_.size, _number(object_.etag), time_ns(object_.modified), 0)
         if remembered.recall(identity) is not None:
             yield Fetched(Path(name), name, folder, place, identity)
             continue
-        path = _copied(_Ranges(owner, one), name, spool, seen, wanted)
+        path = _copied(_Ranges(owner, object_), name, spool, seen, wanted)
         if path is not None:
             yield Fetched(path, name, folder, place, identity)
 
@@ -129,8 +129,8 @@ def time_ns(moment: datetime) -> int:
 class _Ranges:
     """An object as a stream that asks for what is read of it, and a little more each time."""
 
-    def __init__(self, store: Store, one: Object) -> None:
-        self._store, self._one = store, one
+    def __init__(self, store: Store, object_: Object) -> None:
+        self._store, self._one = store, object_
         self._at, self._held = 0, b""
         self._next = HEAD_BYTES
 
@@ -149,7 +149,7 @@ class _Ranges:
 _MOST_AT_ONCE = 8 << 20
 
 
-def _without_lakes(names: list[str], root: str, url: str, seen: Counter[str]) -> list[str]:
+def _drop_lakes(names: list[str], root: str, url: str, seen: Counter[str]) -> list[str]:
     """The names that are not in a lake; UsageError when the URL itself is one."""
     lakes = {str(PurePosixPath(name).parent) for name in names if PurePosixPath(name).name == LAKE_MARK}
     if str(PurePosixPath(root)) in lakes:

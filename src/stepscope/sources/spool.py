@@ -219,7 +219,7 @@ class _Members(_Deflated):
             stored = self._unpacker.unused_data
 
 
-def from_pipe(stream: BinaryIO, spool: Spool, shown: str) -> Path:
+def spool_pipe(stream: BinaryIO, spool: Spool, shown: str) -> Path:
     """Writes all of a pipe to a file of the spool and returns its path."""
     start = peek(stream)
     raw = Peek(start.taken, None, start.taken)

@@ -82,9 +82,9 @@ class Store:
             for batch in obstore.list(self._inner, prefix or None, chunk_size=1000):
                 found += [
                     Object(
-                        one["path"], one["size"], one["e_tag"] or one["version"] or "", one["last_modified"]
+                        row["path"], row["size"], row["e_tag"] or row["version"] or "", row["last_modified"]
                     )
-                    for one in batch
+                    for row in batch
                 ]
             return sorted(found)
 
@@ -102,7 +102,7 @@ class Store:
         def ask() -> list[str]:
             found = []
             for batch in obstore.list(self._inner, folder or None, offset=begin[:-1], chunk_size=50):
-                keys = [one["path"] for one in batch]
+                keys = [row["path"] for row in batch]
                 found += [key for key in keys if key.startswith(begin)]
                 if keys and keys[-1] > begin and not keys[-1].startswith(begin):
                     break
@@ -117,8 +117,8 @@ class Store:
         """What is known of one object. Gone when there is none."""
         import obstore
 
-        one = self._retried(lambda: obstore.head(self._inner, key), key)
-        return Object(key, one["size"], one["e_tag"] or one["version"] or "", one["last_modified"])
+        row = self._retried(lambda: obstore.head(self._inner, key), key)
+        return Object(key, row["size"], row["e_tag"] or row["version"] or "", row["last_modified"])
 
     def get(self, key: str) -> bytes:
         """All bytes of a small object. Gone when there is none."""
@@ -297,7 +297,7 @@ def parallel(work: Callable[[T], object], many: Sequence[T]) -> Iterator[None]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(AT_ONCE, len(many)) or 1) as pool:
-        done = [pool.submit(work, one) for one in many]
-    for one in done:
-        one.result()
+        done = [pool.submit(work, item) for item in many]
+    for future in done:
+        future.result()
         yield

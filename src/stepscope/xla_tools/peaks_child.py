@@ -25,7 +25,7 @@ def _least(work: Callable[[], object]) -> float:
     return min(taken)
 
 
-def _by_jax() -> Measured:
+def _measure_jax() -> Measured:
     import jax
     import jax.numpy as jnp
 
@@ -47,7 +47,7 @@ def _by_jax() -> Measured:
     return flops, moved, name, f"jax {jax.__version__}"
 
 
-def _by_numpy() -> Measured:
+def _measure_numpy() -> Measured:
     import numpy as np
 
     side, length = 1024, 1 << 25
@@ -59,7 +59,7 @@ def _by_numpy() -> Measured:
 
 def main() -> None:
     """Prints what was measured as JSON; nothing where there is nothing to measure with."""
-    for measure in (_by_jax, _by_numpy):
+    for measure in (_measure_jax, _measure_numpy):
         try:
             flops, moved, device, library = measure()
         except ImportError:

@@ -36,7 +36,7 @@ Types = dict[str, list[str]]
 
 def registry(device: str, python: str | None) -> tuple[str, dict[str, list[Types]]]:
     """TensorFlow's version, and for each op the types of each of its kernels; kept for each build of it."""
-    library = next((one for one in installed.installed(python) if one.name == "tensorflow"), None)
+    library = next((library for library in installed.installed(python) if library.name == "tensorflow"), None)
     what = f"kernels of {library.title} in {library.folder}" if library is not None else ""
     asked = library_answers.recall(what) if library is not None else None
     if asked is None:
@@ -90,7 +90,7 @@ def once(nodes: Iterable[Sequence[Any]]) -> list[tuple[str, str, Mapping[str, An
     return list(found.values())
 
 
-def against(
+def unsupported(
     nodes: Iterable[tuple[str, str, Mapping[str, Any]]], known: Mapping[str, Sequence[Types]]
 ) -> list[dict[str, Any]]:
     """What keeps nodes (name, op, attributes) off XLA: a row for each op and reason, most nodes first."""

@@ -14,7 +14,7 @@ from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound, UnreadableSource, UsageError
 from stepscope.instruments.xla import clusters
-from stepscope.instruments.xla.clusters import is_log, of_graph, of_log
+from stepscope.instruments.xla.clusters import is_log, read_graph, read_log
 from stepscope.library.statements import statement
 from stepscope.report import xla_clusters
 from stepscope.sources.user_paths import look_up
@@ -47,8 +47,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     look_up(options.paths)
     logs, graphs = _files(options.paths)
-    log_graphs = [graph for path in logs for graph in _of_log(path)]
-    found = clusters.joined(_of_graphs(graphs, console) if graphs else [], log_graphs)
+    log_graphs = [graph for path in logs for graph in _log_graphs(path)]
+    found = clusters.joined(_file_graphs(graphs, console) if graphs else [], log_graphs)
     if not found:
         raise NothingFound(
             "Nothing here tells of clusters",
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo=f"set {xla_clusters.SETTINGS} before the program runs",
             slug="no-clusters",
         )
-    shown = [one for one in found if one.clusters or options.all] or found
+    shown = [graph for graph in found if graph.clusters or options.all] or found
     rows = clusters.rows(shown)
     columns = clusters.COLUMNS
     write_records(columns, rows, options, console, everything=options.all)
@@ -72,9 +72,11 @@ def _files(paths: list[str]) -> tuple[list[Path], list[Path]]:
     for path in map(Path, paths):
         if path.is_dir():
             graphs += sorted(
-                one for end in ("pbtxt", "pb") for one in path.rglob(f"mark_for_compilation_annotated*.{end}")
+                file
+                for end in ("pbtxt", "pb")
+                for file in path.rglob(f"mark_for_compilation_annotated*.{end}")
             )
-            logs += sorted(one for end in ("log", "log.gz") for one in path.rglob(f"*.{end}") if _is_log(one))
+            logs += sorted(log for end in ("log", "log.gz") for log in path.rglob(f"*.{end}") if _is_log(log))
         else:
             (logs if _is_log(path) else graphs).append(path)
     return logs, graphs
@@ -97,11 +99,11 @@ def _is_log(path: Path) -> bool:
     return any(is_log(line) for line in islice(_lines(path), _LINES_OF_HEAD))
 
 
-def _of_log(path: Path) -> list[Graph]:
-    return of_log(_lines(path), path.name)
+def _log_graphs(path: Path) -> list[Graph]:
+    return read_log(_lines(path), path.name)
 
 
-def _of_graphs(paths: list[Path], console: Console) -> list[Graph]:
+def _file_graphs(paths: list[Path], console: Console) -> list[Graph]:
     from stepscope.cli.reading import watched
 
     found = []
@@ -114,5 +116,5 @@ def _of_graphs(paths: list[Path], console: Console) -> list[Graph]:
             nodes = opened.query(statement("nodes_of_graph", source_id=number, graph=graph)).rows()
             edges = opened.query(statement("edges_of_graph", source_id=number, graph=graph)).rows()
             if graph == "graph":
-                found.append(of_graph(name, nodes, edges))
+                found.append(read_graph(name, nodes, edges))
     return found

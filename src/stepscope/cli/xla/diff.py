@@ -126,11 +126,11 @@ def _compared(options: argparse.Namespace) -> _Told:
     """What was asked for."""
     named = not options.no_metadata
     if len(options.paths) == 2:
-        return _of_two(options, named)
+        return _compare_two(options, named)
     every = compiles.read(options.paths, options.module)
     if options.compile is not None:
-        one, other = _numbered(every, options.compile)
-        return _Told([compiles.compare(_ends(one, other, options.stage), named=named)])
+        earlier, other = _numbered(every, options.compile)
+        return _Told([compiles.compare(_ends(earlier, other, options.stage), named=named)])
     stages = compiles.largest(every)
     if options.stage is not None:
         first, last = (compiles.place(stages, end) for end in _both_ends(options.stage))
@@ -151,7 +151,7 @@ def _compared(options: argparse.Namespace) -> _Told:
     return _Told(compiles.passes(stages, named=named), by_pass=True)
 
 
-def _of_two(options: argparse.Namespace, named: bool) -> _Told:
+def _compare_two(options: argparse.Namespace, named: bool) -> _Told:
     """Two files, or what two folders compiled."""
     a, b = (Path(path) for path in options.paths)
     if a.is_file() and b.is_file():
@@ -161,7 +161,7 @@ def _of_two(options: argparse.Namespace, named: bool) -> _Told:
     if not pairs:
         pairs = _only(left, right)
         alone = []
-    ends = [_ends(one, other, options.stage) for one, other in pairs]
+    ends = [_ends(first, other, options.stage) for first, other in pairs]
     return _Told((compiles.compare(both, named=named) for both in ends), alone=alone)
 
 
@@ -186,7 +186,7 @@ def _only(left: list[Compile], right: list[Compile]) -> list[tuple[Compile, Comp
     """Two sides without a function in common: renamed, if each has only one."""
     if len(left) == len(right) == 1:
         return [(left[0], right[0])]
-    names = [", ".join(sorted({str(one[0].row["function"]) for one in side})[:4]) for side in (left, right)]
+    names = [", ".join(sorted({str(made[0].row["function"]) for made in side})[:4]) for side in (left, right)]
     raise NothingFound(
         "The two sides have no function in common",
         seen=f"{names[0]}; {names[1]}",
@@ -198,7 +198,7 @@ def _ends(a: Compile, b: Compile, stage: str | None) -> list[Stage]:
     """One stage of each, the last where none is named."""
     if stage is None:
         return [a[-1], b[-1]] if bool(a[-1].row["pass"]) == bool(b[-1].row["pass"]) else [a[0], b[0]]
-    return [one[compiles.place(one, stage)] for one in (a, b)]
+    return [stages[compiles.place(stages, stage)] for stages in (a, b)]
 
 
 def _both_ends(stage: str) -> tuple[str, str]:
@@ -215,12 +215,12 @@ def _both_ends(stage: str) -> tuple[str, str]:
 def _numbered(every: list[Compile], wanted: str) -> tuple[Compile, Compile]:
     """Two compiles of one function: of the first that has both."""
     first, last = (int(end) for end in wanted.split(".."))
-    by_number = {(one[0].row["folder"], one[0].row["function"], one[0].row["compile"]): one for one in every}
+    by_number = {tuple(made[0].row[key] for key in ("folder", "function", "compile")): made for made in every}
     for folder, function, _ in by_number:
-        one, other = by_number.get((folder, function, first)), by_number.get((folder, function, last))
-        if one is not None and other is not None:
-            return one, other
-    most = max(one[0].row["compile"] for one in every)
+        earlier, other = by_number.get((folder, function, first)), by_number.get((folder, function, last))
+        if earlier is not None and other is not None:
+            return earlier, other
+    most = max(made[0].row["compile"] for made in every)
     raise NothingFound(
         f"No function was compiled as often as --compile {wanted} says",
         seen=f"at most {most}",
@@ -231,7 +231,7 @@ def _numbered(every: list[Compile], wanted: str) -> tuple[Compile, Compile]:
 def _write_json(found: _Told, console: Console) -> None:
     console.data.write('{"comparisons": [')
     for number, comparison in enumerate(found):
-        made = json.dumps(xla_diff.for_machines(comparison), ensure_ascii=False, allow_nan=False)
+        made = json.dumps(xla_diff.document(comparison), ensure_ascii=False, allow_nan=False)
         console.data.write((",\n" if number else "\n") + made)
     rest = json.dumps(
         {"unchanged_passes": found.unchanged if found.by_pass else None, "only_in_one": list(found.alone)}

@@ -99,12 +99,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         with opened(options, console) as (trace, bar):
             if options.compile:
                 return _compile(trace, bar, options, console)
-            found = xla_ops.of_trace(trace, [*options.paths, *options.dump])
+            found = xla_ops.timed_ops(trace, [*options.paths, *options.dump])
             bar.stop()
     except NothingFound as error:
         raise (None if options.compile else _no_times(options.paths)) or error from None
     if options.module is not None:
-        found = found.of_module(options.module)
+        found = found.only_module(options.module)
     if not found.timed.seen:
         raise NothingFound(
             xla_ops.NOTHING,
@@ -170,7 +170,7 @@ def _write(
             spreadsheet=options.spreadsheet,
         )
         return
-    kept = [_for_people(row) for row in (rows if options.all else rows[:_MOST])]
+    kept = [_readable(row) for row in (rows if options.all else rows[:_MOST])]
     shown = _columns(kept, columns, options.by)
     scaled_rows = scaled(
         [_Field(name, _UNITS.get(name, "text")) for name in shown],
@@ -205,7 +205,7 @@ def _values(rows: Sequence[Mapping[str, Any]], name: str) -> set[Any]:
 _LONGEST = 36
 
 
-def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
+def _readable(row: Mapping[str, Any]) -> dict[str, Any]:
     shown = dict(row)
     for name in ("module", "instruction"):
         text = row.get(name)

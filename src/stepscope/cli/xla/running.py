@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             path=options.command[0],
         ) from error
     console.say(f"dumps are in {options.dump}{'' if kept else ', which has no room for the program log'}")
-    if any(path.is_file() for path in _inside(options.dump)):
+    if any(path.is_file() for path in _hlo_files(options.dump)):
         from stepscope import cli
 
         spreadsheet = ["--spreadsheet"] if options.spreadsheet else []
@@ -64,5 +64,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _inside(folder: str) -> Any:
+def _hlo_files(folder: str) -> Any:
     return (Path(folder) / "hlo").rglob("*")

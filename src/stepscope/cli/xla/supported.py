@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     columns: tuple[str, ...]
     if options.paths:
-        rows, columns = supported.against(nodes, known), supported.AGAINST
+        rows, columns = supported.unsupported(nodes, known), supported.AGAINST
     else:
         rows = [{"op": op, "types": supported.types_of(known[op]) or None} for op in sorted(known)]
         columns = supported.COLUMNS

@@ -132,23 +132,23 @@ class DuckDB:
         return ArrowRows(self, self._con, asked.sql)
 
     def answers(
-        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), told: Told | None = None
+        self, asked: Sequence[Statement | str], keep: Sequence[str] = (), progress: Told | None = None
     ) -> list[list[tuple[Any, ...]]]:
         """All rows of each of several SELECTs, run side by side. QueryError when one is refused.
 
         keep: views to compute once beforehand where a statement reads them, each after those it builds on.
-        told: called as they are answered.
+        progress: called as they are answered.
         """
         from stepscope.engines.duckdb.statement_threads import StatementThreads
 
-        statements = [statement(one) for one in asked]
+        statements = [statement(select) for select in asked]
         self._free()
-        for one in statements:
-            self._check(one)
+        for select in statements:
+            self._check(select)
         self._open_side()
         # Tables that run queries themselves are computed while the other statements are answered.
-        late = [one for one in statements if self._asks(one)]
-        early = [one for one in statements if one not in late]
+        late = [select for select in statements if self._asks(select)]
+        early = [select for select in statements if select not in late]
         reads = self.reads(*statements)
         keep = [name for name in keep if reads is None or name in reads.tables]
         keep_late = [name for name in keep if self._asks(self._views.statements[name])]
@@ -161,28 +161,28 @@ class DuckDB:
                 self._bring(*early, *(self._views.statements[name] for name in keep))
                 early, none = self._answerable(early)
                 beside.begin(self._views.making_all(keep, early), frozenset(self._views.made) - before)
-                for one in early:
-                    beside.put(one.sql)
+                for select in early:
+                    beside.put(select.sql)
                 self._bring(*late)
                 late, more = self._answerable(late)
                 self.keep(keep_late)
-                for one in late:
-                    self._make_views(one)
-                    beside.put(one.sql)
+                for select in late:
+                    self._make_views(select)
+                    beside.put(select.sql)
                 order, none = [*early, *late], [*none, *more]
 
                 def answered(number: int, done: int) -> None:
-                    if told is not None:
-                        told(statements.index([*order, *none][number]), done)
+                    if progress is not None:
+                        progress(statements.index([*order, *none][number]), done)
 
                 found = dict(zip(order, beside.rows(self.refused, answered), strict=True))
-                for number, one in enumerate(none, len(order)):
+                for number, select in enumerate(none, len(order)):
                     answered(number, number + 1)
-                    found[one] = []
+                    found[select] = []
         finally:
             self._beside = None
             self._stuck = self._stuck or beside.stuck
-        return [found[one] for one in statements]
+        return [found[select] for select in statements]
 
     def _open_side(self) -> None:
         """The connections on which statements run side by side."""
@@ -195,8 +195,8 @@ class DuckDB:
     def _answerable(self, statements: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
         """Those to ask, and those without rows. Planning takes longer than answering: of half of the findings
         it is clear without."""
-        none = [one for one in statements if self._tables.lacks(one.needs)]
-        return [one for one in statements if one not in none], none
+        none = [select for select in statements if self._tables.lacks(select.needs)]
+        return [select for select in statements if select not in none], none
 
     def _asks(self, asked: Statement) -> bool:
         """Whether a statement reads a table that is made by queries over other tables."""
@@ -291,7 +291,7 @@ class DuckDB:
         """Attaches the tables that statements read."""
         found, relations = self.reads(*statements), self._tables.relations
         if found is None:
-            text = "\n".join(one.sql for one in statements).lower()
+            text = "\n".join(select.sql for select in statements).lower()
             likely = [name for name, relation in relations.items() if not relation.costly or name in text]
             self._tables.attach(likely, None)
         else:

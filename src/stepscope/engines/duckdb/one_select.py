@@ -21,7 +21,7 @@ def check_select(
         statements = con.extract_statements(sql)
     except duckdb.Error as error:
         raise refused(error) from error
-    if len(statements) > 1 and not any(one.query for one in statements):
+    if len(statements) > 1 and not any(part.query for part in statements):
         return  # PIVOT to DuckDB 1.5: what it makes of a statement has no text of its own
     if len(statements) != 1:
         raise UsageError(

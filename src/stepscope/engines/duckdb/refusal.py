@@ -42,14 +42,14 @@ def refusal(error: duckdb.Error, known: Mapping[str, tuple[str, ...]]) -> Stepsc
 
 def _advice(text: str, known: Mapping[str, tuple[str, ...]]) -> str:
     if match := _TABLE.search(text):
-        near = _near(match[1], known)
+        near = _suggestion(match[1], known)
         return f"{near}; `stepscope docs tables` lists all" if near else "`stepscope docs tables` lists them"
     if match := _COLUMN.search(text):
         columns = {column for columns in known.values() for column in columns}
         suggested = re.search(r"Candidate bindings: (.*)", text)
         bound = [name.split(".")[-1] for name in _SUGGESTED.findall(suggested[1])] if suggested else []
         wanted = match[1] or match[2]
-        near = _near(wanted, {**dict.fromkeys(bound, ()), **dict.fromkeys(sorted(columns), ())})
+        near = _suggestion(wanted, {**dict.fromkeys(bound, ()), **dict.fromkeys(sorted(columns), ())})
         return (
             f"{near}; DESCRIBE TABLE_NAME lists the columns of a table"
             if near
@@ -63,7 +63,7 @@ def _advice(text: str, known: Mapping[str, tuple[str, ...]]) -> str:
     return "mend the statement; `stepscope docs tables` lists tables and columns"
 
 
-def _near(wanted: str, names: Mapping[str, object]) -> str:
+def _suggestion(wanted: str, names: Mapping[str, object]) -> str:
     import difflib
 
     lower = wanted.lower()

@@ -162,8 +162,8 @@ class StatementThreads:
 
     def _work(self, connection: Connection, over: threading.Event) -> None:
         try:
-            while (one := self._todo.get()) is not None and not self._stop:
-                number, statements = one
+            while (work := self._todo.get()) is not None and not self._stop:
+                number, statements = work
                 if number != _FIRST:
                     self._ready.wait()
                     if self._stop:

@@ -95,7 +95,7 @@ class EngineTables:
         if len(few) > _MOST_STREAMS:
             parts = [part for part in parts if not isinstance(part, Stream) or part.rows > _FEW_ROWS]
             selects = [self._gathered(relation, few, columns)]
-        return selects + [one for part in parts if (one := self._select(relation, part, columns))]
+        return selects + [select for part in parts if (select := self._select(relation, part, columns))]
 
     def lacks(self, tables: Iterable[str]) -> bool:
         """True where one of some tables is known to have no rows. Of those that are attached."""

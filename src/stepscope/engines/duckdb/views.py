@@ -100,7 +100,7 @@ class EngineViews:
     def making_all(self, keep: Sequence[str], statements: Sequence[Statement]) -> list[str]:
         """What makes the views to keep, and those that the statements need."""
         views = [sql for name in keep for sql in self.keeping(name)]
-        return views + [made for one in statements for name in self.needed(one) for made in self.making(name)]
+        return views + [made for sql in statements for name in self.needed(sql) for made in self.making(name)]
 
     @contextlib.contextmanager
     def unmade_when_it_fails(self) -> Iterator[None]:

@@ -82,17 +82,19 @@ def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
     candidates: list[Candidate] = []
     for source in found.sources:
         try:
-            candidates += _of_source(source, found.sources, spool, odd)
+            candidates += _candidates(source, found.sources, spool, odd)
         except (OSError, KeyError, ValueError, LimitReached) as error:
             odd.append(f"{source.path}: it cannot be read: {error}")
-    steps = {one.path: one.step or 0 for one in found.sources}
+    steps = {source.path: source.step or 0 for source in found.sources}
     return sorted(
         candidates,
         key=lambda candidate: steps.get(candidate.place.shown, 0) if candidate.kind == STEPS[0] else 0,
     )
 
 
-def _of_source(source: Source, others: Sequence[Source], spool: Spool, odd: list[str]) -> Iterator[Candidate]:
+def _candidates(
+    source: Source, others: Sequence[Source], spool: Spool, odd: list[str]
+) -> Iterator[Candidate]:
     """OSError, KeyError, ValueError or LimitReached when what is packed cannot be unpacked."""
     for piece in source.pieces:
         if piece.name == op_logs.PIECE:

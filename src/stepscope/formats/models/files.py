@@ -61,7 +61,7 @@ _ROLES = (
 )
 
 
-def under(paths: Sequence[str]) -> ModelFiles:
+def find_files(paths: Sequence[str]) -> ModelFiles:
     """The files under the paths, in folders and archives at any depth, known by what is in them.
 
     All steps are taken, in the order of their numbers, and one of each other kind: of the run that has steps,

@@ -58,7 +58,7 @@ def find(
     cases = [*_compiled_again(programs), *_mixed(programs)]
     finished = sorted(
         ((at, row) for at, row in programs if is_final(row)),
-        key=lambda one: (-one[1]["run_bytes"], one[1]["file"]),
+        key=lambda row: (-row[1]["run_bytes"], row[1]["file"]),
     )
     searched = left_out = 0
     spills = {statement.name: statement for statement in log if statement.kind == "spilled"}
@@ -73,7 +73,7 @@ def find(
         except (OSError, _core.CoreError):  # it changed since it was summed up
             left_out += 1
             continue
-        cases += ({**case, "module_id": at} for case in _of_program(row, program, spills))
+        cases += ({**case, "module_id": at} for case in _program_cases(row, program, spills))
     cases += (_logged("spill", spill, None) for spill in spills.values())
     cases += (
         _logged("donor", statement, _taker(statement, finished))
@@ -83,8 +83,8 @@ def find(
     return Cases(cases, left_out)
 
 
-def _of_program(row: Row, program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
-    times = {number: one["times"] for number, one in enumerate(program["computation_rows"])}
+def _program_cases(row: Row, program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
+    times = {number: computation["times"] for number, computation in enumerate(program["computation_rows"])}
     yield from _layouts(row, program, times)
     if row["f64_instructions"] and not re.search(r"\b(f64|c128)\[", row["parameters"] or ""):
         yield from _doubles(program)
@@ -105,9 +105,11 @@ def _case(
     }  # fmt: skip
 
 
-def _at(program: Program, row: Row, kind: str, what: str, value: float, share: float | None = None) -> Case:
+def _found(
+    program: Program, row: Row, kind: str, what: str, value: float, share: float | None = None
+) -> Case:
     """A case of an instruction."""
-    file, line = code_lines.of_frame(program["frames"], row["frame"])
+    file, line = code_lines.frame_line(program["frames"], row["frame"])
     return _case(kind, what, value, share, row["name"], op_name=row["op_name"] or None, file=file, line=line)
 
 
@@ -123,8 +125,8 @@ def _compiled_again(programs: Sequence[tuple[int, Row]]) -> Iterator[Case]:
             compiles[row["folder"], row["function"]].append((at, row))
     for same in compiles.values():
         alike: dict[Any, list[tuple[int, Row]]] = defaultdict(list)
-        for one in same:
-            alike[_types(one[1]["parameters"])].append(one)
+        for program in same:
+            alike[_types(program[1]["parameters"])].append(program)
         kind, most = "shapes", max(alike.values(), key=lambda rows: len(_inputs(rows)))
         if len(_inputs(most)) < 2:
             kind, most = "types", same
@@ -148,21 +150,21 @@ def _types(parameters: str) -> tuple[str, ...]:
 
 def _changed(a: str, b: str) -> str:
     """The first parameter that differs, with both shapes."""
-    for number, (one, other) in enumerate(zip_longest(_shapes(a), _shapes(b), fillvalue="no parameter")):
-        if one != other:
-            return f"parameter {number} was {one}, then {other}"
+    for number, (shape, other) in enumerate(zip_longest(_shapes(a), _shapes(b), fillvalue="no parameter")):
+        if shape != other:
+            return f"parameter {number} was {shape}, then {other}"
     return f"the layout of parameters was {a}, then {b}"
 
 
 def _shapes(text: str) -> list[str]:
     """The shapes in a list, without their layouts: commas inside of brackets part nothing."""
     found, depth, start = [], 0, 0
-    for at, one in enumerate(text):
-        depth += (one in "([{") - (one in ")]}")
-        if one == "," and not depth:
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
             found.append(text[start:at])
             start = at + 1
-    return [re.sub(r"\{[^{}]*\}", "", one).strip() for one in (*found, text[start:])]
+    return [re.sub(r"\{[^{}]*\}", "", parameter).strip() for parameter in (*found, text[start:])]
 
 
 def _mixed(programs: Sequence[tuple[int, Row]]) -> Iterator[Case]:
@@ -193,28 +195,28 @@ def _layouts(row: Row, program: Program, times: Mapping[int, float]) -> Iterator
     what the program moves."""
     rows = program["instruction_rows"]
     inside: dict[int, list[Row]] = defaultdict(list)
-    for one in rows:
-        inside[one["computation"]].append(one)
+    for op in rows:
+        inside[op["computation"]].append(op)
     found = []
-    for one in rows:
-        often = times.get(one["computation"], 0.0)
-        if not often or one["run_bytes"] <= 0:
+    for op in rows:
+        often = times.get(op["computation"], 0.0)
+        if not often or op["run_bytes"] <= 0:
             continue
-        layouts = [what for it in _movers(one, inside) if (what := _other_layout(it, rows))]
+        layouts = [what for it in _movers(op, inside) if (what := _other_layout(it, rows))]
         if layouts:
-            found.append((one, layouts[0], one["run_bytes"] * often))
+            found.append((op, layouts[0], op["run_bytes"] * often))
     moved = sum(size for _, _, size in found)
     if moved < _LARGE_BYTES or moved < _LAYOUT_SHARE * row["run_bytes"]:
         return
-    for one, what, size in found:
-        yield _at(program, one, "layout_copy", what, size, min(1.0, size / row["run_bytes"]))
+    for op, what, size in found:
+        yield _found(program, op, "layout_copy", what, size, min(1.0, size / row["run_bytes"]))
 
 
-def _movers(one: Row, inside: Mapping[int, Sequence[Row]]) -> Sequence[Row]:
+def _movers(op: Row, inside: Mapping[int, Sequence[Row]]) -> Sequence[Row]:
     """The copies and transposes that an instruction is, or that a fusion consists of."""
-    movers: Sequence[Row] = [one]
-    if one["opcode"] == "fusion" and len(one["called"]) == 1:
-        movers = [it for it in inside[one["called"][0]] if it["opcode"] not in ("parameter", "bitcast")]
+    movers: Sequence[Row] = [op]
+    if op["opcode"] == "fusion" and len(op["called"]) == 1:
+        movers = [it for it in inside[op["called"][0]] if it["opcode"] not in ("parameter", "bitcast")]
     return movers if all(it["opcode"] in ("copy", "transpose") for it in movers) else ()
 
 
@@ -236,7 +238,7 @@ def _doubles(program: Program) -> Iterator[Case]:
         takes = (rows[at]["shape"] for at in row["operands"] if at is not None)
         made = row["opcode"] not in _HOLDERS and _is_double(row["shape"])
         if made and not any(map(_is_double, takes)):
-            yield _at(program, row, "double", row["opcode"], row["shape_bytes"])
+            yield _found(program, row, "double", row["opcode"], row["shape_bytes"])
 
 
 _HOLDERS = ("parameter", "fusion", "call", "while", "conditional")
@@ -255,21 +257,21 @@ def _donors(row: Row, program: Program) -> Iterator[Case]:
     total, all_memory = sum(sizes.values()), row["allocated_bytes"]
     if total < _DONOR_BYTES and (not all_memory or total < _DONOR_SHARE * all_memory):
         return
-    for one in program["instruction_rows"]:
-        is_parameter = one["opcode"] == "parameter" and one["computation"] == program["entry_computation"]
-        if is_parameter and sizes.get(one["number"]):
-            size = sizes[one["number"]]
+    for op in program["instruction_rows"]:
+        is_parameter = op["opcode"] == "parameter" and op["computation"] == program["entry_computation"]
+        if is_parameter and sizes.get(op["number"]):
+            size = sizes[op["number"]]
             share = min(1.0, size / all_memory) if all_memory else None
-            what = f"parameter {one['number']}, {one['shape']}"
-            yield _at(program, one, "donor", what, size, share)
+            what = f"parameter {op['number']}, {op['shape']}"
+            yield _found(program, op, "donor", what, size, share)
 
 
 def _spills(program: Program, spills: dict[str, LogStatement]) -> Iterator[Case]:
     """Fusions whose kernels spill; these are taken from spills."""
     if spills:
-        for one in program["instruction_rows"]:
-            if one["opcode"] == "fusion" and (logged := spills.pop(kernel(one["name"]), None)):
-                yield _at(program, one, "spill", logged.what, logged.value)
+        for op in program["instruction_rows"]:
+            if op["opcode"] == "fusion" and (logged := spills.pop(kernel(op["name"]), None)):
+                yield _found(program, op, "spill", logged.what, logged.value)
 
 
 def _logged(kind: str, logged: LogStatement, module: int | None) -> Case:
@@ -282,7 +284,7 @@ def _logged(kind: str, logged: LogStatement, module: int | None) -> Case:
 
 def _taker(logged: LogStatement, programs: Sequence[tuple[int, Row]]) -> int | None:
     """The program with a parameter of the shape of a refused argument, if only one function has one."""
-    shape = _as_xla(logged.name)
+    shape = _xla_shape(logged.name)
     found = [
         (at, row["function"])
         for at, row in programs
@@ -291,7 +293,7 @@ def _taker(logged: LogStatement, programs: Sequence[tuple[int, Row]]) -> int | N
     return found[0][0] if len({function for _, function in found}) == 1 else None
 
 
-def _as_xla(shape: str) -> str:
+def _xla_shape(shape: str) -> str:
     """A shape as JAX writes it, in the words of XLA: float32[8] is f32[8]."""
     name, _, dims = shape.partition("[")
     for jax, xla in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("complex", "c")):
@@ -312,25 +314,25 @@ def _collectives(row: Row, program: Program, times: Mapping[int, float]) -> Iter
     rows = program["instruction_rows"]
     begun: dict[int, int] = {}
     work: dict[int, int] = defaultdict(int)  # instructions with work so far, by computation
-    wrapping = {one["computation"] for one in rows if one["opcode"] in _COLLECTIVES}
+    wrapping = {op["computation"] for op in rows if op["opcode"] in _COLLECTIVES}
     in_order = _names_accelerator(row)
-    for at, one in enumerate(rows):
-        computation, opcode = one["computation"], one["opcode"]
+    for at, op in enumerate(rows):
+        computation, opcode = op["computation"], op["opcode"]
         often = times.get(computation, 0.0)
         if not often:
             continue
-        if opcode.endswith("-start") and _is_collective(one, wrapping):
+        if opcode.endswith("-start") and _is_collective(op, wrapping):
             begun[at] = work[computation]
         elif opcode.endswith("-done"):
-            start = next((it for it in one["operands"] if it in begun), None)
+            start = next((it for it in op["operands"] if it in begun), None)
             if start is not None and begun.pop(start) == work[computation]:
                 what = rows[start]["opcode"]
-                size = one["shape_bytes"] * often  # a start has its operands in its shape, too
-                yield _at(program, rows[start], "collective", what, size)
+                size = op["shape_bytes"] * often  # a start has its operands in its shape, too
+                yield _found(program, rows[start], "collective", what, size)
         elif opcode in _COLLECTIVES and in_order:
-            size = one["shape_bytes"] * often
-            yield _at(program, one, "collective", opcode, size)
-        elif _works(one):
+            size = op["shape_bytes"] * often
+            yield _found(program, op, "collective", opcode, size)
+        elif _works(op):
             work[computation] += 1
 
 
@@ -339,10 +341,10 @@ def _names_accelerator(program: Row) -> bool:
     return any(platform in (program["stage"] or "") for platform in ("gpu_", "tpu_"))
 
 
-def _works(one: Row) -> bool:
+def _works(op: Row) -> bool:
     """Whether an instruction computes or moves something."""
-    counts = (one["run_flops"], one["run_transcendentals"], one["run_bytes"])
-    return one["opcode"] != "tuple" and any(counts)
+    counts = (op["run_flops"], op["run_transcendentals"], op["run_bytes"])
+    return op["opcode"] != "tuple" and any(counts)
 
 
 def _is_collective(row: Row, wrapping: set[int]) -> bool:

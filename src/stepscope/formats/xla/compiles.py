@@ -37,12 +37,12 @@ class DumpComparison(NamedTuple):
     a: Stage
     b: Stage
     paths: list[str]
-    said: dict[str, Any]
+    diff: dict[str, Any]
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed."""
-        diff = self.said
+        diff = self.diff
         return not (diff["removed"] or diff["added"] or any(pair[4] for pair in diff["pairs"]))
 
 
@@ -53,7 +53,7 @@ def read(paths: Sequence[str], module: str | None = None) -> list[Compile]:
     """The stages and passes of each compile, in their order. NothingFound when there is none."""
     rows = [row for row in dumps.read(paths, fold=False).rows if row["instructions"] is not None]
     found: dict[tuple[Any, ...], Compile] = defaultdict(list)
-    for row in dumps.of_module(rows, module, paths):
+    for row in dumps.rows_of_module(rows, module, paths):
         found[row["folder"], row["function"], row["compile"]].append(Stage(row["path"], row))
     # Stages of two module numbers that are one compile come one behind the other.
     return list(found.values())
@@ -61,7 +61,7 @@ def read(paths: Sequence[str], module: str | None = None) -> list[Compile]:
 
 def largest(found: Sequence[Compile]) -> Compile:
     """The compile to look at where none is named: that with the most instructions, if it has stages."""
-    return max(found, key=lambda one: (len(one) > 1, max(stage.row["instructions"] for stage in one)))
+    return max(found, key=lambda chain: (len(chain) > 1, max(stage.row["instructions"] for stage in chain)))
 
 
 def place(stages: Compile, wanted: str) -> int:
@@ -119,11 +119,11 @@ def passes(stages: Compile, *, named: bool = True) -> Iterator[DumpComparison]:
 
 def paired(a: Sequence[Compile], b: Sequence[Compile]) -> tuple[list[tuple[Compile, Compile]], list[str]]:
     """Compiles of two folders by function and number, and the modules that only one of them has."""
-    left, right = ({_of(one): one for one in side} for side in (a, b))
+    left, right = ({_key(chain): chain for chain in side} for side in (a, b))
     both = [(left[name], right[name]) for name in left if name in right]
     alone = sorted(str(name[0]) for name in left.keys() ^ right.keys())
     return both, alone
 
 
-def _of(one: Compile) -> tuple[str, int]:
-    return one[0].row["function"], one[0].row["compile"]
+def _key(chain: Compile) -> tuple[str, int]:
+    return chain[0].row["function"], chain[0].row["compile"]

@@ -42,11 +42,11 @@ class File(NamedTuple):
 
 def finished(paths: Sequence[str]) -> list[list[File]]:
     """The files of each module after optimization, unopened, the best first; none where nothing is dumped."""
-    after = (file for file in under(paths) if file.named is not None and file.named.place == "after")
-    return list(by_stage(after).values())
+    after = (file for file in find_files(paths) if file.named is not None and file.named.place == "after")
+    return list(group_by_stage(after).values())
 
 
-def by_stage(files: Iterable[File]) -> dict[tuple[Any, ...], list[File]]:
+def group_by_stage(files: Iterable[File]) -> dict[tuple[Any, ...], list[File]]:
     """The files that hold one stage or pass, by what their names have in common; the best first."""
     groups: dict[Any, list[File]] = defaultdict(list)
     for file in files:
@@ -55,7 +55,7 @@ def by_stage(files: Iterable[File]) -> dict[tuple[Any, ...], list[File]]:
     return {key: sorted(group, key=_preference) for key, group in groups.items()}
 
 
-def under(paths: Iterable[str]) -> Iterator[File]:
+def find_files(paths: Iterable[str]) -> Iterator[File]:
     """Every file under folders with what its name says, links to folders not followed."""
     for path in paths:
         yield from _files(path)
@@ -80,7 +80,7 @@ def _files(path: str) -> Iterator[File]:
                 size = os.stat(full).st_size  # noqa: PTH116
             except OSError:
                 continue
-            named = dump_names.in_folder(name, parents) or dump_names.named(name)
+            named = dump_names.folder_name(name, parents) or dump_names.named(name)
             yield File(full, "/".join((*parents, name)), base, size, named)
 
 

@@ -67,7 +67,7 @@ def folder(name: str) -> tuple[int, str] | None:
     return (int(match[1]), match[2]) if match else None
 
 
-def in_folder(name: str, parents: tuple[str, ...]) -> Named | None:
+def folder_name(name: str, parents: tuple[str, ...]) -> Named | None:
     """What a file says that lies in a folder of JAX; parents: the folders around it, outermost first."""
     for at, parent in enumerate(parents):
         if found := folder(parent):
@@ -79,7 +79,7 @@ def in_folder(name: str, parents: tuple[str, ...]) -> Named | None:
     return None
 
 
-def _of_stage(match: re.Match[str]) -> Named:
+def _stage_name(match: re.Match[str]) -> Named:
     clock, number, module, stage, part, ending = match.groups()
     name, at = module or "", int(number)
     if part in _MEMORY:
@@ -113,7 +113,7 @@ def named(name: str) -> Named | None:
             clock or "",
         )
     if match := _STAGE.match(name):
-        return _of_stage(match)
+        return _stage_name(match)
     for pattern, place, kind in (
         (_OPTIONS, "options", "debug options"),
         (_OBJECT, "object", "object file"),

@@ -47,11 +47,11 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     """Fills the tables of a store with the files of a source, and its facts. Damaged when none of them can be
     read, CoreError when the store cannot be written."""
     files, gone = _files(source, spool)
-    rows = dumps.of_files(files, fold=False).rows
+    rows = dumps.stages_of_files(files, fold=False).rows
     if all(row["instructions"] is None for row in rows):
         name, why = [*gone, *((row["file"], row["problem"]) for row in rows)][0]
         raise Damaged(f"no file of the dump could be read; the first is {name}: {why}")
-    modules = _by_module(rows)
+    modules = _rows_by_module(rows)
     numbers = {id(row): at for at, row in enumerate(rows)}
     kept = [(at, row) for at, members in enumerate(modules) for row in _programs(members)]
     refused = _core.hlo_tables(
@@ -66,7 +66,7 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     logged = program_log.read(logs)
     found = cases.find(
         [(at, last) for at, members in enumerate(modules) for last in dumps.finals(members)],
-        logged.said,
+        logged.statements,
         partial(_bytes, spool),
     )
     put(store, "hlo_case", [{"id": at, **case} for at, case in enumerate(found.rows)])
@@ -118,9 +118,9 @@ def _not_seen(
     known = {(members[0]["id"], members[0]["module"]) for members in modules}
     known |= {(None, module) for _, module in known}  # JAX's own files have no number of the module
     named = [
-        dump_names.in_folder(path.name, path.parts[:-1]) or dump_names.named(path.name) for path in beside
+        dump_names.folder_name(path.name, path.parts[:-1]) or dump_names.named(path.name) for path in beside
     ]
-    inputs = {(one.id, printable(one.module)) for one in named if one is not None and one.place == "input"}
+    inputs = {(file.id, printable(file.module)) for file in named if file and file.place == "input"}
     only = sorted(module for number, module in inputs - known)
     unread_logs = [(printable(path), why) for path, why in unread.items()]
     notes = [
@@ -135,7 +135,7 @@ def _not_seen(
         )
         note_head = {"slug": "programs-not-searched", "effect": "missing", "events": left_out}
         notes.append({**note_head, "first_offset": None, "detail": detail})
-    return [one for one in notes if one is not None]
+    return [note for note in notes if note is not None]
 
 
 def _files(source: Source, spool: Spool) -> tuple[list[dump_files.File], list[tuple[str, str]]]:
@@ -159,7 +159,7 @@ def _files(source: Source, spool: Spool) -> tuple[list[dump_files.File], list[tu
     return found, gone
 
 
-def _by_module(rows: Sequence[Row]) -> list[list[Row]]:
+def _rows_by_module(rows: Sequence[Row]) -> list[list[Row]]:
     """The rows of each module, in the order of the compile."""
     found: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
@@ -243,7 +243,7 @@ def _facts(rows: Sequence[Row], gone: Sequence[tuple[str, str]], logs: program_l
         digest.update(repr((row["file"], row["file_bytes"], row["hash"], row["problem"])).encode())
     digested = [
         (statement.kind, statement.name, statement.value, statement.what, statement.at)
-        for statement in logs.said
+        for statement in logs.statements
     ]
     digest.update(repr((sorted(gone), digested)).encode("utf-8", "surrogatepass"))
     notes = [
@@ -265,7 +265,7 @@ def _facts(rows: Sequence[Row], gone: Sequence[tuple[str, str]], logs: program_l
         "events_lost": len(lost),
         "events_repaired": 0,
         "events_capped": 0,
-        "notes": [one for one in notes if one is not None],
+        "notes": [note for note in notes if note is not None],
         "meta": {},
     }
 

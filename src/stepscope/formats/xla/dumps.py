@@ -58,7 +58,7 @@ class Dumps(NamedTuple):
 
 def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
     """Reads dump folders, or single files. NothingFound when no file is of a dump."""
-    files = list(dump_files.under(paths))
+    files = list(dump_files.find_files(paths))
     if not any(file.named for file in files):
         raise NothingFound(
             f"There is no dump of XLA in {', '.join(paths)}",
@@ -66,12 +66,12 @@ def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
             todo="compile with XLA_FLAGS=--xla_dump_to=DIR and give DIR",
             path=paths[0] if paths else None,
         )
-    return of_files(files, fold=fold)
+    return stages_of_files(files, fold=fold)
 
 
-def of_files(files: Sequence[File], *, fold: bool = True) -> Dumps:
+def stages_of_files(files: Sequence[File], *, fold: bool = True) -> Dumps:
     """The same of files that were found elsewhere."""
-    groups = dump_files.by_stage(files)
+    groups = dump_files.group_by_stage(files)
     best = {step: group[0] for step, group in groups.items()}
     found = _summaries(groups)
     rows, folded = _rows(best, found, fold)
@@ -92,7 +92,7 @@ def finals(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list(last.values())
 
 
-def of_module(rows: Sequence[Row], module: str | None, paths: Sequence[str]) -> list[Row]:
+def rows_of_module(rows: Sequence[Row], module: str | None, paths: Sequence[str]) -> list[Row]:
     """The rows of modules whose name contains `module`, or all; NothingFound when there is none."""
     wanted = [row for row in rows if module is None or module in (row["module"] or "")]
     if not wanted:
@@ -234,7 +234,7 @@ def _row(file: File, summary: Summary | None, compiled: int) -> dict[str, Any]:
     row["parameters"] = printable(summary["parameters"]) or None
     row["replicas"], row["partitions"] = summary["replicas"], summary["partitions"]
     row["donated"] = summary["donors"]
-    row["donors"] = ", ".join(_donor(*one[:2]) for one in summary["donors"]) or None
+    row["donors"] = ", ".join(_donor(*donor[:2]) for donor in summary["donors"]) or None
     row["unknown_fields"] = summary["unknown_fields"]
     return row
 

@@ -45,7 +45,7 @@ def largest(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
     """The program of a dump that runs most flops, or the first whose name contains `module`: as
     _core.hlo_module() gives it, with `module` and `file`. NothingFound when there is none,
     LimitReached when it is too large."""
-    wanted = dumps.of_module(dumps.finals(dumps.read(paths).rows), module, paths)
+    wanted = dumps.rows_of_module(dumps.finals(dumps.read(paths).rows), module, paths)
     # A program that runs says more than one that is still to be compiled.
     row = max(wanted, key=lambda row: (dumps.is_final(row), row["run_flops"], row["run_bytes"]))
     return {**known_module(row["path"]), "module": row["module"], "id": row["id"], "file": row["file"]}

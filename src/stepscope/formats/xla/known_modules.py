@@ -38,7 +38,7 @@ def find(
     may be dump folders.
     """
     with contextlib.closing(Spool()) as spool:
-        for found in chain(_of_sources(sources, modules, ids, spool), _of_folders(folders)):
+        for found in chain(_programs_of_sources(sources, modules, ids, spool), _programs_of_folders(folders)):
             module = found.module
             if (
                 module is None
@@ -50,7 +50,7 @@ def find(
                 yield found
 
 
-def _of_sources(
+def _programs_of_sources(
     sources: Sequence[Any], modules: Collection[str] | None, ids: Collection[str], spool: Spool
 ) -> Iterator[KnownModule]:
     """The programs that XPlanes keep, others than those asked for left unread where their name says so."""
@@ -67,7 +67,7 @@ def _of_sources(
                 yield KnownModule(at, number, None, source.path)
 
 
-def _of_folders(folders: Sequence[str]) -> Iterator[KnownModule]:
+def _programs_of_folders(folders: Sequence[str]) -> Iterator[KnownModule]:
     """The programs of dump folders; where the proto of one is damaged, its text."""
     for files in dump_files.finished([path for path in folders if Path(path).exists()]):
         for file in files:

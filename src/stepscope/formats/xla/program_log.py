@@ -49,7 +49,7 @@ _AMD_BYTES = re.compile(rb"Private segment size: (\d+) bytes")
 class Logs(NamedTuple):
     """What logs say, and which of them could not be read to the end."""
 
-    said: list[LogStatement]
+    statements: list[LogStatement]
     unread: dict[str, str]
     """Paths, and why no more of the log was read."""
 
@@ -59,7 +59,7 @@ def read(paths: Sequence[str]) -> Logs:
     found: dict[tuple[str, str, str], LogStatement] = {}
     unread: dict[str, str] = {}
     for path in paths:
-        for logged in _of(path, unread):
+        for logged in _statements(path, unread):
             found.pop((path, logged.kind, logged.name), None)
             found[path, logged.kind, logged.name] = logged
     return Logs(list(found.values()), unread)
@@ -70,7 +70,7 @@ def kernel(instruction: str) -> str:
     return re.sub(r"\W", "_", instruction)
 
 
-def _of(path: str, unread: dict[str, str]) -> Iterator[LogStatement]:
+def _statements(path: str, unread: dict[str, str]) -> Iterator[LogStatement]:
     function = module = b""
     for at, line in _lines(path, unread):
         if b"donated buffers" in line:

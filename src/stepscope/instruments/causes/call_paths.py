@@ -143,7 +143,7 @@ def loop_line(
     the thread does parts. few: there are too few samples of anything else to tell by them. Which line within
     a loop of Python runs is not known well: threads take turns where loops begin again.
     """
-    found = _in_known_loop(weights, everything, loops, few)
+    found = _known_loop_line(weights, everything, loops, few)
     if found is not None:
         return found
     where = _parting(everything)
@@ -183,7 +183,7 @@ def _lines_at(weights: Counter[CallPath], depth: int) -> Counter[CodeLine]:
     return found
 
 
-def _in_known_loop(
+def _known_loop_line(
     weights: Counter[CallPath], everything: Counter[CallPath], loops: Collection[FunctionKey], few: bool
 ) -> tuple[CodeLine, CodeLine | None] | None:
     asked: Counter[tuple[CodeLine, CodeLine | None]] = Counter()
@@ -196,7 +196,7 @@ def _in_known_loop(
     # A loop that most of it does not pass through explains none of it.
     if not asked or sum(asked.values()) < THRESHOLDS.of_line * sum(weights.values()):
         return None
-    line, above = max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
+    line, above = max(asked, key=lambda call: (asked[call], call[0].file, call[0].line or 0))
     others = everything - weights
     while not few and has_all(line, others):
         # All else that the thread does is called from that line too: the cause is further inside.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import ClassVar
 
 from stepscope.code_lines import CodeLine
@@ -69,7 +70,7 @@ class Cause:
         for step in host.steps:
             own_ps = step.sums.get(self.name, 0) + goes.besides.get(step.id, 0)
             steps.append((step.dur_ps, {**step.sums, self.name: own_ps}))
-        return gain.step_without(
+        left = gain.step_without(
             steps,
             self.name,
             host.paces,
@@ -80,6 +81,17 @@ class Cause:
             host.stacks.number() if self.by_samples else None,
             self.untraced(host, goes),
         )
+        return left._replace(besides_ps=self.besides_ps(host, goes))
+
+    def besides_ps(self, host: HostSteps, goes: Removal) -> int:
+        """What goes of other labels in a mean step: by what each step has of its line, or by stacks, which
+        tell of its function."""
+        own_ps = fmean(step.sums.get(self.name, 0) for step in host.steps)
+        by_step = fmean(goes.besides.get(step.id, 0) for step in host.steps)
+        seen = goes.by_stack.values() if goes.by_stack else ()
+        whole_ps = sum(stack.whole_ps for stack in seen)
+        part = sum(stack.goes_ps for stack in seen) / whole_ps if whole_ps else 0.0
+        return round(max(by_step, part * host.mean_ps - own_ps, 0))
 
     def untraced(self, host: HostSteps, goes: Removal) -> gain.LeftUntraced | None:
         """What is left of the steps after the recording. Stacks tell nothing of ops."""
@@ -165,4 +177,4 @@ class LineCause(Cause):
         if by_stack is None:
             rows = host.query(statement("parts_by_stack", sources=host.sources)).rows()
             by_stack = goes_by_stack(rows, (), self.name, goes.part)
-        return host.untraced.without(self.name, by_stack, host.stacks)
+        return host.untraced.left_without(self.name, by_stack, host.stacks)

@@ -7,16 +7,14 @@ from math import inf
 from typing import ClassVar
 
 from stepscope.code_lines import CodeLine
-from stepscope.instruments.causes import traced_calls
+from stepscope.instruments.causes import op_lines
 from stepscope.instruments.causes.cause import Cause, Removal
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import CauseName, Explanation
-from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.causes.written_ops import ops_of_libraries, written_op
-from stepscope.instruments.step_breakdown.labels import of_framework
 from stepscope.instruments.thresholds import tuned
-from stepscope.library.statements import Query, statement
+from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +54,7 @@ class ComputeCause(Cause):
         """The type of op, and the line that made the longest of them."""
         top, layer = host.top_op, host.top_layer
         stands_out = (layer.share or 0.0) >= self.thresholds.one_layer
-        place = None if top.op is None else line_of_op(host.query, host.run_id, top.op)
+        place = None if top.op is None else op_lines.creating_line(host.query, host.run_id, top.op)
         if place is None:
             place = self.traced_line(host)
         ran_in = None if place is not None else line_of_inline_ops(host)
@@ -71,7 +69,7 @@ class ComputeCause(Cause):
     def traced_line(self, host: HostSteps) -> CodeLine | None:
         """The function that calls ops of the type, where calls of Python were traced."""
         op_type = host.top_op.op_type
-        return None if op_type is None else traced_calls.line_of_op(host.query, op_type, host.sources)
+        return None if op_type is None else op_lines.calling_line(host.query, op_type, host.sources)
 
     def removal(self, host: HostSteps, found: Explanation) -> Removal:
         """The op or the layer that stands out. A device that stands still meanwhile waits for what is
@@ -113,7 +111,7 @@ def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
     inline = {row[0] for row in host.query(statement("evidence_kinds")).rows() if row[_INLINE] and not row[1]}
     if host.top_op.on_device or not inline.issuperset(host.sources) or not host.stacks.stacks:
         return None
-    return traced_calls.line_of_calls(host.stacks.times("compute")[0])
+    return op_lines.most_calling_line(host.stacks.times("compute")[0])
 
 
 _NEARLY_ALL = 0.95
@@ -135,27 +133,3 @@ def small_ops(host: HostSteps) -> tuple[int, int] | None:
     mean_ps = sum(self_ps for self_ps, _ in rows) // runs
     # On a busy machine, ops take as long again to get a core.
     return (runs // len(host.all_steps), mean_ps) if mean_ps * host.had_cores < _SMALL_PS else None
-
-
-def line_of_op(query: Query, run_id: str, op: str) -> CodeLine | None:
-    """The line that made an op, where an op log or a compiled program tells: of a gradient the one that made
-    the op that it belongs to. A line that makes ops of several layers tells none apart, so the call of it
-    stands for it where that makes one layer only."""
-    rows = query(statement("line_of_op", run_id=run_id, op=op, forward=forward_of(op) or op)).rows()
-    if not rows:
-        return None
-    file, line, function, *call = rows[0]
-    if of_framework(file):
-        return None
-    made = CodeLine(file, line, function)
-    if call[0] is None or _layers_at(query, run_id, made) < 2:
-        return made
-    called = CodeLine(*call)
-    return called if _layers_at(query, run_id, called) == 1 else made
-
-
-def _layers_at(query: Query, run_id: str, place: CodeLine) -> int:
-    """How many layers have ops that a line made or called for. Scopes within a layer are part of it."""
-    rows = query(statement("ops_of_line", run_id=run_id, file=place.file, line=place.line)).rows()
-    found = {layer for (op,) in rows if (layer := layer_of(op)) is not None}
-    return sum(not any(layer.startswith(f"{other}/") for other in found) for layer in found)

@@ -8,11 +8,12 @@ from math import inf
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import function_of
 from stepscope.instruments.causes.cause import LineCause, Removal
-from stepscope.instruments.causes.compute import line_of_op, small_ops
+from stepscope.instruments.causes.compute import small_ops
 from stepscope.instruments.causes.contention import Contention
 from stepscope.instruments.causes.graph_loops import graph_loop, unseen_loop
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation, LabelShare
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import QueryRows
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import CauseThresholds
@@ -95,7 +96,7 @@ class DispatchCause(LineCause):
             called_from=caller(host, found),
             small_ops=self.are_ops(host),
         )
-        return found if (calls or 0) >= MANY_CALLS else self.in_graph(host, found)
+        return found if (calls or 0) >= MANY_CALLS else self.explain_graph_loop(host, found)
 
     def op_on_host(self, host: HostSteps, ps_per_step: int) -> str | None:
         """The op that runs on the host for most of it, beside an accelerator."""
@@ -109,7 +110,7 @@ class DispatchCause(LineCause):
         found = small_ops(host) if launches_of(host) is None else None
         return found if found is not None and found[1] * host.had_cores < self.thresholds.op_ps else None
 
-    def in_graph(self, host: HostSteps, found: Explanation) -> Explanation:
+    def explain_graph_loop(self, host: HostSteps, found: Explanation) -> Explanation:
         """The loop in the graph that launches, where there is one: who calls the function calls it once."""
         if host.top_op.on_device:
             return found
@@ -117,7 +118,7 @@ class DispatchCause(LineCause):
         loop = graph_loop(host.ask("computing_ops"), steps)
         unseen = unseen_loop(host.ask("loops_of_graphs"), steps) if loop is None else None
         named = loop or unseen
-        made = None if named is None else line_of_op(host.query, host.run_id, named.op)
+        made = None if named is None else creating_line(host.query, host.run_id, named.op)
         if named is None or made is None:
             return found
         found = replace(found, place=made, called_from=found.place, samples=None)

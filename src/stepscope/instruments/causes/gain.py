@@ -118,6 +118,8 @@ class Left(NamedTuple):
     """Why it is less than what the parts of the steps leave, where that makes a difference."""
     untraced_ps: int | None = None
     """The step that it is left of, where that was timed without a profiler."""
+    besides_ps: int = 0
+    """What goes of other labels than the cause's."""
 
 
 class LeftUntraced(NamedTuple):

@@ -30,12 +30,12 @@ def error_of_samples(
     if not samples or whole <= 0:
         return 0.0
     by_slices = _TOLD if cause in _BY_STACKS else ON_DEVICES
-    told = fmean(
+    expected_saving = fmean(
         sum(ps for label, ps in parts.items() if label in by_slices and label != cause) for _, parts in steps
     )
-    sampled = whole - told
+    sampled = whole - expected_saving
     number = samples * sampled / whole
     if number <= 0:
         return 0.0
-    share = min(max((left - told) / sampled, 1 / max(number, 2.0)), 0.5)
+    share = min(max((left - expected_saving) / sampled, 1 / max(number, 2.0)), 0.5)
     return sampled * sqrt(share * (1 - share) / number)

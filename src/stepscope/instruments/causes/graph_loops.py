@@ -59,6 +59,6 @@ def graph_loop(rows: QueryRows, steps: int) -> GraphLoop | None:
             most[loop] = max(most[loop], number)
     if not most or not steps:
         return None
-    loop = max(most, key=lambda one: (runs[one], one))
+    loop = max(most, key=lambda name: (runs[name], name))
     enough = most[loop] >= _MANY * steps and runs[loop] >= _MOST * runs.total()
     return GraphLoop(loop, most[loop] // steps) if enough else None

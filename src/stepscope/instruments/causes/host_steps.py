@@ -34,7 +34,7 @@ class HostSteps:
         self.steps = judged_steps(steps)
         """Those that are judged."""
         self.sources = sorted({step.source_id for step in self.steps})
-        self.ask = query.of_host(run_id, host_id)
+        self.ask = query.host_query(run_id, host_id)
         self.contention = contention_of(self.ask)
 
     @property

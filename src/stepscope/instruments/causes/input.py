@@ -10,18 +10,18 @@ from typing import NamedTuple
 from stepscope.code_lines import CodeLine
 from stepscope.instruments.causes.call_paths import innermost_call
 from stepscope.instruments.causes.cause import LineCause
-from stepscope.instruments.causes.compute import line_of_op
 from stepscope.instruments.causes.gain import Left, untraced_step
 from stepscope.instruments.causes.host_steps import HostSteps
 from stepscope.instruments.causes.judgement import Explanation
+from stepscope.instruments.causes.op_lines import creating_line
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.causes.sampled_lines import LineSearch, line_of_loader
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.pipeline.places import function_in, is_iterator
 from stepscope.instruments.pipeline.stages import (
     FROM_GENERATOR,
-    as_called,
     branch,
+    call_text,
     made_in_steps,
     words,
     written_as,
@@ -133,7 +133,9 @@ def awaited_queue(host: HostSteps) -> LimitingStage | None:
         return None
     op = rows[0][0]
     name = f"what fills the queue {op}"
-    return LimitingStage(name, line_of_op(host.query, host.run_id, op), spoken=f"what fills the queue `{op}`")
+    return LimitingStage(
+        name, creating_line(host.query, host.run_id, op), spoken=f"what fills the queue `{op}`"
+    )
 
 
 def only_function(ask: AskHost) -> LimitingStage:
@@ -147,7 +149,7 @@ def only_function(ask: AskHost) -> LimitingStage:
     if function is None or file is None:
         return LimitingStage()
     place = CodeLine(file, line, inside)
-    return LimitingStage(transformation, place, None, as_called(transformation), function)
+    return LimitingStage(transformation, place, None, call_text(transformation), function)
 
 
 _HAND_ON = frozenset(
@@ -180,6 +182,6 @@ def limiting_stage(ask: AskHost) -> LimitingStage:
         f"{stage} ({written_as(user_stage, position)})" if user_stage else stage,
         None if file is None else CodeLine(file, line, inside),
         None if left is None else Left(left, low, high),
-        spoken if file is None or nested else " with ".join(map(as_called, written)) or spoken,
+        spoken if file is None or nested else " with ".join(map(call_text, written)) or spoken,
         function_in(arguments or "") if transformation and not nested else None,
     )

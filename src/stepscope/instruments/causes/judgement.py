@@ -114,7 +114,7 @@ class SampleCounts(NamedTuple):
 
     number: float = 0.0
     """Of what is asked about."""
-    there: float = 0.0
+    at_line: float = 0.0
     """Those of them that speak for the line."""
     next_best: float = 0.0
     """Those that speak for the line that has most of the others."""
@@ -206,6 +206,8 @@ class Judgement(Explanation, Weighed):
     """Why that is less than what the parts of the steps leave."""
     untraced_ps: int | None = None
     """How long a step is that no profiler records, where what is left was told by such steps."""
+    besides_ps: int = 0
+    """What goes with the cause of other labels' time in a mean step."""
     compiling: int | None = None
     """Steps that traced or compiled something."""
     weak: tuple[Weakness, ...] = ()

@@ -23,11 +23,11 @@ def layer_of(op: str) -> str | None:
 @lru_cache(maxsize=1 << 16)  # asked for each scope of each host
 def layer_of_scope(scope: str) -> str | None:
     """The same for all ops of a scope. scope: with its last slash; empty for none."""
-    own = _CALLS.sub("", scope)
-    scopes = _BACKWARD.sub("", own).split("/")[:-1]
+    path = _CALLS.sub("", scope)
+    scopes = _BACKWARD.sub("", path).split("/")[:-1]
     while scopes and scopes[-1][:1].isupper():
         scopes.pop()
-    return scope.removesuffix(own) + "/".join(scopes) if scopes else None
+    return scope.removesuffix(path) + "/".join(scopes) if scopes else None
 
 
 def is_gradient(op: str) -> bool:
@@ -39,7 +39,7 @@ def forward_of(op: str) -> str | None:
     """The op that an op is part of the gradient of; None for an op that its name does not call a gradient."""
     if not is_gradient(op):
         return None
-    own = _CALLS.sub("", op)
-    before, found, _ = own.partition("_grad/")
-    forward = _BACKWARD.sub("", before if found else own.rpartition("/")[0])
-    return op.removesuffix(own) + forward if forward else None
+    path = _CALLS.sub("", op)
+    before, found, _ = path.partition("_grad/")
+    forward = _BACKWARD.sub("", before if found else path.rpartition("/")[0])
+    return op.removesuffix(path) + forward if forward else None

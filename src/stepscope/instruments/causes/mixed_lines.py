@@ -40,7 +40,7 @@ def mixed_line(host: HostSteps) -> MixedLine | None:
             lines[path[-1]][label] += dur_ps
     if not lines:
         return None
-    line = max(lines, key=lambda one: (lines[one].total(), one.file, one.line or 0))
+    line = max(lines, key=lambda place: (lines[place].total(), place.file, place.line or 0))
     if lines[line].total() < CauseThresholds.stands_out * whole_ps:
         return None
     steps = len(host.steps)

@@ -88,4 +88,4 @@ def calling_op(ask: AskHost) -> CallingOp:
             found[op or name, op_type or op or name] += self_ps
     if not found:
         return CallingOp()
-    return CallingOp(*max(found, key=lambda one: (found[one], one)), all_ps=sum(found.values()))
+    return CallingOp(*max(found, key=lambda pair: (found[pair], pair)), all_ps=sum(found.values()))

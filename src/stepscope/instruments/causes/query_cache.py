@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from stepscope.engines import Statement
 from stepscope.instruments.causes.layers import layer_of_scope
-from stepscope.instruments.step_breakdown.labels import of_framework
+from stepscope.instruments.step_breakdown.labels import is_framework_file
 from stepscope.library.statements import Query, statement
 
 QueryRows = list[tuple[Any, ...]]
@@ -52,7 +52,7 @@ class QueryCache:
             self._rows[asked] = self._query(asked).rows()
         return _CachedRows(self._rows[asked])
 
-    def of_host(self, run_id: str, host_id: str) -> AskHost:
+    def host_query(self, run_id: str, host_id: str) -> AskHost:
         """Asks statements about one host by their names."""
 
         def ask(name: str) -> QueryRows:
@@ -93,7 +93,7 @@ class QueryCache:
             compiled = self(statement("lines_of_instructions", run_id=run_id)).rows()
             found: dict[str, set[str]] = defaultdict(set)
             for op, file, line, *_ in (*made, *compiled):
-                if file is not None and line is not None and not of_framework(file):
+                if file is not None and line is not None and not is_framework_file(file):
                     found[op].add(f"{file}:{line}")
             self._lines[run_id] = {op: lines.pop() for op, lines in found.items() if len(lines) == 1}
         return self._lines[run_id]

@@ -80,6 +80,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         high_ps=left.high_ps,
         corrected=left.corrected,
         untraced_ps=left.untraced_ps,
+        besides_ps=left.besides_ps,
         contention=host.contention,
         serves=all(step.recovered_from == "batch" for step in host.steps),
         on_device=top.on_device,
@@ -97,9 +98,9 @@ _EQUAL, _MENTIONED = 0.85, 0.2
 def rival_of(host: HostSteps, parts: Sequence[LabelShare], cause: CauseName, share: float) -> Rival | None:
     """What takes as much as the cause, or nearly so, with its place: to remove one of both is worth half of
     what it seems. Launching may take more, and be less of a cause."""
-    own = "compute" if cause == "none" else cause
+    named_label = "compute" if cause == "none" else cause
     for part in parts:
-        if part.label in (own, "unknown") or part.share < _MENTIONED:
+        if part.label in (named_label, "unknown") or part.share < _MENTIONED:
             continue
         if _EQUAL * share <= part.share and (part.share <= share / _EQUAL or part.label == "dispatch"):
             found = CAUSES[part.label].explain(host, part.share, part.ps_per_step)
@@ -183,6 +184,6 @@ def weigh_sources(query: Query, first: Mapping[int, int]) -> dict[int, Weighed]:
         host = steps[0].run_id, steps[0].host_id
         has_steps = any(step.averaged or step.recovered_from != "file" for step in steps) or not sampled[host]
         judged = judged_steps(steps if has_steps else sampled[host])
-        weighed = weigh(judged, contention_of(cache.of_host(*host)))
+        weighed = weigh(judged, contention_of(cache.host_query(*host)))
         found[source_id] = weighed if has_steps else replace(weighed, elsewhere=True)
     return found

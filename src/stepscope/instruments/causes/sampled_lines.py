@@ -244,7 +244,7 @@ def _stacks(query: Query, source_id: int) -> SampledStacks:
             called_from[stack_id] = len(path)
         elif parent_id in called_from:
             called_from[stack_id] = called_from[parent_id]
-        meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
+        meanings[stack_id] = labels.nested_meaning(around, labels.frame_meaning(file or "", function, code))
     loaders = stack_samples.loader_stacks(query, source_id, calling=True)
     called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
     return SampledStacks(loaders, paths, meanings, frozenset(loops), called_back, frozenset(gradients))

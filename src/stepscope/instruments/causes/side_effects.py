@@ -70,7 +70,7 @@ def stacks_of_line(
     stacks_at_place = {
         stack_id
         for stack_id, path in paths.items()
-        if (_in_function(path, place) if by_function else place in path)
+        if (_passes_function(path, place) if by_function else place in path)
     }
     others: Counter[CallPath] = Counter()
     rows = evidence.query(statement("parts_by_stack", sources=evidence.sources)).rows()
@@ -78,7 +78,7 @@ def stacks_of_line(
         if label != cause and stack_id in paths:
             others[paths[stack_id]] += dur_ps
     if spent_in is not None and has_all(place, others):
-        return {stack_id for stack_id, path in paths.items() if _in_function(path, spent_in)}
+        return {stack_id for stack_id, path in paths.items() if _passes_function(path, spent_in)}
     return stacks_at_place
 
 
@@ -88,7 +88,7 @@ def stacks_of_function(evidence: StackEvidence, rows: Iterable[StackPart], place
     if any(function_of(place) in stacks.loops for stacks in evidence.stacks.values()):
         return set()
     paths = {stack_id: path for stack in evidence.stacks.values() for stack_id, path in stack.paths.items()}
-    found = {stack_id for stack_id, path in paths.items() if _in_function(path, place)}
+    found = {stack_id for stack_id, path in paths.items() if _passes_function(path, place)}
     parts: Counter[str] = Counter()
     everywhere: Counter[str] = Counter()
     for _, stack_id, label, dur_ps in rows:
@@ -96,11 +96,11 @@ def stacks_of_function(evidence: StackEvidence, rows: Iterable[StackPart], place
         if stack_id in found:
             parts[label] += dur_ps
     goes = sum(ps for label, ps in parts.items() if label in GOES)
-    calls_model = _of_ops(parts) > THRESHOLDS.launches * _of_ops(everywhere)
+    calls_model = _op_time(parts) > THRESHOLDS.launches * _op_time(everywhere)
     return found if goes > (1 - THRESHOLDS.ops) * sum(parts.values()) and not calls_model else set()
 
 
-def _of_ops(parts: Mapping[str, int]) -> int:
+def _op_time(parts: Mapping[str, int]) -> int:
     return parts.get("compute", 0) + parts.get("dispatch", 0)
 
 
@@ -164,7 +164,7 @@ def _goes_besides(cause: str, one_by_one: float) -> dict[str, float]:
     return dict.fromkeys(GOES - {cause}, 1.0) | ({"compute": one_by_one} if cause == "dispatch" else {})
 
 
-def _in_function(path: CallPath, place: CodeLine) -> bool:
+def _passes_function(path: CallPath, place: CodeLine) -> bool:
     return any(function_of(call) == function_of(place) for call in path)
 
 
@@ -188,7 +188,7 @@ def traced_effects(
     if cause not in GOES - {"dispatch"}:
         return {}
     whole = {
-        label: sum(ps for path, ps in paths.items() if _in_function(path, place))
+        label: sum(ps for path, ps in paths.items() if _passes_function(path, place))
         for label, paths in weights.items()
         if label is not None
     }

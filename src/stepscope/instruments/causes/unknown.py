@@ -44,8 +44,8 @@ class UnknownCause(Cause):
         """The line of the program that has most of it, as the last of the calls on the stack."""
         took = evidence.times(self.name)[0]
         place, _ = innermost_call(took)
-        own = sum(weight for calls, weight in took.items() if calls[-1] == place)
-        return place if own >= self.thresholds.of_line * sum(took.values()) else None
+        in_line = sum(weight for calls, weight in took.items() if calls[-1] == place)
+        return place if in_line >= self.thresholds.of_line * sum(took.values()) else None
 
     def hides_the_rest(self, parts: Sequence[LabelShare]) -> bool:
         """Whether more is unknown than of any label known, and enough for any cause to hide in it."""

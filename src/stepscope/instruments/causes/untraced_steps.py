@@ -51,7 +51,7 @@ class UntracedSteps(NamedTuple):
         """How long such a step takes."""
         return median(self.durations_ps)
 
-    def without(
+    def left_without(
         self, cause: str, traced: Mapping[int, GoesAtStack], evidence: StackEvidence
     ) -> LeftUntraced | None:
         """What is left of such a step. traced: by stack, what goes of the recorded steps. None where too
@@ -68,7 +68,7 @@ class UntracedSteps(NamedTuple):
         share = squares = 0.0
         for seen in self.seen:
             goes, whole = known.get(places.get(seen.stack_id, _NOWHERE), (0.0, 0.0))
-            part = goes / whole if whole > 0 else _by_stack(cause, seen, evidence)
+            part = goes / whole if whole > 0 else _stack_share(cause, seen, evidence)
             share += part * seen.weight_ps / whole_ps
             squares += part * part * seen.weight_ps / whole_ps
         # Where none was seen, the next recording may see one.
@@ -92,7 +92,7 @@ def _places(evidence: StackEvidence) -> Mapping[int, _Place]:
     }
 
 
-def _by_stack(cause: str, seen: UntracedLooks, evidence: StackEvidence) -> float:
+def _stack_share(cause: str, seen: UntracedLooks, evidence: StackEvidence) -> float:
     """What goes of a place that no recorded step was at: what its stack stands for tells."""
     ran = None if seen.active_ps is None else seen.active_ps / seen.weight_ps
     for stacks in evidence.stacks.values():

@@ -14,8 +14,10 @@ from statistics import median_low
 from stepscope.instruments.causes.timed_steps import judged_steps, timed_steps
 from stepscope.instruments.compare import ops as ops_
 from stepscope.instruments.compare.matching import NamedItem, match
+from stepscope.instruments.compare.names import scope_of
 from stepscope.instruments.compare.ops import Op
 from stepscope.instruments.compare.sides import Side
+from stepscope.instruments.memory import allocators
 from stepscope.library.statements import statement
 
 MOST_NODES = 100_000
@@ -80,7 +82,7 @@ def measure(side: Side, with_steps: bool | None = None) -> Measured:
         median_ps=median_low(durations) if durations else 0,
         parts=_mean(named, [labels[label] for label in named], len(judged)),
         ops=tuple(
-            ops_.within_steps(side, known, len(judged) == len(mine)) if stepped else ops_.of_all(side, known)
+            ops_.ops_in_steps(side, known, len(judged) == len(mine)) if stepped else ops_.all_ops(side, known)
         ),
         stages=_stages(side),
         memory=peaks(side),
@@ -109,8 +111,6 @@ def _stages(side: Side) -> dict[str, int]:
 
 def peaks(side: Side) -> dict[str, int]:
     """Bytes at the peak, by device and allocator: the highest of the side's hosts and files."""
-    from stepscope.instruments.memory import allocators
-
     found: dict[str, int] = {}
     of = lambda run, host: run == side.run_id and host in side.host_ids  # noqa: E731
     for device, allocator, most in allocators.peaks(side.query, of):
@@ -148,20 +148,18 @@ def compare_nodes(a: Measured, b: Measured) -> Nodes | None:
     """What two graphs share; None unless both sides have one."""
     if not a.nodes or not b.nodes:
         return None
-    matched = match(*([_as_item(i, *node) for i, node in enumerate(measured.nodes)] for measured in (a, b)))
+    matched = match(*([_item(i, *node) for i, node in enumerate(measured.nodes)] for measured in (a, b)))
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for place, measured in enumerate((a, b)):
         for _, op_type in measured.nodes:
             counts[op_type][place] += 1
     return Nodes(
-        both=sum(len(one.a) for one in matched.matches),
+        both=sum(len(match_.a) for match_ in matched.matches),
         added=tuple(b.nodes[i] for i in sorted(matched.added)),
         removed=tuple(a.nodes[i] for i in sorted(matched.removed)),
         counts={op_type: (in_a, in_b) for op_type, (in_a, in_b) in counts.items()},
     )
 
 
-def _as_item(place: int, name: str, op_type: str) -> NamedItem:
-    from stepscope.instruments.compare.names import scope_of
-
+def _item(place: int, name: str, op_type: str) -> NamedItem:
     return NamedItem(name, op_type, "graph", scope_of(name), order=place)

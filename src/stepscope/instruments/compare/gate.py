@@ -102,13 +102,13 @@ def judge(
     added: list[tuple[str, float]] = []
     removed: list[tuple[str, float]] = []
     if baseline:
-        figures, matched, added, removed = _of_ops(baseline, candidate, budget)
+        figures, matched, added, removed = _op_figures(baseline, candidate, budget)
         if any(share is not None and share < SAME_PROGRAM for share in matched):
             reasons.append("different_programs")
     timed: list[TimedFigure] = []
     judged_share = variation = None
     if not counts_only and baseline:
-        figures += [*_of_parts(baseline, candidate, budget), *_of_steps(baseline, candidate)]
+        figures += [*_part_figures(baseline, candidate, budget), *_step_figures(baseline, candidate)]
         variation = _variation(baseline)
         timed = tested_figures(figures, budget, variation)
         judged_share = _judged_share(timed, budget)
@@ -156,7 +156,7 @@ def _doubts(
     return []
 
 
-def _of_ops(
+def _op_figures(
     baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget
 ) -> tuple[
     list[FigureSamples], tuple[float | None, float | None], list[tuple[str, float]], list[tuple[str, float]]
@@ -169,7 +169,7 @@ def _of_ops(
     means = (_means(baseline), _means(candidate))
     alone = ([keys[0][i] for i in matched.removed], [keys[1][i] for i in matched.added])
     groups: list[_Group] = [
-        ([keys[0][i] for i in one.a], [keys[1][i] for i in one.b], one.basis) for one in matched.matches
+        ([keys[0][i] for i in pair.a], [keys[1][i] for i in pair.b], pair.basis) for pair in matched.matches
     ]
     groups += _replaced(keys, (matched.removed, matched.added))
     shares = (_matched_share(means[0], alone[0]), _matched_share(means[1], alone[1]))
@@ -264,7 +264,7 @@ def _lows(side: Sequence[RecordedRun], keys: Sequence[Key]) -> tuple[float, ...]
     return tuple(found)
 
 
-def _of_parts(
+def _part_figures(
     baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun], budget: Budget
 ) -> list[FigureSamples]:
     """Figures of what a step does beside its ops."""
@@ -286,7 +286,7 @@ def _of_parts(
     return found
 
 
-def _of_steps(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun]) -> list[FigureSamples]:
+def _step_figures(baseline: Sequence[RecordedRun], candidate: Sequence[RecordedRun]) -> list[FigureSamples]:
     found = []
     for name, share in (("10th percentile", LOW), ("median", 0.5)):
         figures = [

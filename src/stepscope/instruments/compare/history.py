@@ -86,7 +86,7 @@ def _series(
         for key, series in run.ops.items():
             if figure := low_figure([series], run.steps):
                 lows[key[1]][place] = figure
-    found.update(_of_ops(lows, len(recordings), budget))
+    found.update(_op_figures(lows, len(recordings), budget))
     return {
         key: points
         for key, points in found.items()
@@ -94,7 +94,7 @@ def _series(
     }
 
 
-def _of_ops(
+def _op_figures(
     lows: Mapping[str, Mapping[int, float]], recordings: int, budget: Budget
 ) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Figures of the ops that take enough of the time. lows: their figures by name and recording."""
@@ -137,9 +137,9 @@ def change_points(values: Sequence[float], alpha: float, least: float = 0.0) -> 
             for i in range(len(found))
         ]
         weakest = max(range(len(found)), key=lambda i: (tests[i].p, -abs(tests[i].difference)))
-        if tests[weakest].p * tried <= alpha and all(abs(one.difference) >= least for one in tests):
-            return [(cut, min(1.0, one.p * tried)) for cut, one in zip(found, tests, strict=True)]
-        small = [i for i, one in enumerate(tests) if abs(one.difference) < least]
+        if tests[weakest].p * tried <= alpha and all(abs(test.difference) >= least for test in tests):
+            return [(cut, min(1.0, test.p * tried)) for cut, test in zip(found, tests, strict=True)]
+        small = [i for i, test in enumerate(tests) if abs(test.difference) < least]
         del found[small[0] if small else weakest]
     return []
 

@@ -78,18 +78,18 @@ def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
         nonlocal left
         new = _paired(left, (key_a, key_b), basis)
         found.extend(new)
-        gone_a = {i for one in new for i in one.a}
-        gone_b = {i for one in new for i in one.b}
+        gone_a = {i for pairing in new for i in pairing.a}
+        gone_b = {i for pairing in new for i in pairing.b}
         left = ([i for i in left[0] if i not in gone_a], [i for i in left[1] if i not in gone_b])
 
-    def by(key: Key, basis: Basis) -> None:
+    def match_by(key: Key, basis: Basis) -> None:
         apply(lambda i: key(a[i]), lambda i: key(b[i]), basis)
 
-    by(lambda item: (item.place, item.name, item.kind, item.scope), "name")
-    by(lambda item: (item.place, item.name), "name_in_other_scope")
+    match_by(lambda item: (item.place, item.name, item.kind, item.scope), "name")
+    match_by(lambda item: (item.place, item.name), "name_in_other_scope")
     for stripped, basis in _STRIPPED:
-        by(lambda one, to=stripped: (one.place, one.kind, to(one.name)), basis)  # type: ignore[misc]
-        by(lambda one, to=stripped: (one.place, to(one.name)), basis)  # type: ignore[misc]
+        match_by(lambda item, to=stripped: (item.place, item.kind, to(item.name)), basis)  # type: ignore[misc]
+        match_by(lambda item, to=stripped: (item.place, to(item.name)), basis)  # type: ignore[misc]
     between_a, between_b, anchored = _segments(a, b, found)
     deepest = max((len(item.scope) for item in (*a, *b)), default=0)
     for up in range(min(deepest, _DEEPEST) + 1):
@@ -98,7 +98,7 @@ def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
             def key(item: NamedItem, segment: int, up: int, with_shape: bool, with_place: bool) -> Hashable:
                 if not item.kind or len(item.scope) < up or (with_shape and not item.shape):
                     return None
-                scope = tuple(map(names.without_suffixes, item.scope[: len(item.scope) - up]))
+                scope = tuple(map(names.strip_suffixes, item.scope[: len(item.scope) - up]))
                 if not scope and not (with_place and item.place in anchored):
                     return None  # without a scope, the neighbours have to tell
                 return (
@@ -114,15 +114,15 @@ def match(a: Sequence[NamedItem], b: Sequence[NamedItem]) -> MatchedItems:
                 return key(b[i], between_b.get(i, 0), *args)
 
             apply(key_a, key_b, "neighbours")
-    by(lambda item: (item.place, item.line) if item.line else None, "line")
+    match_by(lambda item: (item.place, item.line) if item.line else None, "line")
     return MatchedItems(found, _homes(left[0], a, b), _homes(left[1], b, a))
 
 
 _STRIPPED: tuple[tuple[Callable[[str], str], Basis], ...] = (
-    (names.without_suffixes, "no_suffix"),
-    (names.without_numbers, "no_numbers"),
-    (names.without_arguments, "no_arguments"),
-    (names.without_architecture, "no_architecture"),
+    (names.strip_suffixes, "no_suffix"),
+    (names.strip_numbers, "no_numbers"),
+    (names.strip_arguments, "no_arguments"),
+    (names.strip_architecture, "no_architecture"),
 )
 
 
@@ -164,10 +164,10 @@ def _segments(
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)
     rank_a = {i: rank for rank, i in enumerate(_ordered(a))}
     rank_b = {i: rank for rank, i in enumerate(_ordered(b))}
-    for one in found:
-        if len(one.a) == len(one.b) == 1:
-            places[a[one.a[0]].place].append((rank_a[one.a[0]], rank_b[one.b[0]]))
-    chains = {place: _in_order(sorted(pairs)) for place, pairs in places.items()}
+    for pairing in found:
+        if len(pairing.a) == len(pairing.b) == 1:
+            places[a[pairing.a[0]].place].append((rank_a[pairing.a[0]], rank_b[pairing.b[0]]))
+    chains = {place: _longest_chain(sorted(pairs)) for place, pairs in places.items()}
     before = []
     for items, rank, side in ((a, rank_a, 0), (b, rank_b, 1)):
         starts = {place: [pair[side] for pair in chain] for place, chain in chains.items()}
@@ -175,7 +175,7 @@ def _segments(
     return before[0], before[1], {place for place, chain in chains.items() if chain}
 
 
-def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _longest_chain(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest chain of pairs, sorted by their first number, in which the second numbers grow, too."""
     ends: list[int] = []  # indices of pairs: the least second number at which a chain of each length ends
     seconds: list[int] = []
@@ -201,12 +201,12 @@ def _homes(left: Iterable[int], mine: Sequence[NamedItem], other: Sequence[Named
     """The deepest scope of each item that is left over which the other side has, too."""
     known: set[Scope] = set()
     for item in other:
-        scope = tuple(map(names.without_suffixes, item.scope))
+        scope = tuple(map(names.strip_suffixes, item.scope))
         known.update(scope[:depth] for depth in range(len(scope) + 1))
     homes = {}
     for i in left:
         scope = mine[i].scope
-        while scope and tuple(map(names.without_suffixes, scope)) not in known:
+        while scope and tuple(map(names.strip_suffixes, scope)) not in known:
             scope = scope[:-1]
         homes[i] = scope
     return homes

@@ -14,19 +14,19 @@ _TILE = re.compile(r"_(?:sliced)?#x#(?:x#)*(?=_|$)")
 
 
 @cache
-def without_suffixes(name: str) -> str:
+def strip_suffixes(name: str) -> str:
     """The name without the numbers that make it unique: dense_1/MatMul_2 and fusion.12."""
     return _SUFFIX.sub("", name) or name
 
 
 @cache
-def without_numbers(name: str) -> str:
+def strip_numbers(name: str) -> str:
     """The name with a # for each number in it: gemm_128x64 is gemm_#x#."""
     return _NUMBER.sub("#", _SUFFIX.sub("", name)) or name
 
 
 @cache
-def without_arguments(name: str) -> str:
+def strip_arguments(name: str) -> str:
     """A C++ name without template arguments and parameters, and without numbers."""
     kept: list[str] = []
     depth = 0
@@ -37,14 +37,14 @@ def without_arguments(name: str) -> str:
             depth = max(0, depth - 1)
         elif not depth:
             kept.append(letter)
-    return without_numbers("".join(kept).strip()) or name
+    return strip_numbers("".join(kept).strip()) or name
 
 
 @cache
-def without_architecture(name: str) -> str:
+def strip_architecture(name: str) -> str:
     """The name of a library's kernel without the architecture that it is made for and its tiles:
     volta_sgemm_128x32_nt and ampere_sgemm_64x32_sliced1x4_nt are sgemm_nt."""
-    bare = without_arguments(name)
+    bare = strip_arguments(name)
     return _TILE.sub("", _ARCHITECTURE.sub("", bare)) or bare
 
 

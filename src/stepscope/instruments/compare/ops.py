@@ -43,7 +43,7 @@ class OpFacts:
         """An op as a thing to match."""
         path, line = self.made_of.get(op, (op, ""))
         launched = self.launched.get(op, ()) if place == "device" else ()
-        kind = op_type if op_type != op else names.without_suffixes(op) if op in self.made_of else ""
+        kind = op_type if op_type != op else names.strip_suffixes(op) if op in self.made_of else ""
         return NamedItem(
             name=path,
             kind=launched[-1] if launched else kind,
@@ -71,13 +71,13 @@ def facts_of(side: Side) -> OpFacts:
     return OpFacts(made_of, lines, shapes, launched)
 
 
-def within_steps(side: Side, about: OpFacts, whole: bool) -> list[Op]:
+def ops_in_steps(side: Side, about: OpFacts, whole: bool) -> list[Op]:
     """The ops of a side in its steps, longest first. whole: all steps, not only averaged ones."""
     asked = statement("ops_in_steps", run_id=side.run_id, host_ids=side.host_ids, whole=int(whole))
     return _ops(side.query(asked).rows(), about)
 
 
-def of_all(side: Side, about: OpFacts) -> list[Op]:
+def all_ops(side: Side, about: OpFacts) -> list[Op]:
     """The ops of a side, steps or not."""
     asked = statement("ops_without_steps", run_id=side.run_id, host_ids=side.host_ids)
     return _ops(side.query(asked).rows(), about)
@@ -135,7 +135,7 @@ def joined(a: Sequence[Op], b: Sequence[Op], matched: MatchedItems) -> list[Pair
     """The same for a match that is known."""
     found = []
     groups: list[tuple[tuple[int, ...], tuple[int, ...], str, tuple[str, ...]]] = [
-        *((one.a, one.b, one.basis, ()) for one in matched.matches),
+        *((pair.a, pair.b, pair.basis, ()) for pair in matched.matches),
         *(((i,), (), "removed", scope) for i, scope in matched.removed.items()),
         *(((), (i,), "added", scope) for i, scope in matched.added.items()),
     ]
@@ -183,7 +183,7 @@ def matched_share(found: Sequence[Pair], place: str | None = None) -> tuple[floa
     return shares[0], shares[1]
 
 
-def by_basis(found: Iterable[Pair]) -> dict[str, tuple[int, int, int]]:
+def count_by_basis(found: Iterable[Pair]) -> dict[str, tuple[int, int, int]]:
     """How many matches rest on what, with the time of A and of B that they hold."""
     counts: Counter[str] = Counter()
     time: dict[str, list[int]] = defaultdict(lambda: [0, 0])

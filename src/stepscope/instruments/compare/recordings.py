@@ -94,10 +94,10 @@ def read(query: Query, path: str) -> tuple[list[RecordedRun], list[UnreadableRec
         if failures:
             failed.append(UnreadableRecording(failed_path, why))
     found = [_recording(side, path, begun.get(side.run_id)) for side in runs(query)]
-    return by_time(sorted(found, key=lambda run: run.name)), failed
+    return sort_by_time(sorted(found, key=lambda run: run.name)), failed
 
 
-def by_time(found: Iterable[RecordedRun]) -> list[RecordedRun]:
+def sort_by_time(found: Iterable[RecordedRun]) -> list[RecordedRun]:
     """Recordings in the order in which they were made, those last of which that is not known."""
     return sorted(found, key=lambda run: (run.origin_unix_ns is None, run.origin_unix_ns or 0))
 
@@ -125,7 +125,7 @@ def _recording(side: Side, path: str, origin_unix_ns: int | None) -> RecordedRun
 def _series(side: Side, whole: int) -> dict[Key, Series]:
     known = ops_.facts_of(side)
     items = {}
-    for op in ops_.within_steps(side, known, bool(whole)):
+    for op in ops_.ops_in_steps(side, known, bool(whole)):
         items[op.item.place, op.item.name, op.item.kind] = op
     times: dict[Key, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     called: dict[Key, dict[int, int]] = {}
@@ -135,7 +135,7 @@ def _series(side: Side, whole: int) -> dict[Key, Series]:
             item = known.item(place, op, op_type, 0)
             by_step = called[place, op, op_type] = times[place, item.name, item.kind]
         by_step[step_id] += own_ps
-    return {key: Series(one.item, dict(times.get(key, {})), one.runs) for key, one in items.items()}
+    return {key: Series(op.item, dict(times.get(key, {})), op.runs) for key, op in items.items()}
 
 
 def _exact(side: Side, whole: int, steps: int, mine: Sequence[TimedStep]) -> dict[str, float]:
@@ -174,8 +174,8 @@ def low_figure(series: Sequence[Series], steps: int) -> float | None:
     """The 10th percentile of the time that some ops take together in the steps in which they run; None with
     too few of those, or when it is too short for the clock."""
     times: dict[int, int] = defaultdict(int)
-    for one in series:
-        for step_id, ps in one.by_step.items():
+    for op in series:
+        for step_id, ps in op.by_step.items():
             times[step_id] += ps
     if len(times) < LEAST_STEPS or steps < LEAST_STEPS:
         return None

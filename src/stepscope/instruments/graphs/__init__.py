@@ -2,7 +2,7 @@
 
 from stepscope.instruments.graphs import programs
 from stepscope.instruments.graphs.hierarchy import GraphScope, Hierarchy
-from stepscope.instruments.graphs.level import HEIGHT, BoxEdge, GraphBox, Level, alike, level, to_depth
+from stepscope.instruments.graphs.level import HEIGHT, BoxEdge, GraphBox, Level, alike, level, scopes_open
 
 __all__ = [
     "HEIGHT",
@@ -14,5 +14,5 @@ __all__ = [
     "alike",
     "level",
     "programs",
-    "to_depth",
+    "scopes_open",
 ]

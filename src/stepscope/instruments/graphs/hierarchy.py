@@ -24,7 +24,7 @@ _CALLING = frozenset({"Case", "If", "StatelessCase", "StatelessIf", "StatelessWh
 """Types of nodes that run functions of their own: the ops in these are named behind the node."""
 
 
-def _of_graph(
+def _node_values(
     names: set[str], values: dict[str, int], calling: frozenset[str] = frozenset()
 ) -> dict[str, int]:
     """What is told of ops, by the names that they have in a graph: as they are, or, where more fit so, within
@@ -40,12 +40,12 @@ def _of_graph(
     inlined = within if len(names & within.keys()) > len(names & values.keys()) else values
     by_node: dict[str, int] = {}
     for name, value in inlined.items():
-        at = name if name in names else _around(name, calling) or name
+        at = name if name in names else _innermost_call(name, calling) or name
         by_node[at] = by_node.get(at, 0) + value
     return by_node
 
 
-def _around(name: str, calling: frozenset[str]) -> str:
+def _innermost_call(name: str, calling: frozenset[str]) -> str:
     """The innermost of some nodes that the name of an op lies behind; empty where there is none."""
     while name and name not in calling:
         name = name.rpartition("/")[0]
@@ -109,7 +109,7 @@ class Hierarchy:
         self.root = GraphScope("")
         self.nodes: dict[str, GraphScope] = {}
         for name, op_type, device in nodes:
-            graph_scope = self._at(name)
+            graph_scope = self._scope_at(name)
             if graph_scope.op_type is None:
                 graph_scope.op_type, graph_scope.device, graph_scope.own_ps = (
                     op_type,
@@ -137,8 +137,8 @@ class Hierarchy:
         edges = query(statement("edges_of_graph", source_id=source_id, graph=graph)).rows()
         names = {row[0] for row in nodes}
         calling = frozenset(row[0] for row in nodes if row[1] in _CALLING)
-        times = _of_graph(names, dict(query(statement("time_of_ops", run_id=run_id)).rows()), calling)
-        sizes = _of_graph(names, dict(query(statement("outputs_of_ops", run_id=run_id)).rows()))
+        times = _node_values(names, dict(query(statement("time_of_ops", run_id=run_id)).rows()), calling)
+        sizes = _node_values(names, dict(query(statement("outputs_of_ops", run_id=run_id)).rows()))
         clusters = {row[0]: _cluster(row[3]) for row in nodes if row[3] is not None}
         return cls(
             [(row[0], row[1], row[2]) for row in nodes],
@@ -148,7 +148,7 @@ class Hierarchy:
             clusters,
         )
 
-    def _at(self, path: str) -> GraphScope:
+    def _scope_at(self, path: str) -> GraphScope:
         here, so_far = self.root, ""
         for number, part in enumerate(path.split("/", DEEPEST)):
             so_far = f"{so_far}/{part}" if number else part
@@ -217,20 +217,20 @@ class Hierarchy:
         ]
         return found[:most], len(found)
 
-    def around(self, name: str, hops: int) -> Hierarchy:
+    def neighbourhood(self, name: str, hops: int) -> Hierarchy:
         """The graph of the nodes that so many edges at most join to a node, in either direction."""
-        near = self._near(name, hops)
-        kept = {one: at for one, at in self.nodes.items() if one in near}
+        near = self._nodes_near(name, hops)
+        kept = {node: at for node, at in self.nodes.items() if node in near}
         return Hierarchy(
-            [(one, at.op_type or "", at.device) for one, at in kept.items()],
+            [(node, at.op_type or "", at.device) for node, at in kept.items()],
             [(a, b) for a, b in self.edges if a in near and b in near],
-            {one: at.own_ps for one, at in kept.items()},
-            {one: at.own_bytes for one, at in kept.items()},
-            {one: at.cluster for one, at in kept.items() if at.cluster},
+            {node: at.own_ps for node, at in kept.items()},
+            {node: at.own_bytes for node, at in kept.items()},
+            {node: at.cluster for node, at in kept.items() if at.cluster},
             self._stem,
         )
 
-    def _near(self, name: str, hops: int) -> set[str]:
+    def _nodes_near(self, name: str, hops: int) -> set[str]:
         """The nodes that so many edges at most join to a node."""
         joined: dict[str, list[str]] = {}
         for a, b in self.edges:
@@ -239,7 +239,7 @@ class Hierarchy:
         near, last = {name}, [name]
         for _ in range(hops):
             last = list(
-                dict.fromkeys(one for here in last for one in joined.get(here, ()) if one not in near)
+                dict.fromkeys(other for here in last for other in joined.get(here, ()) if other not in near)
             )
             near.update(last)
         return near

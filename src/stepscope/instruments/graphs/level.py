@@ -98,7 +98,7 @@ def level(
     go_on()
     at = _box_of_nodes(graph, shown).__getitem__
     between = Counter(zip(map(at, graph.producers), map(at, graph.consumers), strict=True))
-    inside = sum(between.pop((one, one), 0) for one in range(len(shown)))
+    inside = sum(between.pop((box, box), 0) for box in range(len(shown)))
     outside = sum(between.pop(pair) for pair in [pair for pair in between if -1 in pair])
     go_on()
     widths = [_width(scope, copies) for scope, copies in shown]
@@ -185,7 +185,7 @@ def alike(scope: GraphScope, *, fold: bool = True) -> list[list[GraphScope]]:
     return found
 
 
-def to_depth(top: GraphScope, depth: int, *, fold: bool = True) -> list[str]:
+def scopes_open(top: GraphScope, depth: int, *, fold: bool = True) -> list[str]:
     """Paths of the scopes to open so that `depth` of them are seen inside of each other. fold: blocks that
     are alike stay closed."""
     found: list[str] = []

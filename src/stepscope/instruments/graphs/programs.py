@@ -30,7 +30,7 @@ def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
     roots = {row["computation"]: number for number, row in enumerate(rows) if row["is_root"]}
     entry = next((row["computation"] for row in rows if row["is_entry"]), None)
     instruction_rows = [_instruction(row, place, numbers) for row in rows]
-    return of(
+    return graph(
         {
             "instruction_rows": instruction_rows,
             "computation_rows": [{"name": name, "root": roots.get(name)} for name in computations],
@@ -55,7 +55,7 @@ def _instruction(row: Row, place: Mapping[str, int], numbers: Mapping[str, int])
     }
 
 
-def of(program: Mapping[str, Any], times: Mapping[str, int] | None = None) -> Hierarchy:
+def graph(program: Mapping[str, Any], times: Mapping[str, int] | None = None) -> Hierarchy:
     """The graph of what _core.hlo_module() gives. An edge leads from an operand to what takes it, also into
     and out of the computation that is called. times: picoseconds by the name of the instruction."""
     took = times or {}
@@ -135,8 +135,8 @@ def _paths(program: Mapping[str, Any], inside: Sequence[Sequence[int]]) -> list[
                     if called not in seen:
                         seen.add(called)
                         name = program["computation_rows"][called]["name"]
-                        one = len(row["called"]) == 1
-                        left.append((called, paths[number] if one else f"{paths[number]}/{name}"))
+                        only = len(row["called"]) == 1
+                        left.append((called, paths[number] if only else f"{paths[number]}/{name}"))
         alone = next((number for number in every if number not in seen), None)
         if alone is None:
             return paths

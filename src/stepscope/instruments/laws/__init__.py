@@ -69,18 +69,18 @@ def rows(query: Query) -> list[dict[str, Any]]:
     found = [ask for law in laws if (asks := getattr(law, "broken", None)) for ask in asks(query)]
     kept: list[dict[str, Any]] = []
     counted: dict[int, int] = {}
-    for one in sorted(found, key=lambda one: (one.source_id, one.law, one.said)):
-        number = counted[one.source_id] = counted.get(one.source_id, -1) + 1
+    for broken in sorted(found, key=lambda broken: (broken.source_id, broken.law, broken.said)):
+        number = counted[broken.source_id] = counted.get(broken.source_id, -1) + 1
         kept.append(
             {
-                "id": first_id(one.source_id) + number,
-                "run_id": one.run_id,
-                "host_id": one.host_id,
-                "source_id": one.source_id,
-                "law": one.law,
-                "number": one.number,
-                "of_number": one.of,
-                "said": one.said,
+                "id": first_id(broken.source_id) + number,
+                "run_id": broken.run_id,
+                "host_id": broken.host_id,
+                "source_id": broken.source_id,
+                "law": broken.law,
+                "number": broken.number,
+                "of_number": broken.of,
+                "said": broken.said,
             }
         )
     return kept

@@ -11,4 +11,4 @@ HOLDS = (
 )
 TOLERANCE = "None."
 WEAKENS: tuple[Weakens, ...] = ("share", "left", "place")
-KEPT_BY = "stepscope.instruments.step_breakdown.labels.of_slice"
+KEPT_BY = "stepscope.instruments.step_breakdown.labels.slice_meaning"

@@ -88,11 +88,11 @@ def find(query: Query, of: Of = lambda run_id, host_id: True, named: bool = True
     lines: dict[str, dict[str, CodeLine]] = {}
     for source in _sources(query, of):
         all_moves, complete = moves.read(query, source[0], named)
-        found += _of_source(query, source, all_moves, complete, lines)
+        found += _allocators_of_source(query, source, all_moves, complete, lines)
     return found
 
 
-def by_peak(query: Query, named: bool = True) -> list[AllocatorMemory]:
+def sorted_by_peak(query: Query, named: bool = True) -> list[AllocatorMemory]:
     """The same, those of all sources together, the one that holds most first."""
     return sorted(find(query, named=named), key=lambda allocator_memory: -allocator_memory.peak.bytes)
 
@@ -106,7 +106,7 @@ def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str
         if all_moves:
             found += [(*key, most) for key, most in most_held(all_moves).items()]
             continue
-        known = _of_source(query, source, all_moves, complete, lines)
+        known = _allocators_of_source(query, source, all_moves, complete, lines)
         found += [(memory.device, memory.allocator, memory.peak.bytes) for memory in known]
     return found
 
@@ -122,7 +122,7 @@ def _sources(query: Query, of: Of) -> list[_Source]:
     return [row[:4] for row in rows if row[0] in with_memory and of(row[1], row[2])]
 
 
-def _of_source(
+def _allocators_of_source(
     query: Query,
     source: _Source,
     all_moves: Sequence[moves.Move],
@@ -142,7 +142,7 @@ def _of_source(
     else:
         helds, complete = summaries.read(query, source_id)
         recorded = bool(helds)
-        helds = helds or _from_lives(lives)
+        helds = helds or _allocators_of_lives(lives)
     if run_id not in lines:
         lines[run_id] = _code(query, run_id)
     made_at = lines[run_id]
@@ -209,7 +209,7 @@ def _kept_at_end(held: AllocatorBlocks) -> tuple[MemoryBlock, ...]:
     return tuple(sorted(kept, key=lambda block: -block.bytes)) if held.way == "events" else ()
 
 
-def _from_lives(lives: Sequence[Life]) -> list[AllocatorBlocks]:
+def _allocators_of_lives(lives: Sequence[Life]) -> list[AllocatorBlocks]:
     by_device: dict[str, AllocatorBlocks] = {}
     for life in lives:
         if life.first.bytes and not life.lasting:

@@ -91,15 +91,15 @@ class _OpenBlocks(Generic[T]):
     def __init__(self) -> None:
         self._there: dict[object, T | deque[T]] = {}
 
-    def add(self, name: object, one: T) -> None:
+    def add(self, name: object, block: T) -> None:
         """One more; it is taken after those of its name that are there."""
         waiting = self._there.get(name)
         if waiting is None:
-            self._there[name] = one
+            self._there[name] = block
         elif isinstance(waiting, deque):
-            waiting.append(one)
+            waiting.append(block)
         else:
-            self._there[name] = deque((waiting, one))
+            self._there[name] = deque((waiting, block))
 
     def take(self, name: object) -> T | None:
         """The oldest of this name, which is held no more; None when there is none."""
@@ -164,7 +164,7 @@ def most_held(moves: Iterable[Move]) -> dict[tuple[str, str], int]:
         if (known := found.get(key)) is None:
             known = found[key] = _Sum()
         known.add(move)
-    return {key: one.most() for key, one in found.items()}
+    return {key: total.most() for key, total in found.items()}
 
 
 class _Sum:

@@ -41,7 +41,7 @@ def windows(query: Query) -> Windows:
     return found
 
 
-def by_step(found: Sequence[AllocatorMemory], steps: Windows) -> list[list[StepPeak]]:
+def peaks_by_step(found: Sequence[AllocatorMemory], steps: Windows) -> list[list[StepPeak]]:
     """For each allocator its peaks by step, in the order of the steps, where at least two are known.
 
     Recordings of single steps, a file each, are steps of the same allocator: those that have its name, on

@@ -49,20 +49,20 @@ _NEVER = 1 << 63
 
 def _largest(blocks: Sequence[MemoryBlock], spans: Sequence[Span], most: int) -> Sequence[int]:
     """As many of the largest as never are more than `most` at once."""
-    if _at_once(spans) <= most:
+    if _most_at_once(spans) <= most:
         return range(len(blocks))  # mostly all fit
     order = sorted(range(len(blocks)), key=lambda index: (-blocks[index].bytes, index))
     low, high = 0, len(order) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if _at_once([spans[index] for index in order[:middle]]) <= most:
+        if _most_at_once([spans[index] for index in order[:middle]]) <= most:
             low = middle
         else:
             high = middle - 1
     return order[:low]
 
 
-def _at_once(spans: Sequence[Span]) -> int:
+def _most_at_once(spans: Sequence[Span]) -> int:
     """The most rows that are taken at once. One that is gone when another is born has left its row to it."""
     moments: list[tuple[int, int, int, int]] = []
     for number, (born, freed) in enumerate(spans):

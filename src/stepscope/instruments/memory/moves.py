@@ -66,13 +66,13 @@ class Move(NamedTuple):
 def read(query: Query, source_id: int, named: bool = True) -> tuple[list[Move], bool]:
     """The movements of a source in the order of time, and whether that is all of them. named: says for what
     they were where that has to be looked for among all slices."""
-    for one in (_records, _xplane, _kineto if named else _unnamed):
-        if moves := one(query, source_id):
+    for read_moves in (_records, _xplane, _kineto if named else _unnamed):
+        if moves := read_moves(query, source_id):
             return moves, len(moves) < MOST_MOVES
     return [], True
 
 
-def beyond(query: Query, source_id: int) -> int:
+def count_unread(query: Query, source_id: int) -> int:
     """How many movements of a source are not read, because there are more than that."""
     for _, _, count in query(statement("memory_movements", source_id=source_id)).rows():
         if count:
@@ -151,7 +151,7 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
     rows = _rows(query, "memory_instants", source_id)
     if not rows:
         return []
-    at = _Innermost(_slices_around(query, source_id) if named else ()).at
+    at = _Innermost(_slices_around(query, source_id) if named else ()).slice_at
     moves = []
     for ts, track, size, kind, number, address, total in sorted(rows, key=itemgetter(1, 0)):
         delta = _whole(size)
@@ -205,7 +205,7 @@ class _Innermost:
         self._frames: dict[str, tuple[CodeLine | None, bool]] = {}
         """By name its line, and whether that is the program's own."""
 
-    def at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
+    def slice_at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
         """Its name, None between slices; and the innermost line of the program's own around it, or else of
         all lines, None where no Python is."""
         rows, ends, names, lines = self._rows, self._ends, self._names, self._lines
@@ -242,7 +242,7 @@ class _Innermost:
     def _enclosing_lines(self, name: str, outer: _Lines) -> _Lines:
         """The lines around a slice, with its own."""
         if (frame := self._frames.get(name)) is None:
-            call = python_frame.of_pytorch(name)
+            call = python_frame.pytorch_call(name)
             call_line = CodeLine(*call) if call else None
             frame = self._frames[name] = call_line, call_line is not None and not is_framework(call_line.file)
         line, is_own = frame

@@ -20,17 +20,17 @@ def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
     """What a source holds by category, by stack, by variable or by tensor; and whether that is all of it."""
     sizes = query(statement("memory_sizes", source_id=source_id, most=MOST_MOVES)).rows()
     if sizes:
-        return [_by_category(sizes)], len(sizes) < MOST_MOVES
+        return [_category_blocks(sizes)], len(sizes) < MOST_MOVES
     stacks = query(statement("memory_stacks", source_id=source_id, most=MOST_MOVES)).rows()
     if stacks:
-        return _by_stack(text for (text,) in stacks), len(stacks) < MOST_MOVES
+        return _count_stacks(text for (text,) in stacks), len(stacks) < MOST_MOVES
     variables = query(statement("memory_held", source_id=source_id, most=MOST_MOVES)).rows()
     if variables:
-        return _by_variable(variables), len(variables) < MOST_MOVES
+        return _variable_blocks(variables), len(variables) < MOST_MOVES
     return timelines.read(query, source_id)
 
 
-def _by_category(rows: Sequence[Sequence[Any]]) -> AllocatorBlocks:
+def _category_blocks(rows: Sequence[Sequence[Any]]) -> AllocatorBlocks:
     """Sizes as blocks that add up to them. rows: (time, category, bytes), in the order of time.
 
     What a category grows by is one block; what it shrinks by is taken from the newest ones. They end just
@@ -58,7 +58,7 @@ def _by_category(rows: Sequence[Sequence[Any]]) -> AllocatorBlocks:
     return held
 
 
-def _by_stack(texts: Iterable[str | None]) -> list[AllocatorBlocks]:
+def _count_stacks(texts: Iterable[str | None]) -> list[AllocatorBlocks]:
     found: dict[str, AllocatorBlocks] = {}
     for text in texts:
         record = strict_json.members(text)
@@ -75,7 +75,7 @@ def _by_stack(texts: Iterable[str | None]) -> list[AllocatorBlocks]:
     return list(found.values())
 
 
-def _by_variable(rows: Sequence[Sequence[Any]]) -> list[AllocatorBlocks]:
+def _variable_blocks(rows: Sequence[Sequence[Any]]) -> list[AllocatorBlocks]:
     """What the variables of a program hold on each device. rows: as the statement memory_held gives them."""
     found: dict[str, AllocatorBlocks] = {}
     for name, kind, device, size, file, line, function in rows:

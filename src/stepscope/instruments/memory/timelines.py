@@ -31,8 +31,8 @@ def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
         if not name and not size:
             nowhere += 1
             continue
-        one = found.setdefault(name or "unknown", _Allocator(name or "unknown"))
-        one.add(row, description, allocation)
+        allocator = found.setdefault(name or "unknown", _Allocator(name or "unknown"))
+        allocator.add(row, description, allocation)
     if found:
         max(found.values(), key=lambda allocator: allocator.tensors).nowhere = nowhere
     return [allocator.held() for allocator in found.values()], len(rows) < MOST_MOVES

@@ -79,7 +79,7 @@ def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accoun
     best = _iterator({stage.name for stage in stages if stage.taken}, rows)
     if head is None or best is None:
         return None
-    nodes = _since_first(best)
+    nodes = _rows_since_first(best)
     root = next((row for row in nodes.values() if row.consumer is None), None)
     if root is None or not root.elements:
         return None
@@ -87,7 +87,7 @@ def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accoun
     visits = _visits(root, nodes)
     fills = _fills(best)
     made = {stage: _sum(same, visits, fills) for stage, same in of.items()}
-    accounts = {stage: one for stage, one in made.items() if one is not None}
+    accounts = {stage: account for stage, account in made.items() if account is not None}
     return Accounts(accounts, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
 
 
@@ -126,7 +126,7 @@ def _iterator(names: set[str], rows: Sequence[ModelRow]) -> list[ModelRow] | Non
     return best if best is not None and {row.name for row in best} & names else None
 
 
-def _since_first(rows: Sequence[ModelRow]) -> dict[int, ModelRow]:
+def _rows_since_first(rows: Sequence[ModelRow]) -> dict[int, ModelRow]:
     """The nodes of the last sample, with what they did since the first: what was before it, filling buffers
     and autotune's first tries, belongs to no step. A node that came later counts whole."""
     first, last = min(row.sample for row in rows), max(row.sample for row in rows)

@@ -40,7 +40,7 @@ def evidence_beside(
     if captures:
         origins = query(statement("capture_origins", run_id=run_id, host_id=host_id)).rows()
         for other, begin, end in _windows(
-            {int(one): int(origin) for one, origin in origins}, source_id, window
+            {int(number): int(origin) for number, origin in origins}, source_id, window
         ):
             machine = machine or _machine(query, other, begin, end)
             pace = pace or _pace(query, source_id, other, begin, end)

@@ -34,7 +34,7 @@ class Ending(NamedTuple):
 def ending(stages: Sequence[PipelineStage]) -> Ending:
     """How the pipeline ends that the program takes its batches from. Of one that feeds several devices, the
     end on the host counts: each device has a prefetch of TensorFlow's behind it."""
-    below = _by_consumer(stages)
+    below = _inputs_by_consumer(stages)
     hosts = [stage.fed_by for stage in stages if stage.fed_by is not None]
     taken = [stage for stage in stages if stage.taken and stage.above is None]
     at = _last_written(next(iter(hosts or taken), None), below)
@@ -53,7 +53,7 @@ def _last_written(
     return stage
 
 
-def _by_consumer(stages: Sequence[PipelineStage]) -> Mapping[int, list[PipelineStage]]:
+def _inputs_by_consumer(stages: Sequence[PipelineStage]) -> Mapping[int, list[PipelineStage]]:
     """The stages that each one takes from, by its number."""
     below: defaultdict[int, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
@@ -109,7 +109,7 @@ def removed(stages: Sequence[PipelineStage], places: Sequence[UserStage] = ()) -
             written = alike[0] if len(alike) == 1 else None
             if not _made_with(above, position, written, known):
                 found.append(Removed(position, written))
-    return sorted(found, key=lambda one: one.position)
+    return sorted(found, key=lambda stage: stage.position)
 
 
 def _positions_between(stage: PipelineStage, above: PipelineStage) -> range:

@@ -37,7 +37,7 @@ def number(cores: int, threads: int, *, python: bool) -> int:
     return max(min(wanted, threads) if python else wanted, 2)
 
 
-def inside(stage: PipelineStage, stages: Sequence[PipelineStage]) -> list[PipelineStage]:
+def stages_of_copies(stage: PipelineStage, stages: Sequence[PipelineStage]) -> list[PipelineStage]:
     """The stages of each copy, sources last: from the source on, and up to the batch behind the stage where
     nothing works ahead in between."""
     end, above = stage, stage

@@ -207,7 +207,7 @@ def iterator_rows(found: Sequence[SourcePipelines]) -> list[dict[str, Any]]:
                     "service_ps": load.service_ps,
                     "in_waits_ps": load.in_waits_ps,
                     "limits": rank.get(stage.number),
-                    **_without(pipelines.diagnosis if rank.get(stage.number) == 1 else None),
+                    **_empty_of(pipelines.diagnosis if rank.get(stage.number) == 1 else None),
                     "runs_python": load.python,
                     "verdict": pipelines.diagnosis.verdict,
                     "wait_share": None
@@ -220,7 +220,7 @@ def iterator_rows(found: Sequence[SourcePipelines]) -> list[dict[str, Any]]:
     return rows
 
 
-def _without(diagnosis: Diagnosis | None) -> dict[str, Any]:
+def _empty_of(diagnosis: Diagnosis | None) -> dict[str, Any]:
     then = None if diagnosis is None else diagnosis.without_limit
     return {
         "step_without_ps": None if then is None else then.step_ps,

@@ -49,7 +49,7 @@ def fit(
     threads = None if machine is None else _program_and_pipeline(machine, parts, waits)
     if threads is not None:
         bare = PipelineModel(program_ps, (0, 0), (), cores, free, others=others, pool=pool)
-        return _by_threads(bare, parts, waits, *threads, measured_ps)
+        return _models_by_threads(bare, parts, waits, *threads, measured_ps)
     most = 0 if device else _most_of_program(machine, parts, waits, cores)
     found = PipelineModel(program_ps, (0, most), tuple(parts), cores, free, pool=pool)
     return found.handing_over(measured_ps, crowding(found, measured_ps))
@@ -106,7 +106,7 @@ def _program_and_pipeline(
     )
 
 
-def _by_threads(
+def _models_by_threads(
     bare: PipelineModel,
     parts: Sequence[ModelStage],
     waits: Waits,
@@ -121,7 +121,7 @@ def _by_threads(
     stretch = (program.stretch, min(max(told_ps / max(ran_ps, 1), 1.0), pipeline.stretch))
     parts = [_alone(part, stretch[0 if part.inline else 1]) for part in parts]
     rest_ps = ran_ps - sum(part.cpu_ps for part in parts if not part.inline)
-    parts = _with_rest(parts, max(rest_ps, 0))
+    parts = _add_rest(parts, max(rest_ps, 0))
     # Stages in the program's own thread do not belong to what the program does, nor do kernels of the
     # pipeline that compute on the framework's threads.
     inline_ps = sum(part.cpu_ps for part in parts if part.inline)
@@ -145,7 +145,7 @@ def _by_threads(
     return replace(found, packed=min(packed, 1.0)) if packed >= _LEAST_PACKED else found
 
 
-def _with_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
+def _add_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
     """The parts with what threads of the pipeline computed beyond them: of Python if there is any, else of
     handing over."""
     python = [part for part in parts if part.python]

@@ -54,7 +54,7 @@ def cache(
     written: the transformations of the stage, the last of which the cache follows. fed_by: the stages before
     it, among which a repeat() makes its output repeat."""
     elements = _cardinality(written[-1]) if written else None
-    if any(one.stage.short.startswith(_REPEATS) for one in (load, *fed_by) if one.stage.nested_in is None):
+    if any(fed.stage.short.startswith(_REPEATS) for fed in (load, *fed_by) if fed.stage.nested_in is None):
         elements = -1
     return Footprint(elements, _element_bytes(load), None if machine is None else machine.available_bytes)
 

@@ -166,7 +166,7 @@ class PipelineModel:
         works: Counter[str] = Counter()
         for part in self.parts:
             works[part.lane] += round(part.service(self.stretch))
-        lane = max(works, key=lambda one: (works[one], one))
+        lane = max(works, key=lambda name: (works[name], name))
         inside = [part for part in self.parts if part.lane == lane]
         functions = [part for part in inside if part.pool_ps]
         if 2 * sum(part.work_ps for part in functions) > sum(part.work_ps for part in inside):
@@ -176,11 +176,11 @@ class PipelineModel:
         total = sum(weights.values()) or 1.0
         missing, late = self._missing(lane, measured_ps)
 
-        def with_handing(part: ModelStage) -> ModelStage:
+        def add_handing(part: ModelStage) -> ModelStage:
             handing_ps = round(missing * weights[part.number] / total * max(part.width, 1))
             return replace(part, handing_ps=handing_ps, late_ps=round(late) if part.bursts else 0)
 
-        return self.changed(list(weights), with_handing)
+        return self.changed(list(weights), add_handing)
 
     def _missing(self, lane: str, measured_ps: int) -> tuple[float, float]:
         """How much longer a lane has to take for the step to be as long as measured, and how much later than
@@ -203,7 +203,7 @@ class PipelineModel:
 
     def _bound(self, stretch: tuple[float, float], cpu_ps: float) -> tuple[int, str]:
         lanes = self.lanes(stretch)
-        lane = max(lanes, key=lambda one: (lanes[one], one == PROGRAM, one))
+        lane = max(lanes, key=lambda name: (lanes[name], name == PROGRAM, name))
         pool = sum(part.pool_ps for part in self.parts) // self.threads
         bounds = [(lanes[lane], lane), (round(cpu_ps / (self.free_cores * self.packed)), CPU), (pool, POOL)]
         bounds += [(self._burst(part, stretch), part.lane) for part in self.parts if part.bursts]
@@ -263,7 +263,7 @@ class Prediction:
 
     def times(self, factor: float) -> Prediction:
         """The same of a step that is so many times as long."""
-        low, likely, high = (round(one * factor) for one in (self.low_ps, self.step_ps, self.high_ps))
+        low, likely, high = (round(time_ps * factor) for time_ps in (self.low_ps, self.step_ps, self.high_ps))
         return Prediction(likely, low, high, self.limits_next)
 
 

@@ -18,7 +18,7 @@ def part_of(part: ModelStage, share: float) -> ModelStage:
     return scaled(part, share, share)
 
 
-def at_once(part: ModelStage, load: Load, many: float) -> ModelStage:
+def vectorized(part: ModelStage, load: Load, many: float) -> ModelStage:
     """The part when its function is called once for many elements: what kernels take is taken to stay, what
     is spent on calling it and between kernels is spent once."""
     each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
@@ -39,7 +39,7 @@ def scaled(part: ModelStage, work: float, calls: float) -> ModelStage:
     )
 
 
-def from_program(part: ModelStage) -> ModelStage:
+def moved_from_program(part: ModelStage) -> ModelStage:
     """The part when a prefetch takes what the program took."""
     ends = "changed:end"
     return replace(

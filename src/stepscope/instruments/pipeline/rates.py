@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import Interval, StageCall
-from stepscope.instruments.pipeline.spans import length, shared, union, within, without
+from stepscope.instruments.pipeline.spans import difference, intersection, length, shared, union
 from stepscope.instruments.pipeline.stages import THREAD, PipelineStage
 from stepscope.instruments.pipeline.waits import Waits
 
@@ -151,7 +151,7 @@ def measure(
     """The load of each stage, in their order."""
     cores = pool_of(stages) or cores_of(stages)
     seen = _seen_by_stage(calls, stages, of)
-    full = _full([piece for one in seen.values() for piece in one.ran], cores)
+    full = _full([piece for stage in seen.values() for piece in stage.ran], cores)
     # What works ahead has claimed threads also between two pieces of a function.
     spans = [span for stage in stages if stage.ahead for span in _spans(seen[stage].pieces)]
     claimed = union([*full, *_full(spans, cores)])
@@ -190,18 +190,18 @@ def _load(
     """The load of a stage. taken: when no thread of the pool was free for its function."""
     steps = max(len(waits.basis) if waits.has_steps else waits.batches, 1) if waits else 1
 
-    def per_step(intervals: Sequence[Interval]) -> int:
+    def ps_per_step(intervals: Sequence[Interval]) -> int:
         return (shared(intervals, waits.basis) if waits else length(intervals)) // steps
 
     ran, worked = seen.ran, _worked(stage, seen, taken)
     at_work = seen.own + worked
     on_cpu = seen.own + (worked if _copies_unseen(stage) else ran or seen.called)
     # What was seen of it is how long its threads needed together.
-    work_ps = per_step(at_work) * (width if _copies_unseen(stage) else 1)
+    work_ps = ps_per_step(at_work) * (width if _copies_unseen(stage) else 1)
     queued = length(_spans(seen.pieces) if stage.ahead else seen.called) - length(worked)
     between_ps = None
     if seen.between_ps:
-        between_ps = per_step(ran) * seen.between_ps // max(length(ran), 1)
+        between_ps = ps_per_step(ran) * seen.between_ps // max(length(ran), 1)
     return Load(
         stage=stage,
         width=width,
@@ -213,8 +213,8 @@ def _load(
         busy_ps=length(union(on_cpu)),
         threads=max(len(seen.threads), 1),
         work_ps=work_ps,
-        cpu_ps=per_step(on_cpu),
-        pool_ps=per_step(ran),
+        cpu_ps=ps_per_step(on_cpu),
+        pool_ps=ps_per_step(ran),
         in_waits_ps=shared(at_work, waits.intervals) // width if waits else 0,
         python=seen.python,
         per_step=_calls_within(stage, waits) / steps,
@@ -226,9 +226,9 @@ def _load(
 def _worked(stage: PipelineStage, seen: _Seen, taken: Sequence[Interval]) -> list[Interval]:
     """When the function of a stage was at work."""
     if _copies_unseen(stage):
-        return without(union(seen.asked), union(seen.fetching))
+        return difference(union(seen.asked), union(seen.fetching))
     worked = _function(seen.pieces, taken) if seen.ran else seen.called
-    return worked if stage.ahead else within(worked, union(seen.called))
+    return worked if stage.ahead else intersection(worked, union(seen.called))
 
 
 def _copies_unseen(stage: PipelineStage) -> bool:
@@ -248,7 +248,7 @@ _WAITS_TOO = re.compile(r"Root$|Prefetch|(Legacy)?(Parallel)?Interleave|Model$")
 """Stages whose time in the model holds waiting for what they take from."""
 
 
-def with_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_ps: int) -> list[Load]:
+def add_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_ps: int) -> list[Load]:
     """The loads with what tf.data's model says. batches: taken in a step, which took step_ps.
 
     The model is taken for stages that work ahead, whose functions a trace shows in pieces. A parallel
@@ -283,7 +283,7 @@ def _function(pieces: Mapping[str | None, Sequence[Interval]], full: Sequence[In
             found += some
         else:
             span = (min(begin for begin, _ in some), max(end for _, end in some))
-            found += union([*some, *without([span], full)])
+            found += union([*some, *difference([span], full)])
     return found
 
 

@@ -41,7 +41,7 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
             found.setdefault(key, []).append((source_id, run_id, host_id, path))
     hosts = Counter((sources[0][1], sources[0][2]) for sources in found.values())
     for key in [key for key in found if isinstance(key, tuple) and hosts[key] > 1]:
-        if not averaged.intersection(one[0] for one in found[key]):
+        if not averaged.intersection(source[0] for source in found[key]):
             del found[key]
     return [
         Together(
@@ -71,11 +71,11 @@ def _path(paths: Sequence[str]) -> str:
     around = list(PurePosixPath(paths[0]).parent.parts)
     for path in paths[1:]:
         other = PurePosixPath(path).parent.parts
-        same = [one for one, two in zip(around, other, strict=False) if one == two]
+        same = [part for part, two in zip(around, other, strict=False) if part == two]
         around = around[: len(same)] if around[: len(same)] == list(other[: len(same)]) else []
     return f"{PurePosixPath(*around)} ({len(paths)} files)" if around else f"{len(paths)} files"
 
 
 def first_of(together: Iterable[Together]) -> Mapping[int, int]:
     """The first source of each group, by source."""
-    return {source_id: one.sources[0] for one in together for source_id in one.sources}
+    return {source_id: group.sources[0] for group in together for source_id in group.sources}

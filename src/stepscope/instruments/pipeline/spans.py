@@ -52,22 +52,22 @@ def lengths(within: Sequence[Interval], intervals: Iterable[Interval]) -> list[i
     begins = [begin for begin, _ in within]
     sums = [0, *accumulate(end - begin for begin, end in within)]
 
-    def before(ts: int) -> int:
+    def length_before(ts: int) -> int:
         """How much of it lies before a moment."""
         at = bisect_right(begins, ts)
         return sums[at] - max(within[at - 1][1] - ts, 0) if at else 0
 
-    return [max(before(end) - before(begin), 0) for begin, end in intervals]
+    return [max(length_before(end) - length_before(begin), 0) for begin, end in intervals]
 
 
-def inside(moments: Iterable[int], within: Sequence[Interval]) -> list[bool]:
+def contained(moments: Iterable[int], within: Sequence[Interval]) -> list[bool]:
     """Whether each moment lies in `within`, which is a union of intervals without their ends."""
     begins = [begin for begin, _ in within]
     found = ((ts, bisect_right(begins, ts) - 1) for ts in moments)
     return [at >= 0 and ts < within[at][1] for ts, at in found]
 
 
-def within(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[Interval]:
+def intersection(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[Interval]:
     """The parts of the intervals that lie in `window`, which is a union."""
     found: list[Interval] = []
     for begin, end in intervals:
@@ -80,7 +80,7 @@ def within(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[In
     return found
 
 
-def without(intervals: Iterable[Interval], holes: Sequence[Interval]) -> list[Interval]:
+def difference(intervals: Iterable[Interval], holes: Sequence[Interval]) -> list[Interval]:
     """The parts of the intervals that do not lie in `holes`, which is a union."""
     found: list[Interval] = []
     for begin, end in intervals:

@@ -175,7 +175,7 @@ def written_as(user_stage: str, position: int | None) -> str:
     return f"{written}{', ' if written == FROM_GENERATOR else ' inside '}transformation {position}"
 
 
-def as_called(word: str) -> str:
+def call_text(word: str) -> str:
     """A transformation as a method, or as the class that it is: .map, TFRecordDataset."""
     return word if word[:1].isupper() else f".{word}"
 

@@ -116,7 +116,7 @@ class Case:
         """The stages that feed one."""
         return [other for other in self.loads if _is_below(other, load)]
 
-    def in_parallel(self, width: int | None = None) -> PipelineModel:
+    def parallelized(self, width: int | None = None) -> PipelineModel:
         """It runs on threads of its own, and what it takes from on another one. width: its threads, as many
         as the pool has when None."""
         now, number = self.now, self.stage.number

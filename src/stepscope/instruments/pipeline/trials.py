@@ -13,7 +13,7 @@ from dataclasses import replace
 from stepscope.instruments.pipeline import copies
 from stepscope.instruments.pipeline.chain import READERS
 from stepscope.instruments.pipeline.model import PipelineModel
-from stepscope.instruments.pipeline.model_parts import at_once, from_program, nothing, part_of
+from stepscope.instruments.pipeline.model_parts import moved_from_program, nothing, part_of, vectorized
 from stepscope.instruments.pipeline.stages import PROGRAM, PipelineStage, placed
 from stepscope.instruments.pipeline.trial_case import Case, Trial, Unknown, autotune
 
@@ -31,7 +31,7 @@ def _more_threads(case: Case) -> Iterator[Trial]:
     """A stage with a function of its own gets more threads, or a host with more cores."""
     stage, now, width = case.stage, case.now, case.worst.width
     if stage.short == "Map":
-        yield Trial("parallelise_map", case.facts("sequential"), case.in_parallel())
+        yield Trial("parallelise_map", case.facts("sequential"), case.parallelized())
     elif stage.ahead and not stage.short.startswith(("Prefetch", "ParallelInterleave")):
         mapped = stage.short.startswith(("ParallelMap", "MapAndBatch")) and "MapDataset" in _sequential(stage)
         if mapped and width >= now.threads:
@@ -57,7 +57,7 @@ def _vectorise(case: Case) -> Iterator[Trial]:
     if worst.python or worst.between_kernels_ps is None:
         yield Trial("vectorise", facts, case.now, "many_at_once")
     else:
-        yield Trial("vectorise", facts, case.now.changed(case.number, lambda p: at_once(p, worst, many)))
+        yield Trial("vectorise", facts, case.now.changed(case.number, lambda p: vectorized(p, worst, many)))
 
 
 def _threads_of_functions(case: Case) -> Iterator[Trial]:
@@ -81,7 +81,7 @@ def _threads_of_functions(case: Case) -> Iterator[Trial]:
 
 def _parallel_batch(case: Case) -> Iterator[Trial]:
     if case.stage.short == "BatchV2":
-        yield Trial("parallelise_batch", case.facts(), case.in_parallel())
+        yield Trial("parallelise_batch", case.facts(), case.parallelized())
 
 
 def _parallel_reading(case: Case) -> Iterator[Trial]:
@@ -94,7 +94,7 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
     elif outer is not None and outer.short.startswith("ParallelInterleave"):
         width = outer.parallelism
         if width is not None and width < now.threads and outer.args.get("autotune") != "true":
-            then = _at_once_in(case, outer, _branches(case, outer))
+            then = _parallel_branches(case, outer, _branches(case, outer))
             yield Trial("raise_parallelism", case.facts_of(outer, width=width), then)
     elif stage.short in READERS or stage.short in ("Interleave", "FlatMap"):
         lane = f"changed:{stage.number}"
@@ -111,10 +111,10 @@ def _several_at_once(case: Case, outer: PipelineStage) -> Trial:
     way = "interleave" if "Interleave" in outer.short else "files" if reads else "flat_map"
     facts = case.facts_of(outer, way)
     unknown: Unknown = "" if number > 1 else "one_file" if reads else "one_branch"
-    return Trial("parallelise_reading", facts, _at_once_in(case, outer, number), unknown)
+    return Trial("parallelise_reading", facts, _parallel_branches(case, outer, number), unknown)
 
 
-def _at_once_in(case: Case, outer: PipelineStage, branches: int) -> PipelineModel:
+def _parallel_branches(case: Case, outer: PipelineStage, branches: int) -> PipelineModel:
     """The model when an interleave runs its branches at once, as many as the pool has threads."""
     inner = [load.stage.number for load in case.loads if load.stage.nested_in is outer]
     width = min(branches, case.now.threads) if branches > 1 else case.now.threads
@@ -146,7 +146,7 @@ def _copies(case: Case) -> Iterator[Trial]:
         return
     now = case.now
     number = copies.number(now.cores, now.threads, python=case.worst.python)
-    inside = copies.inside(case.stage, stages)
+    inside = copies.stages_of_copies(case.stage, stages)
     outer = next((stage.nested_in for stage in inside if stage.nested_in is not None), None)
     reads = any(stage.short in READERS for stage in inside)
     unknown: Unknown = "one_file" if reads and (outer is None or _branches(case, outer) < 2) else ""
@@ -154,7 +154,7 @@ def _copies(case: Case) -> Iterator[Trial]:
     then = now.changed(
         [stage.number for stage in inside], lambda p: copies.part(p, case.stage.lane, number, now.threads)
     )
-    then = replace(then, parts=tuple(from_program(part) for part in then.parts))
+    then = replace(then, parts=tuple(moved_from_program(part) for part in then.parts))
     yield Trial("outer_parallelism", case.facts(copies=number, code=code), then, unknown)
 
 
@@ -209,7 +209,7 @@ def _prefetch(case: Case) -> Iterator[Trial]:
     now = case.now
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if case.ends.prefetch == "none" or in_program >= HELPS * case.measured_ps:
-        way, moved = "at_the_end", tuple(from_program(part) for part in now.parts)
+        way, moved = "at_the_end", tuple(moved_from_program(part) for part in now.parts)
     else:
         way, moved = "ahead_already", now.parts
     yield Trial("prefetch", case.facts(way), replace(now, parts=moved))

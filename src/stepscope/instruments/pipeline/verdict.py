@@ -165,7 +165,7 @@ def diagnose(
     accounts = accounting.account(found, beside.models) if beside.models else None
     if accounts is not None:
         batches = waited.batches / max(len(waited.basis), 1) if waited.has_steps else 1.0
-        loads = tuple(rates.with_model(loads, accounts, batches or 1.0, waited.step_ps))
+        loads = tuple(rates.add_model(loads, accounts, batches or 1.0, waited.step_ps))
     wait_share = waited.ratio
     waited, unseen = _weighed(waited, loads, judged)
     step_ps = round(waited.step_ps * (1.0 if beside.pace is None else beside.pace.untraced_share))
@@ -182,8 +182,8 @@ def diagnose(
         model=now,
         unseen=unseen,
     )
-    diagnosis = _with_limit(diagnosis, waited, now, step_ps)
-    diagnosis = _with_changes(diagnosis, waited, now, step_ps, beside, device)
+    diagnosis = _add_limit(diagnosis, waited, now, step_ps)
+    diagnosis = _add_changes(diagnosis, waited, now, step_ps, beside, device)
     return replace(diagnosis, confidence=_sure(diagnosis, waited))
 
 
@@ -200,7 +200,7 @@ def _weighed(waited: Waits, loads: Sequence[Load], judged: Weighed | None) -> tu
     return waited, traced_ps if ahead and traced_ps < _SEEN * waited.wait_ps else None
 
 
-def _with_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps: int) -> Diagnosis:
+def _add_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps: int) -> Diagnosis:
     """The diagnosis with its verdict made sure, the stages ranked, and those that limit."""
     loads, ends, verdict = diagnosis.loads, diagnosis.ends, diagnosis.verdict
     gains = {load.stage: gain_without(now, [load], step_ps) for load in loads}
@@ -218,7 +218,7 @@ def _with_limit(diagnosis: Diagnosis, waited: Waits, now: PipelineModel, step_ps
     return replace(diagnosis, verdict=verdict, ranked=ranked, bottleneck=worst, beside=other)
 
 
-def _with_changes(
+def _add_changes(
     diagnosis: Diagnosis,
     waited: Waits,
     now: PipelineModel,
@@ -286,7 +286,7 @@ def _limiting(
     }
     if ranked and gains[ranked[0].stage] >= enough:
         worst = ranked[0]
-        beside = (one for one in busy if gains[worst.stage] < _ALONE * together.get((worst, one), 0))
+        beside = (load for load in busy if gains[worst.stage] < _ALONE * together.get((worst, load), 0))
         return worst, next(beside, None)
     return next((pair for pair, gain in together.items() if gain >= enough), (None, None))
 

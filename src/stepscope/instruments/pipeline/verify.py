@@ -126,7 +126,7 @@ def _change_made(
 ) -> PredictedChange | None:
     """The change that was predicted and that the edits, or else the stages, show to have been made."""
     names = [name for name, edit, at in edits if name and _is_meant(at, edit, predicted)]
-    seen = list(_by_stages(predicted, measured))
+    seen = list(_changes_of_stages(predicted, measured))
     # Python that is gone is what was changed, whatever the chain that replaces it looks like.
     names = [*(name for name in seen if name == "drop_python"), *names] if edits else seen
     alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
@@ -218,7 +218,7 @@ def _arguments(place: UserStage) -> dict[str, Any]:
     return strict_json.members(place.arguments)
 
 
-def _by_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:
+def _changes_of_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:
     """Names of the changes that would explain how the stages differ, where the chains do not."""
     name = before.changes[0].stage if before.changes else None
     worst = before.bottleneck or _named(before.loads, name)

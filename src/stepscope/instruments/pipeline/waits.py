@@ -13,7 +13,7 @@ from statistics import median_low
 
 from stepscope.instruments.causes.thresholds import CauseThresholds
 from stepscope.instruments.pipeline.calls import StageCall
-from stepscope.instruments.pipeline.spans import Interval, inside, length, lengths, shared, union
+from stepscope.instruments.pipeline.spans import Interval, contained, length, lengths, shared, union
 
 BOUND_FROM, PARTLY_FROM = CauseThresholds.stands_out, 0.1
 """Waiting for input as part of the step time: from here on the input is the bottleneck, or a part of it."""
@@ -96,7 +96,7 @@ def find(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> Waits | None:
     ratio_all = _ratio(intervals, all_steps)
     basis = sorted(averaged or all_steps)
     shares = _shares(intervals, sorted(all_steps)) if has_steps else []
-    batches = sum(inside([begin for begin, _ in intervals], union(basis)))
+    batches = sum(contained([begin for begin, _ in intervals], union(basis)))
     return Waits(intervals, basis, batches, _ratio(intervals, basis), ratio_all, shares, has_steps, between)
 
 
@@ -120,7 +120,7 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
     ordered = sorted(steps, key=lambda step: step.ts_ps)
     if all(step.recovered_from == "file" for step in ordered):
         # Each is a recording of its own; of the steps between two of them nothing is known.
-        return *_as_marked(ordered), False
+        return *_marked_steps(ordered), False
     starts = [step.ts_ps for step in ordered]
     periods = [after - before for before, after in pairwise(starts)]
     typical = median_low(periods) if periods else 0
@@ -129,7 +129,7 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
     ]
     between = bool(gaps) and median_low(gaps) >= BETWEEN * typical > 0
     if not between:
-        return *_as_marked(ordered), False
+        return *_marked_steps(ordered), False
     found, averaged = [], []
     for step, after in zip(ordered, [*starts[1:], None], strict=True):
         if after is None:
@@ -141,7 +141,7 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
     return found, averaged, True
 
 
-def _as_marked(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval]]:
+def _marked_steps(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval]]:
     """All steps, and those that averages include."""
     every = [(step.ts_ps, step.end_ps) for step in steps]
     return every, [(step.ts_ps, step.end_ps) for step in steps if step.averaged]

@@ -13,7 +13,7 @@ from functools import partial
 
 from stepscope.instruments.pipeline.changes import surely_parallel
 from stepscope.instruments.pipeline.model import PipelineModel, Prediction, predict
-from stepscope.instruments.pipeline.model_parts import from_program, scaled
+from stepscope.instruments.pipeline.model_parts import moved_from_program, scaled
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.trial_case import Case
@@ -72,7 +72,7 @@ def ask(
         limit = diagnosis.without_limit
         if limit is not None:
             return PredictedStep(limit, needs)
-    then = _on_machine(now, cores, prefetch)
+    then = _model_on_machine(now, cores, prefetch)
     for setting in wanted.values():
         then = _changed_model(then, diagnosis.loads, loads[setting.number], setting, measured_ps)
     prediction = predict(now, then, measured_ps)
@@ -85,8 +85,8 @@ def _takes_the_limit(diagnosis: Diagnosis, settings: Iterable[Setting]) -> bool:
     """Whether the stages that limit are gone and all else stays: the summary says what is left then."""
     limiting = {load.stage.number for load in (diagnosis.bottleneck, diagnosis.beside) if load is not None}
     widths = {load.stage.number: load.width for load in diagnosis.loads}
-    changed = [one for one in settings if (one.width, one.work) != (widths[one.number], 1)]
-    return {one.number for one in changed} == limiting and not any(one.work for one in changed)
+    changed = [asked for asked in settings if (asked.width, asked.work) != (widths[asked.number], 1)]
+    return {asked.number for asked in changed} == limiting and not any(asked.work for asked in changed)
 
 
 def _surely_wider(diagnosis: Diagnosis, settings: Sequence[tuple[Load, Setting]]) -> bool:
@@ -106,7 +106,7 @@ def _changed_model(
         if part is not None and (load.stage.ahead or (part.lane != PROGRAM and part.width > 1)):
             then = then.changed([setting.number], lambda p: replace(p, width=setting.width))
         elif setting.width > 1:  # on threads of its own, as a parallel map is
-            then = Case(loads, load, then, measured_ps).in_parallel(setting.width)
+            then = Case(loads, load, then, measured_ps).parallelized(setting.width)
     return (
         then
         if setting.work == 1.0
@@ -114,12 +114,12 @@ def _changed_model(
     )
 
 
-def _on_machine(now: PipelineModel, cores: int, prefetch: bool) -> PipelineModel:
+def _model_on_machine(now: PipelineModel, cores: int, prefetch: bool) -> PipelineModel:
     """The model with these cores, and with an end that runs ahead of the program."""
     then = now
     if cores != now.cores:
         then = replace(now, cores=cores, free_cores=max(now.free_cores + cores - now.cores, 1.0))
-    return replace(then, parts=tuple(from_program(part) for part in then.parts)) if prefetch else then
+    return replace(then, parts=tuple(moved_from_program(part) for part in then.parts)) if prefetch else then
 
 
 def _need(load: Load, setting: Setting | None) -> Need:

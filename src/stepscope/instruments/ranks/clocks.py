@@ -76,14 +76,14 @@ def align(ends: Iterable[End], ranks: Mapping[int, Rank], sources: Sequence[int]
     for source_ends in shared:
         for source in source_ends:
             count[source] += 1
-    axis = min(sources, key=lambda one: (-count[one], *_place(ranks[one])))
+    axis = min(sources, key=lambda source: (-count[source], *_place(ranks[source])))
     clocks = {axis: Clock("axis", 0, 0, 0.0, 0, 0, count[axis])}
     while found := _next(shared, clocks):
         clocks |= found
         shared = [source_ends for source_ends in shared if not source_ends.keys() <= clocks.keys()]
     for source in sources:
         if source not in clocks:
-            clocks[source] = _by_day(ranks[source], ranks[axis])
+            clocks[source] = _time_of_day_clock(ranks[source], ranks[axis])
     return Aligned(axis, clocks)
 
 
@@ -122,7 +122,7 @@ def _next(shared: Sequence[Mapping[int, int]], clocks: Mapping[int, Clock]) -> d
 def _most(errors: Iterable[int | None]) -> int | None:
     """The largest; None where one is unknown."""
     known = list(errors)
-    return None if None in known else max(one for one in known if one is not None)
+    return None if None in known else max(error for error in known if error is not None)
 
 
 def _fitted(pairs: Sequence[tuple[int, int]], before: int | None) -> Clock:
@@ -138,7 +138,7 @@ def _fitted(pairs: Sequence[tuple[int, int]], before: int | None) -> Clock:
     offset = round_median(flat)
     if abs(offset) >= _MOST:
         return Clock("unknown")
-    rests = sorted(abs(one - offset) for one in flat)
+    rests = sorted(abs(difference - offset) for difference in flat)
     if len(points) == 1 or before is None:
         return Clock("ends", anchor, offset, slope, None, None, len(points))
     usual = rests[-1] if len(rests) < ENOUGH else rests[-(-len(rests) * 9 // 10) - 1]
@@ -172,7 +172,7 @@ def round_median(numbers: Sequence[int]) -> int:
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) // 2
 
 
-def _by_day(rank: Rank, axis: Rank) -> Clock:
+def _time_of_day_clock(rank: Rank, axis: Rank) -> Clock:
     """By the time of day, whose error is unknown."""
     if rank.origin_unix_ns is None or axis.origin_unix_ns is None:
         return Clock("unknown")

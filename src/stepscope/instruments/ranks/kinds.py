@@ -79,7 +79,7 @@ def _group(args: Mapping[str, Any], implied: str | None) -> str | None:
 
 def _elements(shapes: object) -> int | None:
     """Elements of tensors of these shapes, as PyTorch writes them with the marks of gloo: [[64, 10]]."""
-    if not isinstance(shapes, list) or not shapes or not all(isinstance(one, list) for one in shapes):
+    if not isinstance(shapes, list) or not shapes or not all(isinstance(shape, list) for shape in shapes):
         return None
     sizes = [_number(size) for shape in shapes[:_MOST_TEXT] for size in shape[:_MOST_DIMENSIONS]]
     if None in sizes or len(shapes) > _MOST_TEXT or any(len(shape) > _MOST_DIMENSIONS for shape in shapes):

@@ -45,7 +45,7 @@ def match(parts: Sequence[CollectivePart]) -> list[MatchedPart]:
             ("sequence", [(number, key[-1]) for number in members]) for members in _agreeing(parts, numbers)
         ]
     for numbers in by_order.values():
-        groups += [("order", members) for members in _in_order(parts, numbers)]
+        groups += [("order", members) for members in _ordered(parts, numbers)]
     for by, members in groups:
         match_number = min(number for number, _ in members)
         known = by if len(members) > 1 else "none"
@@ -68,7 +68,7 @@ def _split(
     negotiated: dict[int, list[int]] = defaultdict(list)
     again: Counter[tuple[object, ...]] = Counter()
     for number, part in enumerate(parts):
-        facts = part.told
+        facts = part.facts
         if part.negotiated is not None:
             negotiated[part.negotiated].append(number)
         elif facts.kind in _BETWEEN_TWO:
@@ -89,7 +89,7 @@ def _split(
 
 def _signature(part: CollectivePart) -> tuple[object, ...]:
     """What is equal on all ranks. Parts of different sizes are not, nor is what a root gives or gets."""
-    facts = part.told
+    facts = part.facts
     sized = part.ends_together
     return facts.kind, facts.dtype, facts.elements_in if sized else None
 
@@ -105,7 +105,7 @@ def _agreeing(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterat
     yield from ([number] for number in numbers if not agreed or _signature(parts[number]) != best)
 
 
-def _in_order(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+def _ordered(parts: Sequence[CollectivePart], numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
     """Collectives of a group and step by their order, as places and sequence numbers."""
     ranks: dict[str, list[int]] = defaultdict(list)
     for number in numbers:  # in the order of time, for each source
@@ -128,8 +128,8 @@ def _countable(
     going = {who for who, sources in of_sources.items() if len(sources) == 1}
     first = parts[numbers[0]]
     whole = first.step is not None and all(parts[number].whole_step for number in numbers)
-    sizes = all(parts[number].told.elements_in is not None for number in numbers)
-    other_than_next = first.told.kind == "permute" and first.told.group is None
+    sizes = all(parts[number].facts.elements_in is not None for number in numbers)
+    other_than_next = first.facts.kind == "permute" and first.facts.group is None
     uneven = len({len(ranks[who]) for who in going}) > 1
     return set() if other_than_next or (uneven and not (whole and sizes)) else going
 

@@ -34,7 +34,7 @@ class CollectivePart(NamedTuple):
     step: int | None
     whole_step: bool
     """The recording neither begins nor ends within the step."""
-    told: CollectiveFacts
+    facts: CollectiveFacts
     begin_ps: int
     end_ps: int
     negotiated: int | None = None
@@ -43,7 +43,7 @@ class CollectivePart(NamedTuple):
     @property
     def ends_together(self) -> bool:
         """Whether all ranks of such a collective end at the same time."""
-        return self.told.kind in END_TOGETHER or self.negotiated is not None
+        return self.facts.kind in END_TOGETHER or self.negotiated is not None
 
 
 def read(query: Query) -> tuple[list[CollectivePart], dict[int, Rank]]:

@@ -36,11 +36,11 @@ def path(arrivals: Sequence[Arrival]) -> dict[int, int]:
         runs[arrival.run_id].append(arrival)
     found: dict[int, int] = {}
     for rows_of_run in runs.values():
-        found |= _of_run(rows_of_run)
+        found |= _segments_of_run(rows_of_run)
     return found
 
 
-def _of_run(arrivals: Sequence[Arrival]) -> dict[int, int]:
+def _segments_of_run(arrivals: Sequence[Arrival]) -> dict[int, int]:
     last: dict[int, Arrival] = {}
     lanes: dict[tuple[str, int], list[Arrival]] = defaultdict(list)
     for arrival in arrivals:

@@ -83,7 +83,7 @@ def _row(
     transfer_ps: int | None,
 ) -> Row:
     """The part of a collective that a rank has. together: parts by the collective."""
-    facts, mate = part.told, matched.match
+    facts, mate = part.facts, matched.match
     return {
         "id": 0,
         "run_id": part.run_id,
@@ -168,8 +168,8 @@ def _clocks(
     for part, matched_part in zip(parts, matched, strict=True):
         sources[part.run_id][part.source_id] = None
         if matched_part.match is not None and part.ends_together and part.negotiated is None:
-            unnamed = matched_part.by == "order" and part.told.group is None
-            alike = (part.told.kind, part.told.elements_in) if unnamed else None
+            unnamed = matched_part.by == "order" and part.facts.group is None
+            alike = (part.facts.kind, part.facts.elements_in) if unnamed else None
             ends[part.run_id][alike].append(End(matched_part.match, part.source_id, part.end_ps))
     found = {}
     for run, run_sources in sources.items():

@@ -54,7 +54,7 @@ class SliceKind(NamedTuple):
             return self.op_class in ("wait", "input")
         if self.op_class in ("wait", "input") or self.wait is not None or self.name.startswith("Iterator::"):
             return True
-        return labels.of_slice(self.name, self.category, self.is_op, False).label in WAITS
+        return labels.slice_meaning(self.name, self.category, self.is_op, False).label in WAITS
 
 
 @dataclass(frozen=True)

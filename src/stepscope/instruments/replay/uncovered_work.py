@@ -42,7 +42,7 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
     for judgement in judged:
         host = judgement.run_id, judgement.host_id
         if judgement in hiding and judgement.on_device and judgement.cause == "compute":
-            found.append(_without_op(query, stream, judgement, hosts[host]))
+            found.append(_remove_op(query, stream, judgement, hosts[host]))
             continue
         least_ps = RAISES * _known(judgement)
         enough = hidden.get(host, 0) > least_ps
@@ -50,7 +50,7 @@ def raised(query: Query, stream: Stream, judged: Sequence[Judgement]) -> list[Ju
         found.append(
             judgement
             if needs_ps is None or needs_ps <= least_ps
-            else _with(judgement, needs_ps, hidden.get(host, 0))
+            else _limit_removal(judgement, needs_ps, hidden.get(host, 0))
         )
     return found
 
@@ -61,7 +61,7 @@ def _known(judgement: Judgement) -> int:
     return judgement.left_ps if judgement.untraced_ps is None else judgement.high_ps
 
 
-def _without_op(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[TimedStep]) -> Judgement:
+def _remove_op(query: Query, stream: Stream, judgement: Judgement, steps: Sequence[TimedStep]) -> Judgement:
     """Without the type of op that stands out. On a device it runs beside the thread that launches it: what is
     left is the longest of both. A layer is no type of op; of it the parts of the step tell."""
     if judgement.op_type is None or judgement.layer_share is not None:
@@ -74,7 +74,7 @@ def _without_op(query: Query, stream: Stream, judgement: Judgement, steps: Seque
     return replace(judgement, left_ps=left_ps, low_ps=low_ps, high_ps=high_ps, corrected=())
 
 
-def _with(judgement: Judgement, needs_ps: int, seen_ps: int) -> Judgement:
+def _limit_removal(judgement: Judgement, needs_ps: int, seen_ps: int) -> Judgement:
     """As much is left as hidden work needs, or more where that was known already."""
     cores = 1.0 if judgement.contention is None else judgement.contention.had_cores
     found = gain.hidden_work(needs_ps, seen_ps, cores)

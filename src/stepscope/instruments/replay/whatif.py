@@ -147,7 +147,7 @@ def _named(read: RecordedSteps, way: Sequence[tuple[int | None, int | None, int]
         found[name] = found.get(name, 0) + took_ps
     least_ps = LEAST_TOLD * sum(found.values())
     means = {name: round(ps / len(read.steps)) for name, ps in found.items() if ps > least_ps}
-    return dict(sorted(means.items(), key=lambda one: (-one[1], one[0])))
+    return dict(sorted(means.items(), key=lambda mean: (-mean[1], mean[0])))
 
 
 _GAP = [-1, None]

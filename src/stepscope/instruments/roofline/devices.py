@@ -87,16 +87,16 @@ def peaks(about: Mapping[str, Any]) -> DevicePeaks | None:
     """The peaks of a device. about: what the recording says of it, as `device.args_json`. None where neither
     that nor the table tells any."""
     known = fitting(about)
-    one = min(known, key=lambda device: device.memory, default=None)
-    flops, bandwidth = _told_flops(about, one), _number(about, "peak_hbm_bw_gigabytes_per_second")
-    memory = bandwidth * 1e9 if bandwidth else _told_memory(about, one)
+    model = min(known, key=lambda device: device.memory, default=None)
+    flops, bandwidth = _told_flops(about, model), _number(about, "peak_hbm_bw_gigabytes_per_second")
+    memory = bandwidth * 1e9 if bandwidth else _told_memory(about, model)
     if not flops and memory is None:
         return None
     by_file = bandwidth or _number(about, "memory_bandwidth") == memory
     names = ["the recording"] if by_file else []
-    if one is not None:
-        names.append(f"devices.csv: {one.name}")
-    title = about.get("name") or about.get("device_type_string") or (one.name if one else "")
+    if model is not None:
+        names.append(f"devices.csv: {model.name}")
+    title = about.get("name") or about.get("device_type_string") or (model.name if model else "")
     return DevicePeaks(str(title), flops, memory, ", ".join(names))
 
 

@@ -48,12 +48,12 @@ def _executions(query: Query) -> Iterator[_Executions]:
     called = torch_lines.called(query) if rows else {}
     for *place, op, args_json, alike_id, device, kernel, tf32, executions, took in rows:
         within = called.get((alike_id, device), [])
-        rest = executions - sum(one.executions for one in within)
-        for one in within:
-            numbers = (one.executions, one.took_ps)
-            yield _Executions(place, op, args_json, numbers, kernel, tf32, one.line)
+        rest = executions - sum(calls.executions for calls in within)
+        for calls in within:
+            numbers = (calls.executions, calls.took_ps)
+            yield _Executions(place, op, args_json, numbers, kernel, tf32, calls.line)
         if rest:
-            numbers = (rest, took - sum(one.took_ps for one in within))
+            numbers = (rest, took - sum(calls.took_ps for calls in within))
             yield _Executions(place, op, args_json, numbers, kernel, tf32)
 
 
@@ -75,13 +75,13 @@ def counted_on_hosts(query: Query) -> list[Counted]:
 def _added_up(every: Iterable[_Executions]) -> dict[tuple[Any, ...], tuple[Cost | None, list[int]]]:
     """The cost of one execution, and the numbers of all, by what tells them apart."""
     alike: dict[tuple[Any, ...], tuple[Cost | None, list[int]]] = {}
-    for one in every:
-        shaped, shapes_args = _shaped(one.op, one.args_json)
-        key = (*one.place, one.op, one.kernel, shaped, one.tf32, one.made_by)
+    for op in every:
+        shaped, shapes_args = _shaped(op.op, op.args_json)
+        key = (*op.place, op.op, op.kernel, shaped, op.tf32, op.made_by)
         if key not in alike:
-            of_one = cost(one.op, shapes_args) if one.op and shapes_args else None
-            alike[key] = of_one, [0] * len(one.numbers)
-        for at, number in enumerate(one.numbers):
+            of_one = cost(op.op, shapes_args) if op.op and shapes_args else None
+            alike[key] = of_one, [0] * len(op.numbers)
+        for at, number in enumerate(op.numbers):
             alike[key][1][at] += number
     return alike
 

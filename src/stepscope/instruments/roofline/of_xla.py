@@ -46,7 +46,7 @@ def counted(query: Query) -> list[Counted]:
     if not groups:
         return []
     hosts = {row[0]: (row[1], row[2]) for row in query(statement("sources_seen")).rows()}
-    programs = known_programs.of_tables(
+    programs = known_programs.stored(
         query(statement("instructions_of_programs")).rows(), {at: run for at, (run, _) in hosts.items()}
     )
     if modules := executions.unclear(groups, programs):
@@ -55,7 +55,7 @@ def counted(query: Query) -> list[Counted]:
     shapes = _shapes(query)
     profiler_costs = _costs_by_profiler(query)
     rows = timed.join(groups, programs)
-    by_profiler = _by_profiler(groups, profiler_costs)
+    by_profiler = _profiler_sums(groups, profiler_costs)
     found = [
         _row(row, hosts[row["source_id"]], shapes, by_profiler)
         for row in rows.rows
@@ -119,7 +119,7 @@ def _lost(
         if lost.reason in ("no_program", "no_instruction", "ambiguous")
     }
     sums: dict[tuple[int, str, str], list[int]] = {}
-    for group in (program_index.Group(*one) for one in groups):
+    for group in (program_index.Group(*row) for row in groups):
         if group.place != "launch" and (group.module or "", group.op) in gone:
             both = sums.setdefault((group.source, group.device, group.op), [0, 0])
             both[0] += group.slices
@@ -138,7 +138,7 @@ def _costs_by_profiler(query: Query) -> dict[tuple[int, str, str], tuple[float, 
     found = {}
     for source_id, device, name, flops, moved, breakdown in query(statement("costs_told")).rows():
         try:
-            of_memory = _of_memory(breakdown) if breakdown else None
+            of_memory = _memory_bytes(breakdown) if breakdown else None
             cost = float(flops or 0), float(moved) if of_memory is None else of_memory
         except (ValueError, TypeError):
             continue  # the program's own figures are left
@@ -147,7 +147,7 @@ def _costs_by_profiler(query: Query) -> dict[tuple[int, str, str], tuple[float, 
     return found
 
 
-def _of_memory(breakdown: str) -> float:
+def _memory_bytes(breakdown: str) -> float:
     """Bytes of the device's memory in a breakdown. ValueError where it is no such thing."""
     whole = 0
     try:
@@ -160,14 +160,14 @@ def _of_memory(breakdown: str) -> float:
     return float(whole)
 
 
-def _by_profiler(
+def _profiler_sums(
     groups: Sequence[Sequence[Any]], profiler_costs: Mapping[tuple[int, str, str], tuple[float, float]]
 ) -> dict[tuple[int, str, str], tuple[float, float]]:
     """Operations and bytes of all executions, by source, device and instruction. Instructions with others
     inside are left out: their figures are those of all within."""
     sums: dict[tuple[int, str, str], list[float]] = {}
     without: set[tuple[int, str, str]] = set()
-    for group in (program_index.Group(*one) for one in groups):
+    for group in (program_index.Group(*row) for row in groups):
         key = group.source, group.device, group.op
         cost = profiler_costs.get((group.source, group.device, group.name))
         if group.place != "device":
@@ -186,8 +186,8 @@ def _shapes(query: Query) -> Shapes:
     of_names: dict[tuple[int, str], set[str]] = {}
     for source_id, module, program_id, name, *made in query(statement("shapes_of_instructions")).rows():
         opcode, shape, operands, target = made
-        one = Made(opcode, shape or "", tuple(strict_json.elements(operands)), target or "")
-        found.setdefault((source_id, module, program_id or None), {})[name] = one
+        instruction = Made(opcode, shape or "", tuple(strict_json.elements(operands)), target or "")
+        found.setdefault((source_id, module, program_id or None), {})[name] = instruction
         of_names.setdefault((source_id, module), set()).add(program_id)
     # Where only one program has the name of a module, that name alone will do.
     for (source_id, module), programs in of_names.items():

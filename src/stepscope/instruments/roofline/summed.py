@@ -53,7 +53,7 @@ def costs(query: Query, peak: tuple[float, float] | None = None) -> list[dict[st
     # What was unknown for want of peaks, or was faster than those, is judged anew.
     for row in rows:
         row["problem"] = None if row["flops"] is not None else row["problem"]
-        row.update(table.against(row, given))
+        row.update(table.bounded_columns(row, given))
     return rows
 
 

@@ -48,38 +48,38 @@ def rows(query: Query, counted: Iterable[Counted]) -> list[dict[str, Any]]:
     }
     numbers: dict[int, int] = {}
     found = []
-    for one in sorted(
-        counted, key=lambda one: (one.source_id, one.device, -one.self_ps, one.op_name, one.shapes or "")
+    for row in sorted(
+        counted, key=lambda row: (row.source_id, row.device, -row.self_ps, row.op_name, row.shapes or "")
     ):
-        number = numbers[one.source_id] = numbers.get(one.source_id, -1) + 1
-        values = one._asdict()
-        made = against(values, known.get((one.source_id, one.device)))
-        found.append({"id": first_id(one.source_id) + number, **values, **made})
+        number = numbers[row.source_id] = numbers.get(row.source_id, -1) + 1
+        values = row._asdict()
+        made = bounded_columns(values, known.get((row.source_id, row.device)))
+        found.append({"id": first_id(row.source_id) + number, **values, **made})
     return found
 
 
-def against(one: Mapping[str, Any], peaks: devices.DevicePeaks | None) -> dict[str, Any]:
-    """What a device could do at best: the columns of the table that rest on its peaks. one: values of the
+def bounded_columns(row: Mapping[str, Any], peaks: devices.DevicePeaks | None) -> dict[str, Any]:
+    """What a device could do at best: the columns of the table that rest on its peaks. row: values of the
     others."""
     made: dict[str, Any] = dict.fromkeys(("peak_flops", "peak_bytes", "peaks_by", "bound", "least_ps"))
-    made.update(number_type=one["number_type"], problem=one["problem"])
+    made.update(number_type=row["number_type"], problem=row["problem"])
     if peaks is None:
-        made["problem"] = one["problem"] or NO_PEAKS
+        made["problem"] = row["problem"] or NO_PEAKS
         return made
-    kind = one["number_type"] or "f32"
+    kind = row["number_type"] or "f32"
     if kind == "tf32" and kind not in peaks.flops:
         made["number_type"] = kind = "f32"
     made.update(peak_flops=peaks.of(kind), peak_bytes=peaks.memory, peaks_by=peaks.told_by)
-    if one["flops"] is not None and one["bytes"] is not None and (one["flops"] or one["bytes"]):
-        _hold_against_peaks(made, one, kind, peaks)
+    if row["flops"] is not None and row["bytes"] is not None and (row["flops"] or row["bytes"]):
+        _hold_against_peaks(made, row, kind, peaks)
     return made
 
 
 def _hold_against_peaks(
-    made: dict[str, Any], one: Mapping[str, Any], kind: str, peaks: devices.DevicePeaks
+    made: dict[str, Any], row: Mapping[str, Any], kind: str, peaks: devices.DevicePeaks
 ) -> None:
     """Fills what an op of a known cost could have taken at best. kind: type of its numbers."""
-    flops, moved, took = one["flops"], one["bytes"], one["self_ps"]
+    flops, moved, took = row["flops"], row["bytes"], row["self_ps"]
     if kind == "f32" and made["peak_flops"] and flops * _PS > took * made["peak_flops"]:
         # What is faster than 32-bit floats can be was shortened.
         made.update(number_type="tf32", peak_flops=peaks.of("tf32"))

@@ -55,7 +55,7 @@ def moved_bytes(called: str, given: Tensors) -> float | None:
         return given.bytes(0) + given.bytes(1) + given.bytes(0)
     if called == "native_dropout":
         return 2 * read + math.prod(given.shape(0))
-    return _of_norms(called, given, read)
+    return _norm_cost(called, given, read)
 
 
 def _made_bytes(called: str, given: Tensors, tensors: Sequence[int]) -> float:
@@ -72,7 +72,7 @@ def _is_in_place(called: str) -> bool:
     return called.endswith("_") and not called.startswith("_") and called.removesuffix("_") in _MAPS
 
 
-def _of_norms(called: str, given: Tensors, read: float) -> float | None:
+def _norm_cost(called: str, given: Tensors, read: float) -> float | None:
     if called in ("native_layer_norm", "native_group_norm", "native_batch_norm", "cudnn_batch_norm",
                   "miopen_batch_norm", "_fused_rms_norm"):  # fmt: skip
         return read + given.bytes(0)

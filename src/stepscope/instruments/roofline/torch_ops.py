@@ -86,7 +86,7 @@ def _convolution(stride: int, padding: int, dilation: int, swapped: int | None =
         far = given.numbers(dilation) if dilation >= 0 else (1,)
         sides = len(data) - 2
         out = [
-            (data[2 + at] + 2 * _of(around, at) - _of(far, at) * (weight[2 + at] - 1) - 1) // _of(steps, at)
+            (data[2 + at] + 2 * nth(around, at) - nth(far, at) * (weight[2 + at] - 1) - 1) // nth(steps, at)
             + 1
             for at in range(sides)
         ]
@@ -100,7 +100,7 @@ def _convolution(stride: int, padding: int, dilation: int, swapped: int | None =
     return counted
 
 
-def _of(numbers: Sequence[int], at: int) -> int:
+def nth(numbers: Sequence[int], at: int) -> int:
     """One number is that of all dimensions."""
     return numbers[at] if len(numbers) > 1 else numbers[0]
 
@@ -134,7 +134,7 @@ def _attention(
         if {len(query), len(key), len(value)} != {4}:
             raise ValueError("no attention")
         if not heads_first:
-            query, key, value = ((one[0], one[2], one[1], one[3]) for one in (query, key, value))
+            query, key, value = ((sizes[0], sizes[2], sizes[1], sizes[3]) for sizes in (query, key, value))
         batch, heads, rows, size = query
         columns = key[2]
         seen: float = rows * columns

@@ -92,7 +92,7 @@ def read(args: Mapping[str, Any]) -> Tensors | None:
     strides, concrete = args.get("Input Strides"), args.get("Concrete Inputs")
     steps = strides if isinstance(strides, list) and len(strides) == len(dims) else [None] * len(dims)
     try:
-        found = [_input(*one) for one in zip(dims, types, steps, strict=True)]
+        found = [_input(*told_input) for told_input in zip(dims, types, steps, strict=True)]
     except ValueError:
         return None
     return Tensors(tuple(found), tuple(concrete) if isinstance(concrete, list) else ())
@@ -111,7 +111,7 @@ def _input(dims: Any, kind: Any, steps: Any) -> Input | None:
     shapes = dims if is_list else [dims]
     each = steps if is_list and isinstance(steps, list) and len(steps) == len(dims) else [steps] * len(shapes)
     _check_sizes(shapes)
-    kept = sum(_kept(one, by) for one, by in zip(shapes, each, strict=True))
+    kept = sum(_kept(shape, by) for shape, by in zip(shapes, each, strict=True))
     return Input(tuple(tuple(shape) for shape in shapes), kept, size, dtype)
 
 

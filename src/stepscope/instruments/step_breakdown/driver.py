@@ -62,8 +62,8 @@ def slice_meanings(rows: Iterable[NamedSlice], computes: bool = False) -> SliceM
     compute on it."""
     return {
         rollup_id: (
-            _numbered(labels.of_slice(name, category, is_op, False)),
-            _numbered(labels.of_slice(name, category, is_op, False, labels.LONG_PS, computes)),
+            _numbered(labels.slice_meaning(name, category, is_op, False)),
+            _numbered(labels.slice_meaning(name, category, is_op, False, labels.LONG_PS, computes)),
             labels.builds(name),
             name.startswith("PjitFunction("),
         )

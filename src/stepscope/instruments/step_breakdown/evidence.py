@@ -121,7 +121,7 @@ def evidence_of(
         )
         for source in sources
     }
-    whole = _around(windows.values())
+    whole = _hull(windows.values())
     kinds = {source.source_id: kinds.get(source.source_id, NOTHING) for source in sources}
     streams = map(stream, _spans_of(kinds, whole))
     spans = _core.Spans(streams) if any(kind.any for kind in kinds.values()) else None
@@ -142,9 +142,9 @@ def evidence_of(
             at, window = source.source_id, bits[source.source_id][number]
             found = {} if spans is None else spans.within(at, *window)
             does = all_do.get(at, [])
-            launching = driver.launching(_near(sampled.segments.get(at, ()), window), does)
+            launching = driver.launching(_overlapping(sampled.segments.get(at, ()), window), does)
             known = _span_evidence(found, does, launching, kinds[at])
-            samples = _near(sampled.spans.get(at, ()), window)
+            samples = _overlapping(sampled.spans.get(at, ()), window)
             loader = sampled.loader(at, found.get("input python", ()))
             yield EvidenceWindow(source, window, known, samples, loader)
             does.clear()  # who asked may still hold it while what follows is read
@@ -167,7 +167,7 @@ def _span_evidence(
         launching,
         kinds.on_devices,
         found.get("setups", ()),
-        _by_device(found),
+        _split_by_device(found),
         kinds.inline and not kinds.on_devices,
         found.get("nodes", ()),
     )
@@ -213,7 +213,7 @@ class _SampledThreads:
         return LoaderPython(stack_samples.merged(python) if ran else (), ran)
 
 
-def _by_device(found: Mapping[str, Sequence[Interval]]) -> list[Mapping[Label, Sequence[Interval]]]:
+def _split_by_device(found: Mapping[str, Sequence[Interval]]) -> list[Mapping[Label, Sequence[Interval]]]:
     """What executes on each of several devices, by its label; nothing where there is only one. found: spans
     by layer, those of the statement device_evidence among them. What lies on no device counts for each."""
     devices: dict[str, dict[Label, Sequence[Interval]]] = {}
@@ -237,7 +237,7 @@ def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> lis
     for window in windows:
         all_ = spans.within(source_id, *window)
         found = sample_attribution.long_executions(
-            [*found, *(one for label in EXECUTION for one in all_.get(label, ()))]
+            [*found, *(execution for label in EXECUTION for execution in all_.get(label, ()))]
         )
     return found
 
@@ -250,7 +250,7 @@ def _ran(samples: Sequence[DriverSample]) -> list[ProcessorTime]:
     ]
 
 
-def _around(windows: Iterable[Interval]) -> Interval:
+def _hull(windows: Iterable[Interval]) -> Interval:
     begins, ends = zip(*windows, strict=True)
     return min(begins), max(ends)
 
@@ -258,10 +258,10 @@ def _around(windows: Iterable[Interval]) -> Interval:
 _Timed = TypeVar("_Timed", Segment, SampleSpan)
 
 
-def _near(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
+def _overlapping(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
     """Those that reach into a window; all are disjoint and in order."""
-    first = bisect_right(timed, window[0], key=lambda one: one.to_ps)
-    last = bisect_left(timed, window[1], key=lambda one: one.from_ps)
+    first = bisect_right(timed, window[0], key=lambda span: span.to_ps)
+    last = bisect_left(timed, window[1], key=lambda span: span.from_ps)
     return timed[first:last]
 
 
@@ -302,7 +302,7 @@ class _DrivingThreads:
             known = self._compiled.get(source_id, ())
             if source_id not in found:
                 known = stack_samples.merged(self._compiled_again.get(source_id, ()))
-            calls = [one for one in known if one[0] < last and one[1] > first]
+            calls = [call for call in known if call[0] < last and call[1] > first]
             if calls:
                 found[source_id] = driver.compiling(found.get(source_id, []), calls)
         return found
@@ -312,7 +312,7 @@ class _DrivingThreads:
         tracks = {self._tracks[source_id]: source_id for source_id in windows if source_id in self._tracks}
         if not tracks:
             return {}
-        begin, end = _around(windows.values())
+        begin, end = _hull(windows.values())
         traced = self._traced_calls([track for track in self._traced if track in tracks], begin, end)
         slices = self._stream(statement("driving_slices", tracks=list(tracks), begin_ps=begin, end_ps=end))
         within = {track: windows[source_id] for track, source_id in tracks.items()}
@@ -367,7 +367,7 @@ def _spans_of_hosts(kinds: Mapping[int, EvidenceKinds], within: Mapping[str, Val
         yield statement("program_evidence", sources=programs, **within)
 
 
-def at_once() -> int:
+def slices_at_once() -> int:
     """Slices that are looked at together: more where there is memory for them."""
     memory_bytes = config.memory_bytes() or config.machine_bytes() or 0
     return max(memory_bytes // (_OF_MEMORY * _SLICE_BYTES), AT_ONCE)
@@ -376,7 +376,7 @@ def at_once() -> int:
 def _windows(query: Query, source_id: int, whole: Interval, slices: int) -> Iterator[Interval]:
     """Bits of the time, in order and without gaps, each with few slices. slices: how many there are."""
     begin, end = whole
-    most = at_once()
+    most = slices_at_once()
     if slices <= most:
         yield whole
         return

@@ -85,7 +85,7 @@ def _share(pieces: Iterable[StepPiece], loading: Sequence[Interval], ran: Sequen
             beside += took if meanwhile and piece.label == "dispatch" else 0
         while at < len(ran) and ran[at].to_ps <= piece.from_ps:
             at += 1
-        for time in _from(ran, at):
+        for time in _first_after(ran, at):
             if time.from_ps >= piece.to_ps:
                 break
             shared = min(time.to_ps, piece.to_ps) - max(time.from_ps, piece.from_ps)
@@ -105,7 +105,7 @@ def _share(pieces: Iterable[StepPiece], loading: Sequence[Interval], ran: Sequen
     return min((1 - cpu / seen) * active / beside, 1.0)
 
 
-def _from(ran: Sequence[ProcessorTime], at: int) -> Iterator[ProcessorTime]:
+def _first_after(ran: Sequence[ProcessorTime], at: int) -> Iterator[ProcessorTime]:
     return (ran[number] for number in range(at, len(ran)))
 
 

@@ -52,10 +52,10 @@ whether XLA makes a program in them."""
 
 def builds(name: str) -> bool:
     """Whether XLA makes a program in a slice of that name."""
-    return _of_name(name, None, False)[3]
+    return _name_meaning(name, None, False)[3]
 
 
-def of_slice(
+def slice_meaning(
     name: str, category: str | None, is_op: bool, traced: bool, dur_ps: int = 0, computes: bool = False
 ) -> Meaning:
     """What a slice on the driving thread stands for. is_op: it names an op; traced: it is a call that traced
@@ -63,20 +63,20 @@ def of_slice(
     eagerly; computes: that runs on this thread, where there is no accelerator."""
     if traced:
         return COMPILED
-    short, long, eager, _ = _of_name(name, category, is_op)
+    short, long, eager, _ = _name_meaning(name, category, is_op)
     if dur_ps < LONG_PS:
         return short
     return eager if computes else long
 
 
 @lru_cache(maxsize=50_000)
-def _of_name(name: str, category: str | None, is_op: bool) -> Meanings:
+def _name_meaning(name: str, category: str | None, is_op: bool) -> Meanings:
     """What all slices stand for that are called so, by the rules of the core (stepscope docs classes)."""
     short, long, eager, makes = _core.slice_label(name, category, is_op)
     if category == "python_function" or name.startswith("$"):
-        frame = python_frame.of_any(name)
+        frame = python_frame.recorded_call(name)
         if frame is not None:
-            found = of_frame(frame[0], frame[2], "unknown")
+            found = frame_meaning(frame[0], frame[2], "unknown")
         else:
             found = _BUILT_IN_WAIT if _WAITING.search(name) else NOTHING
         return found, found, found, makes
@@ -165,7 +165,7 @@ _FRAMEWORKS = re.compile(
 )
 
 
-def of_framework(file: str) -> bool:
+def is_framework_file(file: str) -> bool:
     """Whether a file is a framework's, by its folders."""
     return _FRAMEWORKS.search(file) is not None
 
@@ -184,7 +184,7 @@ _FRAMEWORK_FILES = frozenset(
 
 
 @lru_cache(maxsize=50_000)
-def of_frame(file: str, function: str, code: str) -> Meaning:
+def frame_meaning(file: str, function: str, code: str) -> Meaning:
     """What a frame of Python stands for. file: with or without its folders, as recorders have it; code:
     whose it is as in the table frame. NOTHING for code of others that the program uses: its caller
     decides."""
@@ -194,10 +194,10 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
         if function in c_functions.AWAITING:
             return _BUILT_IN_IDLE
         return _BUILT_IN_COPY if function in c_functions.MOVING else _BUILT_IN_WAIT
-    return Meaning("python") if code == "program" else _of_others(file, function, code)
+    return Meaning("python") if code == "program" else _foreign_frame_meaning(file, function, code)
 
 
-def _of_others(file: str, function: str, code: str) -> Meaning:
+def _foreign_frame_meaning(file: str, function: str, code: str) -> Meaning:
     """What a frame stands for that is not known to be the program's."""
     place = f"{file}:{function}"
     for matches, meaning in _PURPOSES:
@@ -281,7 +281,7 @@ def part_run(weight_ps: int, active_ps: int | None, queued_ps: int) -> float | N
     return max(active_ps - queued_ps, 0) / rest_ps
 
 
-def within(around: Meaning, inner: Meaning) -> Meaning:
+def nested_meaning(around: Meaning, inner: Meaning) -> Meaning:
     """What something stands for inside something else: a purpose further out (loading, compiling, storing)
     holds for all within; otherwise the innermost decides that stands for something."""
     return around if around.whole or inner.label is None else inner

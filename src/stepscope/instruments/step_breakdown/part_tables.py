@@ -22,7 +22,7 @@ from stepscope.instruments.step_breakdown.evidence import (
     StepSpan,
 )
 from stepscope.instruments.step_breakdown.labels import LABELS, NUMBER, ON_DEVICES
-from stepscope.instruments.step_breakdown.stack_sums import StackKey, StackSums, in_order
+from stepscope.instruments.step_breakdown.stack_sums import StackKey, StackSums, sort_sums
 from stepscope.instruments.step_breakdown.sweep import Interval, kept, pieces_of, sweep
 from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, Stream, statement
@@ -66,7 +66,7 @@ def _batches(
 ) -> Iterator[list[SteppedSource]]:
     """Batches of sources to read together, because every question costs time, however few rows it finds.
     Small sources share a batch; a large one has its own."""
-    most, slices = evidence.at_once(), 0
+    most, slices = evidence.slices_at_once(), 0
     some: list[SteppedSource] = []
     for source in sources:
         slice_count = kinds.get(source.source_id, NOTHING).slices
@@ -120,14 +120,14 @@ def _sums(
         totals = totals or [_core.StepSums(spans, len(LABELS)) for _ in devices]
         stacked = stacked or [StackSums(spans) for _ in devices]
         for sums, by_stack, of_device in zip(totals, stacked, devices, strict=True):
-            pieces = _without_lock_waits(sweep(within, of_device), loader)
+            pieces = _move_lock_waits(sweep(within, of_device), loader)
             sums.add(pieces)
             if looks or (loader.python and loader.ran):
                 by_stack.add(pieces_of(pieces), looks)
     return totals, stacked
 
 
-def _without_lock_waits(pieces: _core.Pieces, loader: LoaderPython) -> _core.Pieces:
+def _move_lock_waits(pieces: _core.Pieces, loader: LoaderPython) -> _core.Pieces:
     """The pieces, with what the program waits for the interpreter's lock counted as such."""
     if not (loader.python and loader.ran):
         return pieces
@@ -170,7 +170,7 @@ def means_of_stacks(
         for key, dur_ps in by_stack.sums():
             if number in part[key[0]]:
                 found[key] += dur_ps
-    for key, dur_ps in in_order(found):
+    for key, dur_ps in sort_sums(found):
         if mean := dur_ps // len(part[key[0]]):
             yield key, mean
 
@@ -183,7 +183,7 @@ def _numbered_all(owners: Mapping[int, SteppedSource], rows: list[dict[str, Any]
     return [
         {"id": first_id(source_id) + number, "run_id": owner.run_id, "host_id": owner.host_id, **row}
         for source_id, owner in owners.items()
-        for number, row in enumerate(session_runs.in_order(by_source.get(source_id, [])))
+        for number, row in enumerate(session_runs.sort_parts(by_source.get(source_id, [])))
     ]
 
 

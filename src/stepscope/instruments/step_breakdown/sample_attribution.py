@@ -78,9 +78,9 @@ def attribute(
     for stretch in stretches:
         stretch_samples = stretch.samples
         if not stretch_samples:
-            kind = next((kind for kind in _near(stretch) if pools.get(kind)), None)
+            kind = next((kind for kind in _nearest_kinds(stretch) if pools.get(kind)), None)
             if kind is None:
-                found += _around(samples, stretch)
+                found += _neighbours_share(samples, stretch)
                 continue
             stretch_samples = (pools[kind][lent[kind] % len(pools[kind])],)
             lent[kind] += 1
@@ -142,14 +142,14 @@ def _cut(begin: int, end: int, doing: Sequence[Segment]) -> Iterator[tuple[int, 
         yield at, end, None
 
 
-def _near(stretch: Stretch) -> Iterator[Kind]:
+def _nearest_kinds(stretch: Stretch) -> Iterator[Kind]:
     """Kinds of stretches to borrow from, the nearest first. Those that differ in whether ops execute come
     last."""
-    for one in (stretch, stretch._replace(executes=not stretch.executes)):
-        yield one.kind()
+    for alike in (stretch, stretch._replace(executes=not stretch.executes)):
+        yield alike.kind()
         for times in range(1, THRESHOLDS.nearest + 1):
-            yield one.kind(times)
-            yield one.kind(-times)
+            yield alike.kind(times)
+            yield alike.kind(-times)
 
 
 def _divided(stretch: Stretch, samples: Sequence[DriverSample]) -> Iterator[SampleSpan]:
@@ -159,7 +159,7 @@ def _divided(stretch: Stretch, samples: Sequence[DriverSample]) -> Iterator[Samp
         yield from spans_of(sample, begin, end)
 
 
-def _around(samples: Sequence[DriverSample], stretch: Stretch) -> Iterator[SampleSpan]:
+def _neighbours_share(samples: Sequence[DriverSample], stretch: Stretch) -> Iterator[SampleSpan]:
     """A stretch of a kind that was never seen: the samples before and after it reach into it."""
     for number in range(
         bisect_right(samples, stretch.from_ps, key=lambda driver_sample: driver_sample.to_ps), len(samples)

@@ -67,7 +67,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
     hosts = {key: host for key, host in _hosts(query).items() if host.sampled and host.traced}
     if not hosts:
         return
-    by_step, of_stacks = _by_step(parts), _by_step(stacks)
+    by_step, of_stacks = _rows_by_step(parts), _rows_by_step(stacks)
     copied, calls = _copied(query), _traced_calls(query)
     for key, host in hosts.items():
         seen = [row[0] for row in query(statement("sampled_sources", run_id=key[0], host_id=key[1])).rows()]
@@ -75,7 +75,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
         watched = not host.sources.issubset(seen)
         run = _mean([[] if watched else by_step.get(step_id, []) for step_id in host.traced])
         run["copy"] = run.get("copy", 0.0) + copied[key] / len(host.traced)
-        stacks_inside = _inside(query, seen)
+        stacks_inside = _session_stacks(query, seen)
         held = {step_id: _held(of_stacks[step_id], stacks_inside) for step_id in host.sampled}
         shares = _shares(_whole(held) / len(held), run, calls[key])
         for step_id, step_stacks in held.items():
@@ -84,7 +84,7 @@ def shared(query: Query, parts: list[dict[str, Any]], stacks: list[dict[str, Any
                 dur_ps = int(whole * share)
                 if dur_ps:
                     _move(by_step[step_id], parts, label, dur_ps)
-                    stacks += _of_stacks(step_stacks, label, dur_ps)
+                    stacks += _move_stack_time(step_stacks, label, dur_ps)
 
 
 def _traced_calls(query: Query) -> defaultdict[tuple[str, str], list[float]]:
@@ -96,7 +96,7 @@ def _traced_calls(query: Query) -> defaultdict[tuple[str, str], list[float]]:
     return calls
 
 
-def _by_step(rows: Iterable[dict[str, Any]]) -> defaultdict[int, list[dict[str, Any]]]:
+def _rows_by_step(rows: Iterable[dict[str, Any]]) -> defaultdict[int, list[dict[str, Any]]]:
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         found[row["step_id"]].append(row)
@@ -138,7 +138,7 @@ def _mean(steps: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, float]:
     return {label: total / len(steps) for label, total in sums.items()}
 
 
-def _inside(query: Query, sources: Sequence[int]) -> frozenset[int]:
+def _session_stacks(query: Query, sources: Sequence[int]) -> frozenset[int]:
     """The stacks on which a session runs its graph."""
     rows = query(statement("frames_of_stacks", sources=sources)).rows()
     return frozenset(row[1] for row in rows if labels.runs_graph(row[3] or "", row[5] or ""))
@@ -154,7 +154,7 @@ def _whole(held: Mapping[int, Sequence[dict[str, Any]]]) -> int:
     return sum(row["dur_ps"] for stack_rows in held.values() for row in stack_rows)
 
 
-def _of_stacks(held: Sequence[dict[str, Any]], label: Label, dur_ps: int) -> list[dict[str, Any]]:
+def _move_stack_time(held: Sequence[dict[str, Any]], label: Label, dur_ps: int) -> list[dict[str, Any]]:
     """Moves time of stacks to a label, from each in proportion; the rows of what is moved. What rounding
     leaves is taken from the first that have some."""
     whole = sum(row["dur_ps"] for row in held)
@@ -199,7 +199,7 @@ def _move(step_rows: list[dict[str, Any]], parts: list[dict[str, Any]], label: L
     to["dur_ps"] += dur_ps
 
 
-def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def sort_parts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of one source by step, and of a step in the order of labels; without those that took no time."""
     kept = [row for row in rows if row["dur_ps"] or row.get("hidden_ps")]
     return sorted(kept, key=lambda row: (row["step_id"], row.get("stack_id", 0), NUMBER[row["label"]]))

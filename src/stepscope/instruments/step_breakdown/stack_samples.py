@@ -124,7 +124,7 @@ def loader_stacks(query: Query, source_id: int, calling: bool = False) -> frozen
         statement("frames_of_stacks", sources=[source_id])
     ).rows():
         meaning = _meaning_to_loader(file or "", function, code)
-        meanings[stack_id] = labels.within(meanings.get(parent_id, labels.NOTHING), meaning)
+        meanings[stack_id] = labels.nested_meaning(meanings.get(parent_id, labels.NOTHING), meaning)
         if parent_id in loaders or labels.loads(file or "", code):
             loaders.add(stack_id)
             if parent_id in called or code == "program":
@@ -142,7 +142,7 @@ def _labelled(stacks: Iterable[int], meanings: Mapping[int, Meaning], *names: st
 def _meaning_to_loader(file: str, function: str, code: str) -> Meaning:
     """What a frame means on a loader's thread: there, what is input to the thread that waits depends on what
     is inside."""
-    meaning = labels.of_frame(file, function, code)
+    meaning = labels.frame_meaning(file, function, code)
     return labels.Meaning("dispatch") if meaning.label == "input" else meaning
 
 
@@ -211,5 +211,5 @@ def _meanings(query: Query, sources: Sequence[int]) -> dict[int, Meaning]:
         statement("frames_of_stacks", sources=sources)
     ).rows():
         around = labels.NOTHING if parent_id is None else found.get(parent_id, labels.NOTHING)
-        found[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
+        found[stack_id] = labels.nested_meaning(around, labels.frame_meaning(file or "", function, code))
     return found

@@ -51,9 +51,9 @@ class StackSums:
 
     def sums(self) -> Iterator[tuple[StackKey, int]]:
         """Picoseconds, by step, stack and label in the order of LABELS."""
-        yield from in_order(self._sums)
+        yield from sort_sums(self._sums)
 
 
-def in_order(sums: Counter[StackKey]) -> list[tuple[StackKey, int]]:
+def sort_sums(sums: Counter[StackKey]) -> list[tuple[StackKey, int]]:
     """By step, stack and label, in the order of LABELS."""
     return sorted(sums.items(), key=lambda item: (*item[0][:2], NUMBER[item[0][2]]))

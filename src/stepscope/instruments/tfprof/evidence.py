@@ -46,7 +46,7 @@ class ExecutedNode:
     inputs: tuple[str, ...] = ()
     work: int = 0
     """Floating point operations of all runs that tell theirs."""
-    told: int = 0
+    counted: int = 0
     """Runs that tell theirs."""
     steps: dict[int, list[int]] = field(default_factory=dict)
     """By step: first start in ps, runs on hosts, runs on accelerators, ps on hosts, ps on accelerators,
@@ -59,7 +59,7 @@ class ExecutedNode:
             for step, (start, host, other, host_ps, other_ps, size) in sorted(self.steps.items())
             if step >= 0
         ]
-        flops = round(self.work / self.told) if self.told else 0
+        flops = round(self.work / self.counted) if self.counted else 0
         devices = (self.device, self.accelerator)
         return (name, self.op, devices, sorted(self.types), flops, self.stack, self.inputs, steps)
 
@@ -74,7 +74,7 @@ class ExecutedNode:
         self.stack = self.stack or sample.stack
         if sample.work:
             self.work += sample.work
-            self.told += sample.runs
+            self.counted += sample.runs
         assert sample.step is not None
         figures = self.steps.setdefault(sample.step, [sample.start_ps, 0, 0, 0, 0, 0])
         figures[0] = min(figures[0], sample.start_ps)
@@ -126,7 +126,7 @@ def read(query: Query) -> Evidence:
     """The nodes of a trace, by name."""
     nested = walk(query)
     notes: list[str] = []
-    samples = _in_steps([*_named(query, nested.tracks, notes), *nested.samples])
+    samples = _number_stepless([*_named(query, nested.tracks, notes), *nested.samples])
     steps = sorted({sample.step for sample in samples if sample.step is not None and sample.step >= 0})
     outside = [sample for sample in samples if sample.step == OUTSIDE]
     if outside:
@@ -141,17 +141,17 @@ def read(query: Query) -> Evidence:
     for name, inputs in _inputs(query).items():
         if name in nodes:
             nodes[name].inputs = inputs
-    calls = _by_stack(samples) if any(sample.stack for sample in samples) else {}
+    calls = _nodes_by_stack(samples) if any(sample.stack for sample in samples) else {}
     return Evidence(nodes, calls, tuple(steps), [*notes, *_together(query), *nested.notes])
 
 
-def _in_steps(samples: Sequence[OpExecutions]) -> list[OpExecutions]:
+def _number_stepless(samples: Sequence[OpExecutions]) -> list[OpExecutions]:
     """The samples with numbers for what lies in no step."""
     nowhere = OUTSIDE if any(sample.step is not None for sample in samples) else DURING
     return [sample.placed(nowhere) if sample.step is None else sample for sample in samples]
 
 
-def _by_stack(samples: Iterable[OpExecutions]) -> dict[str, ExecutedNode]:
+def _nodes_by_stack(samples: Iterable[OpExecutions]) -> dict[str, ExecutedNode]:
     """Nodes by name and stack; names that several stacks have get numbers, as TensorFlow gives to ops."""
     names: dict[tuple[str, tuple[Frame, ...]], str] = {}
     counts: dict[str, int] = {}
@@ -269,7 +269,7 @@ def _inputs(query: Query) -> dict[str, tuple[str, ...]]:
             listed = [
                 value for _, value in sorted((int(key[1]), str(value)) for key, value in numbered if key)
             ]
-        found[name] = tuple(str(one).lstrip("^").split(":")[0] for one in listed)
+        found[name] = tuple(str(node).lstrip("^").split(":")[0] for node in listed)
     return found
 
 

@@ -80,7 +80,7 @@ class _Trie:
         self.cut = 0
         """Steps that were not taken because the path was as long as paths may be."""
 
-    def below(self, path: int, part: Any) -> int:
+    def child(self, path: int, part: Any) -> int:
         """The path that goes on from `path` with `part`."""
         if self.level[path] >= MOST_LEVELS:
             self.cut += 1
@@ -110,7 +110,7 @@ def _call(name: str) -> Frame:
     """A slice that is a Python call, with or without its place."""
     if name.startswith(MODULE):
         return ("nn.Module", 0, name[len(MODULE) :])
-    return python_frame.of_any(name) or ("", 0, _ADDRESS.sub("", name).strip("<>"))
+    return python_frame.recorded_call(name) or ("", 0, _ADDRESS.sub("", name).strip("<>"))
 
 
 def _listed(text: str) -> list[Frame]:
@@ -139,7 +139,7 @@ class _Numbers:
         self.every: list[Frame] = []
         self._ids: dict[Frame, int] = {}
 
-    def of(self, frame: Frame) -> int:
+    def number_of(self, frame: Frame) -> int:
         """The number of a call."""
         found = self._ids.get(frame)
         if found is None:
@@ -173,7 +173,7 @@ class _OpenOps:
 
 def walk(query: Query) -> Nested:
     """What ran on threads where slices do not name their op, or where Python calls lie around them."""
-    tracks = [int(one) for (one,) in query(statement("tfprof_nested_tracks")).rows()]
+    tracks = [int(track_id) for (track_id,) in query(statement("tfprof_nested_tracks")).rows()]
     state = _OpenOps()
     if tracks:
         kind_rows = query(statement("tfprof_nested_kinds", tracks=tracks)).rows()
@@ -214,17 +214,17 @@ class _AlikeSlices:
         self.frame: int | None = None
         """Of the stack."""
         if self.stands_for == "frame":
-            self.frame = frames.of(_call(name))
+            self.frame = frames.number_of(_call(name))
             self.part = _scope(name[len(MODULE) :]) if name.startswith(MODULE) else None
         elif self.stands_for is not None and self.op is None:
             self.part = _scope(name)
-            place = python_frame.of_any(name) if self.stands_for == "op" else None
-            self.frame = None if place is None else frames.of(place)
+            place = python_frame.recorded_call(name) if self.stands_for == "op" else None
+            self.frame = None if place is None else frames.number_of(place)
 
 
 def _threads(rows: BatchedRows, kinds: Mapping[int, _AlikeSlices], state: _OpenOps) -> None:
     paths, stacks = state.paths, state.stacks
-    below, on_stack = paths.below, stacks.below
+    below, on_stack = paths.child, stacks.child
     named: dict[tuple[str, str | None], int] = {}
     open_: list[tuple[int, int, int, int]] = []
     last = None
@@ -242,7 +242,7 @@ def _threads(rows: BatchedRows, kinds: Mapping[int, _AlikeSlices], state: _OpenO
             if stands_for == "op":
                 stack_of_row = stack
                 if kind.op is not None:
-                    path = _from_root(paths, named, kind.op, module)
+                    path = _op_path(paths, named, kind.op, module)
                 else:
                     path = below(path, kind.part)
                     if kind.frame is not None:
@@ -273,18 +273,18 @@ def _listed_stack(listed: str, state: _OpenOps) -> int:
     """The stack that a slice lists among its values."""
     stack = 0
     for frame in _listed(listed):
-        stack = state.stacks.below(stack, state.frames.of(frame))
+        stack = state.stacks.child(stack, state.frames.number_of(frame))
     return stack
 
 
-def _from_root(paths: _Trie, named: dict[tuple[str, str | None], int], op: str, module: str | None) -> int:
+def _op_path(paths: _Trie, named: dict[tuple[str, str | None], int], op: str, module: str | None) -> int:
     """The path of an op whose name tells its scopes; what it calls without a name lies below it. named: paths
     that were found before."""
     if (known := named.get((op, module))) is not None:
         return known
     path, cut = 0, paths.cut
     for part in (f"{module}/{op}" if module else op).split("/"):
-        path = paths.below(path, part)
+        path = paths.child(path, part)
     if paths.cut == cut:  # what is cut is counted each time
         named[op, module] = path
     return path
@@ -299,7 +299,7 @@ def _accelerators(rows: BatchedRows, state: _OpenOps) -> int:
             unknown += launch is None
             path, stack, launched = launch or (0, 0, None)
             if path not in state.kinds:
-                path = state.paths.below(path, _scope(name))
+                path = state.paths.child(path, _scope(name))
                 state.kinds[path] = op_type
             step = step if launched is None else launched
             state.add((path, stack, True, device, step), self_ps, ts_ps, whole(size))

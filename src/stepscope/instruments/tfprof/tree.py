@@ -122,8 +122,8 @@ class ViewNode:
                 "types": "|".join(node.types),
                 "devices": "|".join(node.devices),
                 "shape": "x".join(map(str, node.shape)),
-                **{f"own_{one.name}": getattr(node.own, one.name) for one in fields(Figures)},
-                **{f"total_{one.name}": getattr(node.total, one.name) for one in fields(Figures)},
+                **{f"own_{figure.name}": getattr(node.own, figure.name) for figure in fields(Figures)},
+                **{f"total_{figure.name}": getattr(node.total, figure.name) for figure in fields(Figures)},
             }
             for node in self.walk()
         ]
@@ -228,7 +228,7 @@ def _set(chosen: TfprofOptions, name: str, value: Any) -> None:
         raise UsageError(
             f"tfprof has no option {name}",
             seen=f"{name}={value!r}",
-            todo=f"options are {', '.join(one for one in names() if one != 'output')}",
+            todo=f"options are {', '.join(option for option in names() if option != 'output')}",
         )
     if name == "select" and (unknown := [word for word in _words(value) if word not in columns()]):
         raise UsageError(

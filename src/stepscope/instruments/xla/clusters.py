@@ -67,7 +67,7 @@ def is_log(head: str) -> bool:
     return "mark_for_compilation_pass" in head or "compilability_check_util" in head
 
 
-def of_log(lines: Iterable[str], name: str) -> list[Graph]:
+def read_log(lines: Iterable[str], name: str) -> list[Graph]:
     """The graphs of a log, in its order."""
     reader = _LogReader(name)
     for line in lines:
@@ -154,15 +154,15 @@ class _LogReader:
 def _border(cluster: Cluster, side: str, line: str) -> str:
     """Reads a line about edges between clusters: which side the next ones are of, then nodes with the number
     of their edges. Of the graph's source and sink, which no data crosses, none are counted."""
-    if one := _EDGES.search(line):
-        side = "inputs" if one[2] == "incoming" else "outputs"
+    if edges := _EDGES.search(line):
+        side = "inputs" if edges[2] == "incoming" else "outputs"
         setattr(cluster, side, 0)
-    elif side and (one := _EDGE.search(line)) and one[1] not in ("_SOURCE", "_SINK"):
-        setattr(cluster, side, (getattr(cluster, side) or 0) + int(one[2]))
+    elif side and (edges := _EDGE.search(line)) and edges[1] not in ("_SOURCE", "_SINK"):
+        setattr(cluster, side, (getattr(cluster, side) or 0) + int(edges[2]))
     return side
 
 
-def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[Any]]) -> Graph:
+def read_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[Any]]) -> Graph:
     """An annotated graph: rows of nodes (name, op, device, attributes as JSON) and edges (producer, consumer,
     is it a control edge). Its names begin with the cluster, or with `unclustered`."""
     graph = Graph(name, size=len(nodes))
@@ -198,10 +198,10 @@ def bare_name(node: str, cluster: object) -> str:
 def joined(graphs: Sequence[Graph], logs: Sequence[Graph]) -> list[Graph]:
     """Graphs with what logs tell of the same ones, then the logs' graphs that have no file. A log names the
     file of a graph when it was dumped; else the same nodes are the same graph."""
-    log_graphs = {one.name: one for one in logs}
+    log_graphs = {log.name: log for log in logs}
     found = []
     for graph in graphs:
-        same = (key for key, one in log_graphs.items() if one.seen.keys() == graph.seen.keys())
+        same = (key for key, log in log_graphs.items() if log.seen.keys() == graph.seen.keys())
         key = graph.name if graph.name in log_graphs else next(same, "")
         log = log_graphs.pop(key, None)
         if log is not None:
@@ -239,9 +239,7 @@ def _row(kind: str, graph: Graph, name: str | None, op: str | None, nodes: int) 
 
 
 def _counts(ops: Counter[str]) -> str:
-    return ", ".join(
-        f"{op} {number}" for op, number in sorted(ops.items(), key=lambda one: (-one[1], one[0]))
-    )
+    return ", ".join(f"{op} {number}" for op, number in sorted(ops.items(), key=lambda op: (-op[1], op[0])))
 
 
 def _why(graph: Graph, name: str, op: str | None) -> tuple[str, str | None]:

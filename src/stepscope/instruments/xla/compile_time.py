@@ -34,7 +34,7 @@ def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Co
     compiles: dict[str, set[int]] = defaultdict(set)
     # A slice comes behind the one around it, because ids have the order of time on a track.
     for compiled, module, part, number, parent, name, kernel, dur, self_ps in sorted(
-        slices, key=lambda one: one[3]
+        slices, key=lambda row: row[3]
     ):
         module = module or "unknown"
         called = name.removesuffix(f" ({module})") if kernel is None else _kernel(kernel)
@@ -54,7 +54,7 @@ def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Co
     ]
     return (
         sorted(made, key=lambda row: (-row["self_ps"], row["module"], row["within"] or "", row["name"])),
-        sorted(modules, key=lambda one: (-(one.passes_ps + one.backend_ps), one.module)),
+        sorted(modules, key=lambda module: (-(module.passes_ps + module.backend_ps), module.module)),
     )
 
 

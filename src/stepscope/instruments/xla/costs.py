@@ -34,13 +34,13 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Rows with COLUMNS, those with the most bytes and flops first. by: one of BY. peaks: flops and bytes
     that the machine does in a second."""
-    times = [one["times"] for one in program["computation_rows"]]
+    times = [computation["times"] for computation in program["computation_rows"]]
     groups: dict[Any, list[tuple[Mapping[str, Any], float]]] = defaultdict(list)
-    for number, one in enumerate(program["instruction_rows"]):
-        count = times[one["computation"]]
-        costs = one["run_flops"] or one["run_bytes"] or one["run_transcendentals"]
-        if count and costs and one["opcode"] not in _CONTROL:
-            groups[_key(program, one, number, by)].append((one, count))
+    for number, instruction in enumerate(program["instruction_rows"]):
+        count = times[instruction["computation"]]
+        costs = instruction["run_flops"] or instruction["run_bytes"] or instruction["run_transcendentals"]
+        if count and costs and instruction["opcode"] not in _CONTROL:
+            groups[_key(program, instruction, number, by)].append((instruction, count))
     found = [_row(program, name, members, peaks) for (name, _), members in groups.items()]
     for key in ("flops", "bytes"):
         total = sum(row[key] for row in found)
@@ -49,14 +49,14 @@ def rows(
     return sorted(found, key=lambda row: (-(row["flops_share"] + row["bytes_share"]), row["name"]))
 
 
-def _key(program: Mapping[str, Any], one: Mapping[str, Any], number: int, by: str) -> tuple[str, int]:
+def _key(program: Mapping[str, Any], instruction: Mapping[str, Any], number: int, by: str) -> tuple[str, int]:
     if by == "instruction":
-        return one["name"], number
+        return instruction["name"], number
     if by == "op":
-        return one["op_name"] or one["opcode"], -1
+        return instruction["op_name"] or instruction["opcode"], -1
     if by == "scope":
-        return scope(one["op_name"]), -1
-    file, line = code_lines.of_frame(program["frames"], one["frame"])
+        return scope(instruction["op_name"]), -1
+    file, line = code_lines.frame_line(program["frames"], instruction["frame"])
     return (f"{file}:{line}" if file else "unknown"), -1
 
 
@@ -68,7 +68,7 @@ def _row(
 ) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
     sums = {
-        key: sum(one[f"run_{key}"] * count for one, count in members)
+        key: sum(member[f"run_{key}"] * count for member, count in members)
         for key in ("flops", "transcendentals", "bytes")
     }
     row.update(
@@ -76,9 +76,9 @@ def _row(
     )
     row["flops_per_byte"] = sums["flops"] / sums["bytes"] if sums["bytes"] else None
     if len(members) == 1:
-        (one, count) = members[0]
-        row["file"], row["line"] = code_lines.of_frame(program["frames"], one["frame"])
-        row.update(opcode=one["opcode"], times=int(count), op_name=printable(one["op_name"]) or None)
+        (member, count) = members[0]
+        row["file"], row["line"] = code_lines.frame_line(program["frames"], member["frame"])
+        row.update(opcode=member["opcode"], times=int(count), op_name=printable(member["op_name"]) or None)
     if peaks is not None:
         row["bound"], row["bound_ps"] = roofs.least(sums["flops"], sums["bytes"], *peaks)
     return row
@@ -94,13 +94,13 @@ def scope(op_name: str) -> str:
     instruction that was made of several ops, a;b, the first counts."""
     op_name = op_name.partition(";")[0]
     parts, depth, part = [], 0, ""
-    for one in op_name:
-        depth += (one == "(") - (one == ")")
-        if one == "/" and depth == 0:
+    for letter in op_name:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "/" and depth == 0:
             parts.append(part)
             part = ""
         else:
-            part += one
+            part += letter
     names = []
     for wrapped in parts:  # without the last, which is the op
         inner = wrapped

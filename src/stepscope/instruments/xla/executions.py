@@ -57,28 +57,28 @@ def apart(
     rows = [_Slice._make(row) for row in slices]
     sums: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
     for sure, members in _executions(rows):
-        by_module = _by_module(members, modules)
+        by_module = _slices_by_module(members, modules)
         for module, found in by_module.items():
-            program = _fits({one.op for one in found if one.op}, module, found[0].source, programs, sure)
-            for one in found:
+            program = _fits({row.op for row in found if row.op}, module, found[0].source, programs, sure)
+            for row in found:
                 number, by = (None, "") if program is None else (program.id, BY)
                 key = (
-                    one.source,
+                    row.source,
                     "host",
-                    one.device,
+                    row.device,
                     module,
                     number,
                     program is not None,
-                    one.op,
-                    one.name,
+                    row.op,
+                    row.name,
                     by,
                 )
-                for at, add in enumerate((1, one.dur, one.self)):
+                for at, add in enumerate((1, row.dur, row.self)):
                     sums[key][at] += add
     return [*kept, *((*key[:-1], *figures, key[-1]) for key, figures in sums.items())]
 
 
-def _by_module(members: Iterable[_Slice], modules: set[str]) -> dict[str, list[_Slice]]:
+def _slices_by_module(members: Iterable[_Slice], modules: set[str]) -> dict[str, list[_Slice]]:
     """Slices of the host, of these modules."""
     by_module: dict[str, list[_Slice]] = defaultdict(list)
     for member in members:
@@ -92,35 +92,35 @@ def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
     several, are one each."""
     whole = list(rows)
     spans = _spans(whole)
-    starts = {source: [one.ts for one in found] for source, found in spans.items()}
-    longest = {source: max(one.dur for one in found) for source, found in spans.items()}
+    starts = {source: [execution.ts for execution in found] for source, found in spans.items()}
+    longest = {source: max(execution.dur for execution in found) for source, found in spans.items()}
     members: dict[tuple[int, int], list[_Slice]] = defaultdict(list)
     alone: list[tuple[bool, list[_Slice]]] = []
     unsure: set[tuple[int, int]] = set()
-    for one in whole:
-        if one.op is None:
+    for row in whole:
+        if row.op is None:
             continue
         around = _enclosing_executions(
-            one, spans.get(one.source, []), starts.get(one.source, []), longest.get(one.source, 0)
+            row, spans.get(row.source, []), starts.get(row.source, []), longest.get(row.source, 0)
         )
-        on_track = [at for at in around if spans[one.source][at].track == one.track]
+        on_track = [at for at in around if spans[row.source][at].track == row.track]
         if len(on_track or around) == 1:
-            members[one.source, (on_track or around)[0]].append(one)
+            members[row.source, (on_track or around)[0]].append(row)
         else:
-            alone.append((False, [one]))
-            unsure |= {(one.source, at) for at in around}
+            alone.append((False, [row]))
+            unsure |= {(row.source, at) for at in around}
     return [*((key not in unsure, found) for key, found in members.items()), *alone]
 
 
 def _enclosing_executions(
-    one: _Slice, found: Sequence[_Slice], starts: Sequence[int], longest: int
+    row: _Slice, found: Sequence[_Slice], starts: Sequence[int], longest: int
 ) -> list[int]:
     """The places of the executions that a slice lies in. starts: theirs; longest: the longest of them."""
     around = []
-    at = bisect_right(starts, one.ts)
-    while at and found[at - 1].ts >= one.ts - longest:
+    at = bisect_right(starts, row.ts)
+    while at and found[at - 1].ts >= row.ts - longest:
         at -= 1
-        if found[at].ts + found[at].dur >= one.ts + one.dur:
+        if found[at].ts + found[at].dur >= row.ts + row.dur:
             around.append(at)
     return around
 
@@ -128,9 +128,9 @@ def _enclosing_executions(
 def _spans(whole: Iterable[_Slice]) -> dict[int, list[_Slice]]:
     """Executions by source: slices without an op."""
     spans: dict[int, list[_Slice]] = defaultdict(list)
-    for one in whole:
-        if one.op is None:
-            spans[one.source].append(one)
+    for row in whole:
+        if row.op is None:
+            spans[row.source].append(row)
     return spans
 
 

@@ -70,7 +70,7 @@ class _InstructionRow(NamedTuple):
     on_line: int | None
 
 
-def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[KnownProgram]:
+def stored(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[KnownProgram]:
     """The programs of rows of the statement instructions_of_programs, which is what a lake keeps. runs: the
     run of each source. Dumps tell the recordings of their own run, where these do not keep the program
     themselves; others may have a program of the same name."""
@@ -78,7 +78,7 @@ def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[Kn
     dumped: list[tuple[str, KnownProgram]] = []
     for _, members in groupby(map(_InstructionRow._make, rows), key=lambda row: (row.source, row.module_id)):
         several = list(members)
-        program = _of_rows(several)
+        program = _program_of_rows(several)
         if several[0].recorded:
             found.append(program)
         else:
@@ -90,7 +90,7 @@ def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[Kn
     return found
 
 
-def _of_rows(rows: Sequence[_InstructionRow]) -> KnownProgram:
+def _program_of_rows(rows: Sequence[_InstructionRow]) -> KnownProgram:
     numbers = {name: at for at, name in enumerate(dict.fromkeys(row.computation for row in rows))}
     instructions = [_stored_instruction(row, numbers) for row in rows]
     first = rows[0]
@@ -130,7 +130,7 @@ def _stored_instruction(row: _InstructionRow, numbers: Mapping[str, int]) -> Hlo
 _CALLS = ("while", "call", "conditional", "async-start")
 
 
-def of_module(module: Mapping[str, Any], source: int | None, number: str | None, file: str) -> KnownProgram:
+def decoded(module: Mapping[str, Any], source: int | None, number: str | None, file: str) -> KnownProgram:
     """The program of what _core.hlo_module() gives."""
     return KnownProgram(
         source,
@@ -160,5 +160,5 @@ def _instruction(row: Mapping[str, Any], frames: Sequence[Any]) -> HloInstructio
         moved,
         row["trip_count"],
         printable(row["op_name"]) or None,
-        *code_lines.of_frame(frames, row["frame"]),
+        *code_lines.frame_line(frames, row["frame"]),
     )

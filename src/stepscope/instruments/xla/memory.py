@@ -59,8 +59,8 @@ def find(query: Query) -> tuple[list[ProgramMemory], int]:
     """The programs that say what memory they take, the largest first, and how many there are."""
     rows = query(statement("program_memory")).rows()
     modules = [row[0] for row in rows[:MOST_PROGRAMS]]
-    heaps = _by_module(query(statement("program_heaps", modules=modules)).rows()) if modules else {}
-    holders = _by_module(query(statement("program_holders", modules=modules)).rows()) if modules else {}
+    heaps = _modules(query(statement("program_heaps", modules=modules)).rows()) if modules else {}
+    holders = _modules(query(statement("program_holders", modules=modules)).rows()) if modules else {}
     found = [
         ProgramMemory(
             module,
@@ -76,14 +76,14 @@ def find(query: Query) -> tuple[list[ProgramMemory], int]:
     return found, len(rows)
 
 
-def _by_module(rows: Sequence[Sequence[Any]]) -> dict[int, list[Sequence[Any]]]:
+def _modules(rows: Sequence[Sequence[Any]]) -> dict[int, list[Sequence[Any]]]:
     found: dict[int, list[Sequence[Any]]] = defaultdict(list)
     for number, *values in rows:
         found[number].append(values)
     return found
 
 
-def by(holders: Sequence[ProgramHolder], what: str) -> list[tuple[str, int, int]]:
+def sum_holders(holders: Sequence[ProgramHolder], what: str) -> list[tuple[str, int, int]]:
     """Holders put together by "op" or "line": name, bytes and how many, the largest first."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for holder in holders:
@@ -92,4 +92,4 @@ def by(holders: Sequence[ProgramHolder], what: str) -> list[tuple[str, int, int]
         sums[name][0] += holder.bytes
         sums[name][1] += 1
     found = [(name, size, count) for name, (size, count) in sums.items()]
-    return sorted(found, key=lambda one: (-one[1], one[0]))
+    return sorted(found, key=lambda sum_: (-sum_[1], sum_[0]))

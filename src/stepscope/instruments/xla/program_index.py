@@ -54,7 +54,7 @@ class ProgramIndex:
     def candidates(self, group: Group) -> tuple[str | None, list[KnownProgram], str]:
         """Programs that a slice may be of, and what that rests on; a reason where there is none."""
         if group.module is not None:
-            return self._of_module(group, self.by_module.get(group.module, []))
+            return self._named_candidates(group, self.by_module.get(group.module, []))
         if group.program is not None and group.program in self.by_id:
             return None, _own(self.by_id[group.program], group.source)[:1], "id"
         named = [program for name in _names_of(group) for program in self._by_name.get(name, [])]
@@ -63,7 +63,7 @@ class ProgramIndex:
             return None, named, "name"
         return ("ambiguous" if named else "no_program"), [], ""
 
-    def _of_module(
+    def _named_candidates(
         self, group: Group, known: Sequence[KnownProgram]
     ) -> tuple[str | None, list[KnownProgram], str]:
         """The same of a slice that names its module. known: programs of that name."""

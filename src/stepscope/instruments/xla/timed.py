@@ -72,23 +72,23 @@ def join(groups: Sequence[Sequence[Any]], programs: Sequence[KnownProgram]) -> T
     index = ProgramIndex(programs)
     every = [Group(*group) for group in groups]
     devices = {(group.source, group.module) for group in every if group.place == "device"}
-    for one in every:
-        reason = _not_an_instruction(one, devices)
+    for row in every:
+        reason = _not_an_instruction(row, devices)
         if reason == "launch":
-            index.launched[one.source, one.module][one.op] += one.slices
+            index.launched[row.source, row.module][row.op] += row.slices
         if reason is None:
-            reason, candidates, by = index.candidates(one)
-            if found := index.instructions(candidates, one):
-                key = (one.source, tuple(id(program) for program, _ in found), by, one.place, one.device)
-                met[(*key, found[0][1].name)].append((one, agreed([made for _, made in found])))
+            reason, candidates, by = index.candidates(row)
+            if found := index.instructions(candidates, row):
+                key = (row.source, tuple(id(program) for program, _ in found), by, row.place, row.device)
+                met[(*key, found[0][1].name)].append((row, agreed([made for _, made in found])))
                 index.used.setdefault(key[1], [program for program, _ in found])
                 continue
             reason = reason or "no_instruction"
-        lost.append(Lost(reason, one.module or "", one.op, one.slices, one.self_ps))
+        lost.append(Lost(reason, row.module or "", row.op, row.slices, row.self_ps))
     rows = _rows(met, index)
     return TimedPrograms(
         rows,
-        sorted(lost, key=lambda one: (-one.slices, one)),
+        sorted(lost, key=lambda group: (-group.slices, group)),
         _untimed(index, met),
         sum(group.slices for group in every),
         index.modules_of_several(),
@@ -111,7 +111,7 @@ Met = Mapping[tuple[Any, ...], Sequence[tuple[Group, HloInstruction]]]
 
 def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
     """A row for each instruction and place, with measured trips, the longest self time first."""
-    by_program, devices = _by_program(met, index)
+    by_program, devices = _met_by_program(met, index)
     rows: list[dict[str, Any]] = []
     for (source, used, by, place, device), timed in by_program.items():
         program = index.used[used][0]
@@ -148,7 +148,7 @@ def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
             )
             row["per_run"] = row["executions"] / often.runs if often.runs else None
             # What lies in a loop or a call is counted there, unless nothing there is timed.
-            if not (instruction.called and often.inside(instruction)):
+            if not (instruction.called and often.times_inside(instruction)):
                 row.update(
                     flops=instruction.flops,
                     transcendentals=instruction.transcendentals,
@@ -160,7 +160,7 @@ def _rows(met: Met, index: ProgramIndex) -> list[dict[str, Any]]:
     return finished(rows)
 
 
-def _by_program(
+def _met_by_program(
     met: Met, index: ProgramIndex
 ) -> tuple[
     dict[tuple[Any, ...], dict[str, list[tuple[Group, HloInstruction]]]], dict[tuple[int, str], set[str]]
@@ -223,7 +223,7 @@ class _Often:
             return None
         return self._runs[instruction.called[0]] / self._timed[instruction.name]
 
-    def inside(self, instruction: HloInstruction) -> bool:
+    def times_inside(self, instruction: HloInstruction) -> bool:
         """Whether something that an instruction calls is timed itself."""
         return any(called in self._runs for called in instruction.called)
 
@@ -257,7 +257,7 @@ def _untimed(index: ProgramIndex, met: Met) -> list[tuple[str, str | None, str, 
             why = _why_untimed(program, instruction, fused, reached)
             counts[program.module, program.id, why, instruction.opcode] += 1
     found = [(*kind, number) for kind, number in counts.items()]
-    return sorted(found, key=lambda one: (one[0], one[1] or "", *one[2:]))
+    return sorted(found, key=lambda kind: (kind[0], kind[1] or "", *kind[2:]))
 
 
 def _why_untimed(

@@ -32,8 +32,8 @@ def grouped(rows: Sequence[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
     """Rows of one op, scope, line, opcode or module put together. Flops and bytes are of the instructions
     whose cost is known; where it is of none, they stay unknown."""
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for one in rows:
-        groups[_key(one, by)].append(one)
+    for timed in rows:
+        groups[_key(timed, by)].append(timed)
     found = []
     for name, members in groups.items():
         row: dict[str, Any] = dict.fromkeys(COLUMNS)

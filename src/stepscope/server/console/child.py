@@ -19,6 +19,7 @@ from stepscope.errors import LimitReached, QueryError, StepscopeError
 from stepscope.library.statements import statement
 from stepscope.presenters import rows
 from stepscope.server.console import confine, frames
+from stepscope.server.console.rows import fit
 from stepscope.session import trace
 
 if TYPE_CHECKING:
@@ -80,8 +81,6 @@ class Worker:
         confine.limit_memory(given["memory_bytes"])
 
     def _answer(self, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        from stepscope.server.console.rows import fit
-
         assert self.trace is not None
         given = self._settings
         confine.limit_cpu(given["cpu_seconds"])
@@ -122,14 +121,14 @@ def _download(result: QueryResult, form: str, most: int) -> bytes:
     out = _Bounded(most)
     every = (row for batch in result.batches(1000) for row in batch)
     if form == "csv":
-        rows.to_csv(result.columns, every, out, spreadsheet=True)
+        rows.write_csv(result.columns, every, out, spreadsheet=True)
     elif form == "parquet":
         out.write("[")
         for number, row in enumerate(every):
             out.write(f"{',' if number else ''}[{','.join(map(rows.json_value, row))}]")
         out.write("]")
     else:
-        rows.to_json(result.columns, every, out)
+        rows.write_json(result.columns, every, out)
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 

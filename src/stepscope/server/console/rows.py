@@ -46,5 +46,5 @@ def cell(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(cell, value))}]"
     if isinstance(value, dict):
-        return f"{{{','.join(f'{json.dumps(str(key))}:{cell(one)}' for key, one in value.items())}}}"
+        return f"{{{','.join(f'{json.dumps(str(key))}:{cell(item)}' for key, item in value.items())}}}"
     return json_value(value)

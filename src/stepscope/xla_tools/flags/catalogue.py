@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope.xla_tools.flags import variables
+
 
 class Catalogue(NamedTuple):
     """What is known of flags.
@@ -43,19 +45,17 @@ class Catalogue(NamedTuple):
 
     def rows(self) -> list[dict[str, Any]]:
         """The flags as rows of the table."""
-        from stepscope.xla_tools.flags import variables
-
         found = []
-        for name, one in sorted(self.flags.items()):
+        for name, flag in sorted(self.flags.items()):
             since, until = self.span(name)
             found.append(
                 {
                     "name": name,
                     "variable": "XLA_FLAGS",
-                    "library": ", ".join(self.sources[i] for i in one["in"][-1:]),
-                    "type": one["type"],
-                    "default": one.get("default"),
-                    "values": " ".join(one["values"]) if one.get("values") else None,
+                    "library": ", ".join(self.sources[i] for i in flag["in"][-1:]),
+                    "type": flag["type"],
+                    "default": flag.get("default"),
+                    "values": " ".join(flag["values"]) if flag.get("values") else None,
                     "status": "removed" if until else "dead" if name in variables.IDLE else "flag",
                     "since": since,
                     "until": until,
@@ -66,8 +66,6 @@ class Catalogue(NamedTuple):
 
     def rows_of_older(self) -> list[dict[str, Any]]:
         """The flags that only older libraries have, as rows of the table."""
-        from stepscope.xla_tools.flags import variables
-
         return [
             {
                 **dict.fromkeys(("default", "values", "since")),
@@ -79,8 +77,6 @@ class Catalogue(NamedTuple):
 
     def rows_of_tensorflow(self) -> list[dict[str, Any]]:
         """The flags of TF_XLA_FLAGS as rows of the table."""
-        from stepscope.xla_tools.flags import variables
-
         title = next((title for title in self.sources if title.startswith("tensorflow")), "")
         return [
             {

@@ -50,9 +50,9 @@ def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | No
             return found | {flag: _verdict(flag.name not in names, library, variable) for flag in left}
         named = _named(answer.text, left)
         if named is not None:
-            one, evidence = named
-            found[one] = Verdict("bad_value", None, evidence)
-            left.remove(one)
+            flag, evidence = named
+            found[flag] = Verdict("bad_value", None, evidence)
+            left.remove(flag)
             continue
         if len(left) == 1 or not answer.loaded or answer.code == 0:
             return found | dict.fromkeys(left, _refused(answer, library))
@@ -111,7 +111,7 @@ def check(
         elif verdict.kind == "ok" and flag.name in variables.IDLE and not _is_old(library):
             verdict = Verdict("idle", None, variables.IDLE[flag.name])
         elif verdict.kind == "bad_value":
-            verdict = verdict._replace(nearest=_near_value(flag, known))
+            verdict = verdict._replace(nearest=_similar_value(flag, known))
         seen.add(flag.name)
         title = library.title if library is not None else "the catalogue"
         cells = (flag.name, flag.value, verdict.kind, verdict.nearest, title, verdict.evidence)
@@ -129,10 +129,10 @@ def _verdicts(
     """What the library, or else the catalogue, says to each flag."""
     if library is not None:
         return ask(library, variable, flags, python)
-    return {flag: _by_catalogue(flag, variable, known) for flag in flags}
+    return {flag: _catalogue_verdict(flag, variable, known) for flag in flags}
 
 
-def _near_value(flag: Flag, known: catalogue.Catalogue) -> str | None:
+def _similar_value(flag: Flag, known: catalogue.Catalogue) -> str | None:
     """The flag with the value that is spelled most like the one given."""
     values = known.flags.get(flag.name, {}).get("values") or ()
     match = difflib.get_close_matches((flag.value or "").upper(), values, 1)
@@ -183,7 +183,7 @@ def _gone(name: str, verdict: Verdict, known: catalogue.Catalogue) -> Verdict | 
     return Verdict("removed", None, f"{evidence}. {variables.LOST.get(name, '')}".rstrip())
 
 
-def _by_catalogue(flag: Flag, variable: str, known: catalogue.Catalogue) -> Verdict:
+def _catalogue_verdict(flag: Flag, variable: str, known: catalogue.Catalogue) -> Verdict:
     if variable == "TF_XLA_FLAGS":
         kind = known.tf.get(flag.name, [""])[0]
         source = next((title for title in known.sources if title.startswith("tensorflow")), "")

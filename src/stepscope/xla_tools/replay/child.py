@@ -40,7 +40,7 @@ def run(spec: Told) -> Told:
         return {"refused": "compile", "said": str(error)[:2000]}
     made = [_input(np, jax, spec, at) for at in range(len(spec["parameters"]))]
     try:
-        buffers = [jax.device_put(one, jax.devices()[0]) for one in made]
+        buffers = [jax.device_put(array, jax.devices()[0]) for array in made]
         jax.block_until_ready(buffers)
         spent = []
         for _ in range(spec["runs"] + 1):  # the first one warms up
@@ -52,8 +52,8 @@ def run(spec: Told) -> Told:
         return {"refused": "run", "said": str(error)[:2000]}
     if spec["out"]:
         arrays = [np.asarray(result) for result in results]
-        names = [f"{at:06}_{one.dtype.name}" for at, one in enumerate(arrays)]
-        np.savez(spec["out"], **{name: _storable(np, one) for name, one in zip(names, arrays)})  # noqa: B905
+        names = [f"{at:06}_{array.dtype.name}" for at, array in enumerate(arrays)]
+        np.savez(spec["out"], **{name: _storable(np, array) for name, array in zip(names, arrays)})  # noqa: B905
     device = jax.devices()[0]
     return {
         "first_ns": spent[0],
@@ -89,9 +89,9 @@ def _executed(program: Any, buffers: Any) -> Any:
 
 
 def _input(np: Any, jax: Any, spec: Told, at: int) -> Any:
-    one = spec["parameters"][at]
-    dimensions = tuple(one["dimensions"])
-    dtype = jax.numpy.dtype(one["type"])
+    parameter = spec["parameters"][at]
+    dimensions = tuple(parameter["dimensions"])
+    dtype = jax.numpy.dtype(parameter["type"])
     given = spec["inputs"]
     if isinstance(given, str):
         with np.load(given, allow_pickle=False) as packed:
@@ -136,7 +136,7 @@ def compare(spec: Told) -> Told:
             x, y = a[left], b[right]
             if x.shape != y.shape or left != right:
                 kinds = [
-                    f"{name.partition('_')[2]}{list(one.shape)}" for name, one in ((left, x), (right, y))
+                    f"{name.partition('_')[2]}{list(array.shape)}" for name, array in ((left, x), (right, y))
                 ]
                 return {"other": f"result {at} is {kinds[1]} instead of {kinds[0]}"}
             found["elements"] += x.size
@@ -162,8 +162,8 @@ def compare(spec: Told) -> Told:
             over = float(share.max()) / (tolerance or 1e-300)
             if over > worst:
                 worst, where = over, int(np.argmax(share))
-                index = [int(one) for one in np.unravel_index(where, x.shape)]
-                values = [str(one.reshape(-1)[where]) for one in (x, y)]
+                index = [int(number) for number in np.unravel_index(where, x.shape)]
+                values = [str(array.reshape(-1)[where]) for array in (x, y)]
                 found.update({"output": at, "at": index, "values": values, "tolerance": tolerance})
     for key in ("absolute", "relative"):
         if found[key] == float("inf"):

@@ -127,7 +127,7 @@ class Module:
         """The module from its entry on."""
         if self.entry is None:
             raise UnreadableSource("The module has no entry", seen=self.name, todo="dump it again")
-        return self._of_computation(self.entry, None)
+        return self._computation_module(self.entry, None)
 
     def part(self, name: str) -> ReplayProgram:
         """The instruction or the computation of this name. NothingFound where there is none, or where it
@@ -136,10 +136,10 @@ class Module:
         for computation in self.computations:
             for instruction in self.instructions(computation):
                 if instruction.name == wanted:
-                    return self._of_instruction(computation, instruction)
+                    return self._instruction_module(computation, instruction)
         for it in self.computations.values():
             if it.name == wanted:
-                return self._of_computation(it.id, it.name)
+                return self._computation_module(it.id, it.name)
         known = [instruction.name for it in self.computations for instruction in self.instructions(it)]
         known += [it.name for it in self.computations.values()]
         near = difflib.get_close_matches(wanted, known[:50_000], 3)
@@ -149,11 +149,11 @@ class Module:
             todo="`stepscope xla cost FILE --format csv` lists the instructions",
         )
 
-    def _of_computation(self, number: int, part: str | None) -> ReplayProgram:
+    def _computation_module(self, number: int, part: str | None) -> ReplayProgram:
         called = self.computations[number]
         return self._wrapped(called, [], part)
 
-    def _of_instruction(self, computation: int, instruction: ReplayInstruction) -> ReplayProgram:
+    def _instruction_module(self, computation: int, instruction: ReplayInstruction) -> ReplayProgram:
         """A computation with the instruction, what comes along, and parameters for the rest."""
         if instruction.opcode in ("parameter", "constant", "tuple", "get-tuple-element", "after-all"):
             raise NothingFound(
@@ -177,7 +177,7 @@ class Module:
         ids = {operand: wire.numbers(wire.read(field.body), 35)[0] for operand, field in parameters.items()}
         kept = [
             *parameters.values(),
-            *(_instruction(_with_operands(it, ids)) for it in (*along.values(), instruction)),
+            *(_instruction(_replace_operands(it, ids)) for it in (*along.values(), instruction)),
         ]
         number = max(self.computations) + 1
         body = Computation(
@@ -198,7 +198,7 @@ class Module:
 
     def _wrapped(self, called: Computation, added: list[Computation], part: str | None) -> ReplayProgram:
         """A module whose entry takes arrays, calls a computation, and gives arrays."""
-        reached = self._reached(called, {one.id: one for one in added})
+        reached = self._reached(called, {instruction.id: instruction for instruction in added})
         opcodes: set[str] = set()
         custom: set[str] = set()
         computations = []
@@ -298,7 +298,7 @@ def _made_of_constants(
     return dict(reversed(found.items()))
 
 
-def _with_operands(instruction: ReplayInstruction, ids: dict[int, int]) -> ReplayInstruction:
+def _replace_operands(instruction: ReplayInstruction, ids: dict[int, int]) -> ReplayInstruction:
     """An instruction with other operands, and no order that was only for its old place."""
     kept = [it for it in instruction.fields if it.number not in (36, 37)]
     operands = [ids.get(number, number) for number in instruction.operands]
@@ -323,7 +323,7 @@ def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes
             fields.append(parameter(number, len(leaves), shape))
             leaves.append(shape)
             return number
-        operands = [taken(one, depth + 1) for one in inner]
+        operands = [taken(part, depth + 1) for part in inner]
         number = next(numbers)
         fields.append(made(number, "tuple", shape, operands))
         return number
@@ -338,10 +338,10 @@ def _entry(called: Computation, fresh: int) -> tuple[list[WireField], list[bytes
         if inner is None:
             results.append((number, shape))
             return
-        for index, one in enumerate(inner):
+        for index, part in enumerate(inner):
             element = next(numbers)
-            fields.append(made(element, "get-tuple-element", one, [number], wire.number(13, index)))
-            given(element, one, depth + 1)
+            fields.append(made(element, "get-tuple-element", part, [number], wire.number(13, index)))
+            given(element, part, depth + 1)
 
     given(call, called.result)
     result = shapes.tuple_of([shape for _, shape in results])

@@ -90,12 +90,12 @@ def _leaves(literal: list[WireField]) -> list[Argument]:
     found: list[Argument] = []
     left = [(literal, 0)]
     while left:
-        one, depth = left.pop()
-        shape = wire.first(one, 1)
+        part, depth = left.pop()
+        shape = wire.first(part, 1)
         if shapes.parts(shape, depth) is None:
-            found.append(_argument(shapes.array(shape), _elements(one, shapes.array(shape).type)))
+            found.append(_argument(shapes.array(shape), _elements(part, shapes.array(shape).type)))
         else:
-            left += reversed([(wire.read(it.body), depth + 1) for it in one if it.number == 10])
+            left += reversed([(wire.read(it.body), depth + 1) for it in part if it.number == 10])
     return found
 
 

@@ -34,7 +34,7 @@ def lower(it: Computation, fresh: int, opcodes: set[str], custom: set[str]) -> t
             custom.add(wire.name(replay_instruction.fields, 28))
             fields.append(field)
         elif replay_instruction.opcode == "bitcast":
-            made, fresh = _as_transposes(every, replay_instruction, fresh)
+            made, fresh = _transposes(every, replay_instruction, fresh)
             fields += made
         else:
             fields.append(_plain(replay_instruction))
@@ -49,7 +49,7 @@ def _plain(instruction: ReplayInstruction) -> WireField:
     return wire.text(2, wire.write(kept))
 
 
-def _as_transposes(
+def _transposes(
     every: dict[int, ReplayInstruction], instruction: ReplayInstruction, fresh: int
 ) -> tuple[list[WireField], int]:
     """A bitcast as what it does to the elements: into the order of the bytes, other dimensions, and back."""

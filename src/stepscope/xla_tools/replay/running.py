@@ -53,7 +53,7 @@ class ReplayFailure(NamedTuple):
     """Why there is no result. at: compile, run or process."""
 
     at: str
-    said: str
+    message: str
 
 
 class Runner:
@@ -89,7 +89,7 @@ class Runner:
         if isinstance(reply, ReplayFailure):
             raise StepscopeError(
                 "jaxlib could not read the text",
-                seen=reply.said,
+                seen=reply.message,
                 todo="dump with --xla_dump_hlo_as_proto, and give the .hlo.pb",
                 slug="replay",
                 path=path,
@@ -141,7 +141,7 @@ class Runner:
     def compare(self, a: Path, b: Path, tolerance: float | None) -> dict[str, Any]:
         """How far results differ, as child.compare() says."""
         reply = self._ask("compare", {"a": str(a), "b": str(b), "tolerance": tolerance}, ())
-        return {"other": reply.said} if isinstance(reply, ReplayFailure) else reply
+        return {"other": reply.message} if isinstance(reply, ReplayFailure) else reply
 
     def _ask(self, what: str, spec: Mapping[str, Any], flags: Sequence[str]) -> Any:
         path = self._folder / "spec.json"

@@ -83,7 +83,7 @@ def rows(
         row["custom_calls"] = ", ".join(made.custom_calls) or None
         ran = runner.run(made, stage.flags, keep=compared)
         if isinstance(ran, ReplayFailure):
-            yield {**row, "verdict": "failed", "problem": f"{ran.at}: {ran.said}"}
+            yield {**row, "verdict": "failed", "problem": f"{ran.at}: {ran.message}"}
             continue
         row.update(_times(ran))
         if compared:
