@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import os
+import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 
+from stepscope.session import lake_derivation
 from tests import corpus, cost, tiers
 from tests.tiers import cases
 
 # A busy machine is no mistake of the code: nothing here is a timed test. pytest-timeout ends what hangs. The
 # first tier draws the same cases each time, so that it fails for a change only; the second finds new ones.
 hypothesis.settings.register_profile(
-    "stepscope", deadline=None, max_examples=cases(40, 100), derandomize=not tiers.ALL
+    "stepscope", deadline=None, max_examples=cases(25, 100), derandomize=not tiers.ALL
 )
 hypothesis.settings.load_profile("stepscope")
 
@@ -27,6 +34,27 @@ def pytest_configure(config: pytest.Config) -> None:
     """The tiers, and what each test costs."""
     for part in (tiers, cost):
         config.pluginmanager.register(part)
+    if not hasattr(config, "workerinput"):
+        # One for all workers, which inherit it: a recording is decoded once a run, by what is tested.
+        folder = tempfile.mkdtemp(prefix="stepscope-cache-")
+        config.add_cleanup(functools.partial(shutil.rmtree, folder, ignore_errors=True))
+        os.environ["STEPSCOPE_CACHE_DIR"] = folder
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: the garbage collector need not look at it again, a thousand times."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module")
+def nothing_is_derived() -> Iterator[None]:
+    """Lakes that the module fills lack the tables that are derived from whole runs: who reads such a lake
+    derives what is asked for. Deriving takes nine tenths of a small ingest, and is tested in
+    session/test_deriving.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lake_derivation, "derive_runs", lambda lake, run_ids: None)
+        yield
 
 
 def pytest_report_header() -> str:

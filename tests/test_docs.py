@@ -112,7 +112,7 @@ def test_commands_run(
 ) -> None:
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     commands = commands_of_page(path)
     assert commands
     for _, *words in commands:
@@ -169,7 +169,7 @@ def test_every_item_of_the_article_has_its_command(
     (tmp_path / "train.py").write_text(text)
     environment = {
         **os.environ,
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "STEPSCOPE_CACHE_DIR": str(tmp_path / "cache"),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     done = subprocess.run(

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +61,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         name: [trace(root / name / f"{name}{i}.json", ops, hash((len(name), i)) % 10**6) for i in range(4)]
         for name, ops in versions.items()
     }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One for all: each recording is decoded and taken apart once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any, str]:

@@ -32,10 +32,8 @@ ARTICLE = (
 
 
 @pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One for all: each recording is decoded once."""
+def tracebacks() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("STEPSCOPE_TRACEBACK", "1")
         yield
 
@@ -108,7 +106,7 @@ def test_the_articles_question_against_plain_python(capsys: pytest.CaptureFixtur
 def test_no_cache_keeps_nothing_and_says_the_same(
     form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     words = (
         "query",
         XPLANE,

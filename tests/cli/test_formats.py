@@ -112,9 +112,8 @@ PAIRS = [
 
 @pytest.mark.parametrize(("verb", "form"), PAIRS)
 def test_what_is_printed_can_be_read(
-    verb: str, form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    verb: str, form: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     lake = tmp_path / "lake"
     if "LAKE" in WORDS[verb]:
         stepscope.ingest([STEPS], lake)

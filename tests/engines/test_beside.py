@@ -87,7 +87,7 @@ def test_the_first_that_fails_is_told_and_the_engine_goes_on(engine: DuckDB) -> 
         engine.answers([*QUESTIONS, broken, "SELECT error('later')"], ["by_name"])
     engine.define({"bad": "SELECT CAST(name AS BIGINT) AS a FROM slice"})
     with pytest.raises(QueryError):
-        engine.answers(QUESTIONS, ["bad"])
+        engine.answers([*QUESTIONS, "SELECT a FROM bad"], ["bad"])
     assert engine.answers(QUESTIONS, ["by_name"]) == ANSWERS
     with pytest.raises(QueryError, match="Queries only read"):
         engine.answers(["DROP TABLE slice"])

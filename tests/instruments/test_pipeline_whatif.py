@@ -20,6 +20,7 @@ from stepscope.server import whatif as server_whatif
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.instruments.pipelines import sequential
+from tests.tiers import some
 
 RECORDINGS = (
     "drawn",
@@ -82,7 +83,11 @@ def test_the_same_change_has_the_same_prediction() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz", "tf_guide/list_files.xplane.pb.gz"],
+    some(
+        ["capture/slow_map", "tf_data/two_maps_first_slow.xplane.pb.gz", "tf_guide/list_files.xplane.pb.gz"],
+        ("capture/slow_map", "tf_guide/list_files.xplane.pb.gz"),
+        "another pipeline with one slow stage",
+    ),
 )
 def test_a_stage_without_work_leaves_the_least_that_is_judged_to_be_left(name: str) -> None:
     """The slider at its end and the judgement ask one thing. Batches are made all the same, so that the

@@ -13,6 +13,7 @@ from stepscope.instruments.step_breakdown.evidence import EvidenceKinds
 from stepscope.instruments.step_breakdown.sweep import Segment
 from stepscope.library.statements import statement
 from stepscope.session.trace import open as open_trace
+from tests.tiers import some
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 RECORDINGS = [
@@ -22,7 +23,9 @@ RECORDINGS = [
 ]
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", some(RECORDINGS, RECORDINGS[::2], "another recording of a CPU"), ids=lambda path: path.name
+)
 def test_bits_give_the_same_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_trace(path) as opened:
         whole = part_tables.rows(opened.query, opened.stream)

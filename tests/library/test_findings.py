@@ -452,7 +452,7 @@ def test_every_finding_was_made_to_speak():
     assert [name for name in FINDINGS if f'"{name}"' not in text] == []
 
 
-@settings(max_examples=cases(15, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(8, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_twins_agree(tables):
     """What input_wait, device_idle, copies_in_steps and slow_step say, by brute force."""

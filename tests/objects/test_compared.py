@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import stepscope
@@ -12,11 +10,6 @@ from stepscope.errors import NothingFound, UsageError
 from tests.corpus import SAMPLES
 
 SLOW, LOOP = (SAMPLES / "capture" / name for name in ("slow_map", "python_loop"))
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def test_two_recordings_side_by_side() -> None:

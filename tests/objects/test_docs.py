@@ -14,9 +14,8 @@ MODULES = ("answers", "comparison", "report_views", "result", "trace")
 
 
 @pytest.fixture(autouse=True)
-def _at_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def test_the_page_is_true() -> None:

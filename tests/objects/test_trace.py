@@ -17,15 +17,8 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 SLOW = SAMPLES / "capture" / "slow_map"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.fixture(scope="module")
-def trace(own_cache: None) -> Iterator[stepscope.Trace]:
+def trace() -> Iterator[stepscope.Trace]:
     """Read by all tests, closed by none."""
     with stepscope.open(SLOW) as opened:
         yield opened

@@ -195,7 +195,7 @@ def test_programs_that_are_not_searched_are_counted(
     assert "the instructions of 1 program were not searched" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("seed", range(tiers.cases(8, 40)))
+@pytest.mark.parametrize("seed", range(tiers.cases(4, 40)))
 def test_damaged_programs_end_in_a_report(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     for path in SAMPLE.glob("*after_optimizations.*"):

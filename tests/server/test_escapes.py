@@ -13,7 +13,9 @@ import pytest
 import stepscope
 from tests.corpus import SAMPLES
 from tests.server.asking import Served, fingerprint
+from tests.tiers import some
 
+pytestmark = pytest.mark.usefixtures("nothing_is_derived")
 SECRET = "the secret of another file"
 FILES = """
 SELECT * FROM '{secret}'
@@ -217,7 +219,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module", params=["lake", "cache"])
+@pytest.fixture(scope="module", params=some(("lake", "cache"), ("lake",), "of a lake more may be read"))
 def page(store: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
     """A page over a lake, whose files DuckDB opens itself, or over the cache, of which it knows nothing."""
     opened = str(store / ("lake" if request.param == "lake" else "phases.json"))

@@ -17,6 +17,8 @@ from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.server.asking import Served
 
+pytestmark = pytest.mark.usefixtures("nothing_is_derived")
+
 FIRST = SAMPLES / "tf_data" / "map_py_function.xplane.pb"
 MORE = SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz"
 

@@ -18,6 +18,8 @@ from tests.corpus import SAMPLES
 from tests.server.asking import Served, cells
 from tests.tiers import cases
 
+pytestmark = pytest.mark.usefixtures("nothing_is_derived")
+
 Open = Callable[..., Served]
 EVIL = "<script>alert(1)</script>\u202eevil\u2066\x1b[31m\x00'\"`${7*7}&amp;\ud83d\ude00"
 
@@ -131,7 +133,10 @@ def test_names_of_a_megabyte_and_hostile_ones(open_page: Open, tmp_path: Path) -
 
 
 def test_a_lake_whose_ids_have_more_digits_than_a_page_can_count(open_page: Open, tmp_path: Path) -> None:
-    stepscope.ingest([SAMPLES / "profiler_hook", SAMPLES / "chrome" / "kineto_cuda.json"], tmp_path / "lake")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        chrome(tmp_path / name, [complete(tid=number, ts=number) for number in range(15)])
+    stepscope.ingest([tmp_path / "a", tmp_path / "b"], tmp_path / "lake")
     page = open_page(tmp_path / "lake")
     told, rows = everything(page)
     assert any(row["id"] > 2**53 for row in rows)

@@ -27,9 +27,7 @@ from tests.instruments.test_rank_recordings import kineto
 from tests.tiers import ALL, some
 
 PIPELINE = corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"
-NAMES = ("run_metadata", "capture", *(("chrome", "checkpoint", "graph") if ALL else ()))
-SAMPLES = {"tf_data": PIPELINE} | {name: corpus.SAMPLES / name for name in NAMES}
-"""Recordings by the run that they become: each derived table has rows of one of them."""
+RUN_METADATA, CAPTURE = corpus.SAMPLES / "run_metadata", corpus.SAMPLES / "capture"
 
 
 def answered(trace: OpenTrace, table: str) -> list[tuple]:
@@ -59,14 +57,16 @@ def nothing_is_made(*_: object) -> None:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A lake of several runs."""
+    """A lake of several runs; each derived table has rows of one of them."""
     lake = tmp_path_factory.mktemp("filled") / "lake"
-    for run, path in SAMPLES.items():
-        stepscope.ingest([path], lake, run=run)
     made = job(5, ranks=2, collectives=24)
     ranks = [kineto(made, source_id, tmp_path_factory.getbasetemp()) for source_id in made.ranks]
-    stepscope.ingest(ranks, lake, run="ranks")
-    stepscope.ingest([_half_of_the_work(tmp_path_factory.mktemp("half"))], lake, run="half")
+    half = _half_of_the_work(tmp_path_factory.mktemp("half"))
+    runs = {"tf_data": [PIPELINE], "others": [RUN_METADATA, CAPTURE, half], "ranks": ranks}
+    if ALL:
+        runs |= {name: [corpus.SAMPLES / name] for name in ("chrome", "checkpoint", "graph")}
+    for run, paths in runs.items():
+        stepscope.ingest(paths, lake, run=run)
     return lake
 
 
@@ -103,9 +103,15 @@ def wanted(filled):
 def small(tmp_path_factory):
     """A lake of two runs."""
     lake = tmp_path_factory.mktemp("small") / "lake"
-    for run in ("tf_data", "run_metadata"):
-        stepscope.ingest([SAMPLES[run]], lake, run=run)
+    for run, path in (("tf_data", PIPELINE), ("run_metadata", RUN_METADATA)):
+        stepscope.ingest([path], lake, run=run)
     return lake
+
+
+@pytest.fixture(scope="module")
+def kept(small):
+    """The rows of its derived tables."""
+    return read(small)
 
 
 @pytest.fixture
@@ -155,7 +161,7 @@ def test_what_an_older_version_made_is_made_again(lake, monkeypatch):
 
 @pytest.mark.repeats("three lakes")
 def test_a_run_that_grows_is_derived_as_one_made_at_once(tmp_path):
-    parts = [PIPELINE, corpus.SAMPLES / "run_metadata"]
+    parts = [PIPELINE, RUN_METADATA]
     for part in parts:
         stepscope.ingest([part], tmp_path / "grown", run="job")
     stepscope.ingest(parts, tmp_path / "once", run="job")
@@ -171,8 +177,7 @@ def test_a_run_that_grows_is_derived_as_one_made_at_once(tmp_path):
         "an announcement that is no announcement, in other ways",
     ),
 )
-def test_damage_costs_time_and_nothing_else(lake, damage):
-    before = read(lake)
+def test_damage_costs_time_and_nothing_else(lake, kept, damage):
     announced = lake / "_derived" / "tf_data.json"
     (run,) = (one for one in derived_tables.read_all(lake) if one.run_id == "tf_data")
     if damage == "gone":
@@ -193,15 +198,14 @@ def test_damage_costs_time_and_nothing_else(lake, damage):
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(data)
-    assert read(lake) == before
+    assert read(lake) == kept
     stepscope.ingest([PIPELINE], lake, run="tf_data")
     assert derived_tables.intact(lake, derived_tables.read(lake, "tf_data"))
-    assert read(lake) == before
+    assert read(lake) == kept
 
 
-def test_a_sweep_keeps_what_was_announced(lake):
+def test_a_sweep_keeps_what_was_announced(lake, kept):
     """A writer that died after its announcement leaves a plan that names files in use."""
-    before = read(lake)
     (run,) = (one for one in derived_tables.read_all(lake) if one.run_id == "tf_data")
     name = "0" * 32
     (lake / "_stage" / name).mkdir()
@@ -209,7 +213,7 @@ def test_a_sweep_keeps_what_was_announced(lake):
     (lake / "_stage" / name / "plan.json").write_text(json.dumps({"files": [f.path for f in run.files]}))
     leftovers.sweep(lake)
     assert derived_tables.intact(lake, run)
-    assert read(lake) == before
+    assert read(lake) == kept
 
 
 def test_a_large_run_has_its_tfprof_made_when_it_is_read(tmp_path, monkeypatch):
@@ -224,7 +228,7 @@ def test_a_large_run_has_its_tfprof_made_when_it_is_read(tmp_path, monkeypatch):
 def test_the_cache_keeps_what_was_derived(tmp_path, monkeypatch):
     monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     tables = ("iterator", "iterator_call", "buffer")
-    paths = [PIPELINE, corpus.SAMPLES / "run_metadata"]
+    paths = [PIPELINE, RUN_METADATA]
 
     def ask() -> dict[str, list[tuple]]:
         with open_trace(*paths) as trace:

@@ -24,11 +24,11 @@ from stepscope.cli import main
 from stepscope.lake import reader
 from stepscope.session.ingest import finish, ingest_one, plan
 from tests.instruments.test_memory_code import message_of
-from tests.lake.conftest import nothing_is_derived  # noqa: F401 - these tests are about names
 from tests.lake.recordings import chrome
 from tests.session.working import work
 from tests.tiers import cases
 
+pytestmark = pytest.mark.usefixtures("nothing_is_derived")  # these tests are about names
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 

@@ -31,7 +31,7 @@ from stepscope.sources.find import FoundSources, find
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, FAKES, XPLANE
 from tests.sources.test_archives import content, make_tar, make_zip
-from tests.tiers import cases
+from tests.tiers import cases, some
 
 NAMES = [f"run{i}/t{i}.json" for i in range(6)]
 ZIPS = {
@@ -165,7 +165,9 @@ def test_a_tar_that_ends_in_a_zip_is_a_tar(tmp_path: Path) -> None:
     assert any("archive within an archive" in detail for detail in failed.values())
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
+@pytest.mark.parametrize(
+    "method", some((zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA), (zipfile.ZIP_BZIP2,), "zipfile reads both alike")
+)
 def test_a_zip_whose_directory_lies_is_unpacked_in_small_pieces(tmp_path: Path, method: int) -> None:
     """zipfile gives all that comes out of a few packed bytes at once."""
     path = make_zip(tmp_path / "a.zip", {"t.json": CHROME + bytes(150 << 20)}, method)

@@ -14,6 +14,7 @@ import stepscope
 from stepscope.sources.names import place_of, url_of
 from tests.formats import capture_folder
 from tests.lake.recordings import chrome
+from tests.tiers import some
 
 fsspec = pytest.importorskip("fsspec", reason="what reads remote paths is not installed")
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -67,7 +68,12 @@ def facts(*paths: str | Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 @pytest.mark.parametrize(
-    "part", ["", "run1", "fleet", "fleet/run=base/host=h1", "tb", "more.zip", "run1/rank-1.json"]
+    "part",
+    some(
+        ("", "run1", "fleet", "fleet/run=base/host=h1", "tb", "more.zip", "run1/rank-1.json"),
+        ("", "fleet/run=base/host=h1", "more.zip", "run1/rank-1.json"),
+        "a folder of the whole tree",
+    ),
 )
 def test_the_same_tree_here_and_there(tmp_path: Path, store: Any, part: str) -> None:
     root = tree(tmp_path / "store")

@@ -21,7 +21,7 @@ RUNS = (2, 4, 6, 8, 10)
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def write(folder: Path, form: str) -> None:
@@ -53,7 +53,18 @@ def asked(folder: Path) -> tuple[int, float]:
     return runs, round(share, 3)
 
 
-@pytest.mark.parametrize("forms", [*itertools.combinations(FORMS, 2), FORMS])
+@pytest.mark.parametrize(
+    "forms",
+    [
+        FORMS,
+        ("timeline", "merged"),
+        *(
+            pytest.param(pair, marks=pytest.mark.repeats("all four hold each pair"))
+            for pair in itertools.combinations(FORMS, 2)
+            if pair != ("timeline", "merged")
+        ),
+    ],
+)
 def test_forms_of_the_same_runs_count_once(tmp_path, forms):
     for form in forms:
         write(tmp_path / "out", form)

@@ -38,8 +38,8 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def tab(recordings: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with served(tmp_path_factory.mktemp("cache"), *recordings) as browser:
+def tab(recordings: list[Path]) -> Iterator[Browser]:
+    with served(*recordings) as browser:
         yield browser
 
 

@@ -52,12 +52,12 @@ CONTRAST, FOCUSED, FOCUSABLE = (
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def tab() -> Iterator[Browser]:
     paths = (
         SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz",
         SAMPLES / "run_metadata" / "two_servers.pb",
     )
-    with served(tmp_path_factory.mktemp("cache"), *paths) as browser:
+    with served(*paths) as browser:
         browser._call("Accessibility.enable")
         yield browser
 
@@ -179,9 +179,9 @@ def test_the_palette_and_the_help_are_dialogs_that_keys_open_and_close(tab: Brow
 
 
 @pytest.mark.repeats("every view in two themes")
-def test_views_with_nothing_to_show_say_why_and_what_to_do(tmp_path: Path) -> None:
+def test_views_with_nothing_to_show_say_why_and_what_to_do() -> None:
     """A GPU recording of PyTorch has no stages, no allocations, no graph, and nothing to compare with."""
-    with served(tmp_path, SAMPLES / "chrome" / "kineto_cuda.json") as browser:
+    with served(SAMPLES / "chrome" / "kineto_cuda.json") as browser:
         browser._call("Accessibility.enable")
         for dark in (False, True):
             scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

@@ -4,7 +4,6 @@ Perfetto's beside them."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from stepscope.session import trace
@@ -41,7 +40,7 @@ class Hand:
         return str(self.browser.value(f"document.querySelector({json.dumps(selector)}).innerText"))
 
 
-def test_five_tasks_take_two_clicks(tmp_path: Path) -> None:
+def test_five_tasks_take_two_clicks() -> None:
     with trace.open(RECORDING, cache=False) as opened:
         (number, first, until) = opened.query(
             "SELECT step, ts_ps, ts_ps + dur_ps FROM step ORDER BY dur_ps DESC LIMIT 1"
@@ -54,7 +53,7 @@ def test_five_tasks_take_two_clicks(tmp_path: Path) -> None:
             "SELECT c.name FROM slice AS c JOIN slice AS k ON k.correlation_id = c.correlation_id"
             f" AND k.id = {slice_id} AND c.id <> k.id"
         ).rows()
-    with served(tmp_path / "cache", RECORDING) as browser:
+    with served(RECORDING) as browser:
         hand = Hand(browser)
         _show(browser, "overview", "!!document.querySelector('.steps-card figcaption a')")
 

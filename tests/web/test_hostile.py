@@ -41,7 +41,7 @@ def recording(path: Path) -> Path:
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     folder = tmp_path_factory.mktemp("hostile")
-    with served(folder / "cache", recording(folder / "trace <b id=planted>.json")) as browser:
+    with served(recording(folder / "trace <b id=planted>.json")) as browser:
         yield browser
 
 

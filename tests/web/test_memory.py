@@ -18,8 +18,8 @@ ATTRIBUTES = "e => ['x', 'width', 'y'].map(name => Number(e.getAttribute(name)))
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with served(tmp_path_factory.mktemp("cache"), RECORDING) as browser:
+def tab() -> Iterator[Browser]:
+    with served(RECORDING) as browser:
         _show(browser, "memory", "!!document.querySelector('.lifetimes')")
         yield browser
 

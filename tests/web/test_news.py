@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import stepscope
 from tests.corpus import SAMPLES
 from tests.web.test_accessibility import CONTRAST
@@ -14,10 +16,11 @@ from tests.web.test_timeline import complaints, served
 TRACKS = "document.querySelector('.tl-overview span')?.innerText"
 
 
+@pytest.mark.usefixtures("nothing_is_derived")
 def test_a_line_tells_of_new_recordings_and_a_click_shows_them(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     stepscope.ingest([SAMPLES / "tf_data" / "map_py_function.xplane.pb"], lake, run="first")
-    with served(tmp_path / "cache", lake) as tab:
+    with served(lake) as tab:
         _until(tab, "document.querySelectorAll('.tl-track').length > 0")
         tracks = tab.value(TRACKS)
         assert not tab.value("!!document.querySelector('.news')")

@@ -27,13 +27,10 @@ QUERY = "SELECT COUNT(*) AS slices, SUM(dur_ps) AS total_ps FROM slice"
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address() -> Iterator[str]:
     """The URL that the verb prints, token included."""
     command = [sys.executable, "-m", "stepscope", "serve", str(RECORDING), "--no-open"]
-    cache = str(tmp_path_factory.mktemp("cache"))
-    server = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "STEPSCOPE_CACHE_DIR": cache}
-    )
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
@@ -42,23 +39,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.communicate()
 
 
-def _printed(folder: Path, verb: str, *options: str) -> dict[str, Any]:
+def _printed(verb: str, *options: str) -> dict[str, Any]:
     """What the command line says of the same recording."""
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as out:
-        patch.setenv("STEPSCOPE_CACHE_DIR", str(folder))
+    with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main([verb, str(RECORDING), *options, "--format", "json"]) == 0
     found: dict[str, Any] = json.loads(out.getvalue())
     return found
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return _printed(tmp_path_factory.mktemp("cache"), "summary", "--all")
+def report() -> dict[str, Any]:
+    return _printed("summary", "--all")
 
 
 @pytest.fixture(scope="module")
-def pipeline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return _printed(tmp_path_factory.mktemp("cache"), "pipeline")
+def pipeline() -> dict[str, Any]:
+    return _printed("pipeline")
 
 
 @pytest.fixture(scope="module")

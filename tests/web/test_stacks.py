@@ -173,7 +173,7 @@ def _around(stack: int, parents: dict[int, int | None]) -> set[int]:
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     path = many_stacks(tmp_path_factory.mktemp("page") / "capture")
-    with served(tmp_path_factory.mktemp("cache"), path) as browser:
+    with served(path) as browser:
         _until(browser, DRAWN)
         yield browser
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -26,12 +25,10 @@ DRAWN = "document.querySelectorAll('.tl-track').length > 0"
 
 
 @contextmanager
-def served(cache: Path, *paths: Path) -> Iterator[Browser]:
+def served(*paths: Path) -> Iterator[Browser]:
     """A browser on the timeline of some recordings."""
     command = [sys.executable, "-m", "stepscope", "serve", *map(str, paths), "--no-open"]
-    server = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "STEPSCOPE_CACHE_DIR": str(cache)}
-    )
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
@@ -45,8 +42,8 @@ def served(cache: Path, *paths: Path) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with served(tmp_path_factory.mktemp("cache"), RECORDING) as browser:
+def tab() -> Iterator[Browser]:
+    with served(RECORDING) as browser:
         _until(browser, DRAWN)
         yield browser
 
@@ -394,7 +391,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     ]
     events += [{"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": HOSTILE[0]}}]
     recording = chrome(tmp_path / "t.json", events)
-    with served(tmp_path / "cache", recording) as browser:
+    with served(recording) as browser:
         browser.value("window.alert = window.confirm = window.prompt = () => { window.dialogs = 1 }")
         _until(browser, DRAWN)
         for x in range(30, 1000, 60):
@@ -420,7 +417,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     [{"ph": "X", "name": "n" * 1_000_000, "pid": 1, "tid": 1, "ts": 5, "dur": 1}],
 ], ids=["none", "one", "a day that begins before the origin", "a name of a megabyte"])  # fmt: skip
 def test_odd_recordings_are_shown(tmp_path: Path, events: list[dict[str, Any]]) -> None:
-    with served(tmp_path / "cache", chrome(tmp_path / "t.json", events)) as browser:
+    with served(chrome(tmp_path / "t.json", events)) as browser:
         if events:
             _until(browser, DRAWN)
             _until(browser, "!document.querySelector('.tl-panel .problem')")
@@ -438,7 +435,7 @@ def test_ten_thousand_tracks_scroll(tmp_path: Path) -> None:
         {"ph": "X", "name": f"op{i % 7}", "pid": i // 100, "tid": i, "ts": i, "dur": 5000}
         for i in range(10_000)
     ]
-    with served(tmp_path / "cache", chrome(tmp_path / "t.json", events)) as browser:
+    with served(chrome(tmp_path / "t.json", events)) as browser:
         _until(browser, DRAWN)
         assert browser.value("document.querySelectorAll('.tl-row').length") < 100
         browser.value("document.querySelector('.tl-scroll').scrollTop = 1e9")

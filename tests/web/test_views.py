@@ -31,14 +31,14 @@ def printed(*words: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with served(tmp_path_factory.mktemp("cache"), STEPS) as browser:
+def model() -> Iterator[Browser]:
+    with served(STEPS) as browser:
         yield browser
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with served(tmp_path_factory.mktemp("cache"), A, B) as browser:
+def pair() -> Iterator[Browser]:
+    with served(A, B) as browser:
         yield browser
 
 
@@ -128,7 +128,7 @@ def test_thousands_of_boxes_are_painted_and_read_where_one_zooms_in(tmp_path: Pa
     nodes = [data(1, data(1, name.encode()) + data(2, b"Op") + data(3, b"source")) for name in names]
     source = data(1, data(1, b"source") + data(2, b"Placeholder"))
     (tmp_path / "wide.pb").write_bytes(source + b"".join(nodes))
-    with served(tmp_path / "cache", tmp_path / "wide.pb") as tab:
+    with served(tmp_path / "wide.pb") as tab:
         _show(tab, "graph", "document.querySelectorAll('.graph .box').length > 0")  # what can be read
         show_all(tab, "given")
         _until(tab, "document.querySelector('.graph-far')?.innerText.startsWith('3,001 boxes')")
@@ -160,8 +160,8 @@ def test_thousands_of_boxes_are_painted_and_read_where_one_zooms_in(tmp_path: Pa
 
 
 @pytest.mark.repeats("graphs are drawn alike; tests/server has those of XLA")
-def test_a_program_of_xla_is_drawn(tmp_path: Path) -> None:
-    with served(tmp_path, SAMPLES / "xla_dump") as browser:
+def test_a_program_of_xla_is_drawn() -> None:
+    with served(SAMPLES / "xla_dump") as browser:
         _show(browser, "graph", "document.querySelectorAll('.graph .box').length > 1")
         chosen = browser.value("document.querySelector('select[name=graph] option').innerText")
         assert "jit_train_step" in chosen

@@ -103,12 +103,10 @@ class Notebook:
 
 
 @pytest.fixture(scope="module")
-def within(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Within]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        made = Within(lambda: trace.open(str(SLOW)))
-        yield made
-        made.close()
+def within() -> Iterator[Within]:
+    made = Within(lambda: trace.open(str(SLOW)))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -350,7 +350,7 @@ def test_the_settings_are_flags_that_exist(tmp_path: Path) -> None:
 
 @needs_jax
 def test_run_dumps_and_hands_the_exit_code_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     code = "import jax, sys; jax.jit(lambda x: x + 1)(1.0); sys.exit(7)"
     assert main(["xla", "run", "--dump", str(tmp_path / "d"), "--", sys.executable, "-c", code]) == 7
     assert list((tmp_path / "d" / "hlo").rglob("*.hlo.pb"))

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from stepscope.instruments.causes.judgement import Judgement, Weighed
     from stepscope.session.trace import OpenTrace
 
-_KEPT = ("step", "track_place", "observed", "step_window", "_device_op", "device_sum", "track_sum")
+_KEPT = (
+    *("step", "track_place", "observed", "step_window", "_device_op", "device_sum", "track_sum"),
+    *("_label_line", "rank_source"),
+)
 """Views that several analyses and findings read: computed once, each after those it builds on. All of them
 read rollups and other small tables, no slices."""
 

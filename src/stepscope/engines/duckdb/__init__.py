@@ -136,8 +136,8 @@ class DuckDB:
     ) -> list[list[tuple[Any, ...]]]:
         """All rows of each of several SELECTs, run side by side. QueryError when one is refused.
 
-        keep: views to compute once beforehand, each after those it builds on. progress: called as they are
-        answered.
+        keep: views to compute once beforehand where a statement reads them, each after those it builds on.
+        progress: called as they are answered.
         """
         from stepscope.engines.duckdb.statement_threads import StatementThreads
 
@@ -149,6 +149,10 @@ class DuckDB:
         # Tables that run queries themselves are computed while the other statements are answered.
         late = [select for select in statements if self._asks(select)]
         early = [select for select in statements if select not in late]
+        reads = self.reads(*statements)
+        keep = [name for name in keep if reads is None or name in reads.tables]
+        keep_late = [name for name in keep if self._asks(self._views.statements[name])]
+        keep = [name for name in keep if name not in keep_late]
         before = frozenset(self._views.made)
         beside = self._beside = StatementThreads(self._side, self._tables.streams, _PATIENCE_SECONDS)
         try:
@@ -161,6 +165,7 @@ class DuckDB:
                     beside.put(select.sql)
                 self._bring(*late)
                 late, more = self._answerable(late)
+                self.keep(keep_late)
                 for select in late:
                     self._make_views(select)
                     beside.put(select.sql)
@@ -231,6 +236,8 @@ class DuckDB:
     def keep(self, views: Sequence[str]) -> None:
         """Computes views once, because several queries will read them."""
         self._free()
+        if views and self._beside is not None:
+            self._beside.begun(self.refused)
         for name in views:
             self._bring(self._views.statements[name])
             with self._views.unmade_when_it_fails():
@@ -293,18 +300,27 @@ class DuckDB:
             )
 
     def _make_views(self, asked: Statement) -> None:
-        """Creates the views that a statement needs, each after those it builds on."""
+        """Creates the views that a statement needs, each after those it builds on. Where it is not known what
+        it reads: those whose tables are attached."""
         if self._beside is not None:
             reads = self.reads(asked)
             if reads is None or reads.tables & self._beside.coming:
                 self._beside.begun(self.refused)
+        known = self.reads(asked) is not None
         for name in self._views.needed(asked):
+            if not known and self._waits(name):
+                continue
             with self._views.unmade_when_it_fails():
                 for sql in self._views.making(name):
                     try:
                         self._con.execute(sql)
                     except duckdb.Error as error:
                         raise self.refused(error) from error
+
+    def _waits(self, view: str) -> bool:
+        """Whether a view reads a table that is not attached."""
+        reads = self.reads(self._views.statements[view])
+        return reads is not None and self._tables.waiting(reads.tables)
 
     def _free(self) -> None:
         """Fetches what is left of the previous query: until then its connection is busy."""

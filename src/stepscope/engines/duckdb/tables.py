@@ -101,6 +101,10 @@ class EngineTables:
         """True where one of some tables is known to have no rows. Of those that are attached."""
         return any(name in self._parts and not any(map(_may_have_rows, self._parts[name])) for name in tables)
 
+    def waiting(self, tables: Iterable[str]) -> bool:
+        """True where one of some tables is not attached yet."""
+        return any(name in self.relations and name not in self._loaded for name in tables)
+
     def close(self) -> None:
         """Releases the streams."""
         for alias in self.streams:

@@ -22,6 +22,8 @@ class EngineViews:
         self.statements: dict[str, Statement] = {}
         self.made: set[str] = set()
         """Those that exist."""
+        self.kept: set[str] = set()
+        """Those of them whose rows are stored."""
         self._parsed: dict[str, ParsedSelect] = {}
         self._reads: dict[tuple[Statement, ...], Reads] = {}
 
@@ -29,6 +31,7 @@ class EngineViews:
         """Makes SELECT statements usable by name."""
         self.statements.update({name: statement(view) for name, view in views.items()})
         self.made -= views.keys()
+        self.kept -= views.keys()
         self._reads.clear()
 
     def reads(self, *statements: Statement) -> Reads | None:
@@ -80,10 +83,13 @@ class EngineViews:
         return [*inner, f"CREATE OR REPLACE VIEW {quote(name)} AS {view.sql}"]
 
     def keeping(self, name: str) -> list[str]:
-        """Statements that store a view's rows in a table, and read the view from it. What the view reads is
-        attached already."""
+        """Statements that store a view's rows in a table, and read the view from it; none where they are
+        stored. What the view reads is attached already."""
+        if name in self.kept:
+            return []
         inner = [sql for view in self.needed(self.statements[name]) for sql in self.making(view)]
         self.made.add(name)
+        self.kept.add(name)
         table = quote(f"kept {name}")
         return [
             *inner,
@@ -100,9 +106,9 @@ class EngineViews:
     def unmade_when_it_fails(self) -> Iterator[None]:
         """For want of memory, or because it was stopped, a view may not come to be. Those that were to be
         made are made anew then, when a query names them again."""
-        before = frozenset(self.made)
+        made, kept = set(self.made), set(self.kept)
         try:
             yield
         except BaseException:
-            self.made = set(before)
+            self.made, self.kept = made, kept
             raise
