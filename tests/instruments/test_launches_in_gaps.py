@@ -10,20 +10,19 @@ import pytest
 from stepscope.report import summary
 from stepscope.session import trace
 
-_LAUNCHES, _DEVICE = (
-    "/job:localhost/replica:0/task:0/device:GPU:0 Compute",
-    "/device:GPU:0/stream:all Compute",
-)
+_LAUNCHES = "/job:localhost/replica:0/task:0/device:GPU:0 Compute"
+_DEVICES = ("/device:GPU:0/stream:all Compute", "/device:GPU:1/stream:all Compute")
 
 
-def _first(folder: Path, launches: list[tuple[str, int, int]]) -> str:
-    """The first sentence about a step of 10 ms that ends with a product of 3 ms. launches: ops with begin and
-    duration in microseconds."""
+def _first(folder: Path, launches: list[tuple[str, int, int]], devices: int = 1) -> str:
+    """The first sentence about a step of 10 ms that ends with a product of 3 ms on each device. launches: ops
+    with begin and duration in microseconds."""
     names = [
         {"name": "process_name", "ph": "M", "pid": pid, "args": {"name": name}}
-        for pid, name in enumerate((_LAUNCHES, _DEVICE))
+        for pid, name in enumerate((_LAUNCHES, *_DEVICES[:devices]))
     ]
-    ran = [(0, *launch) for launch in [("top/_SOURCE", 0, 1), *launches]] + [(1, "top/MatMul", 7000, 3000)]
+    ran = [(0, *launch) for launch in [("top/_SOURCE", 0, 1), *launches]]
+    ran += [(device, "top/MatMul", 7000, 3000) for device in range(1, devices + 1)]
     ops = [
         {"name": op.rpartition("/")[2], "ph": "X", "cat": "Op", "pid": pid, "tid": 0, "ts": ts, "dur": dur,
          "args": {"name": op, "op": op.rpartition("/")[2]}}
@@ -56,3 +55,8 @@ def test_an_idle_accelerator_names_what_is_launched(
     assert first.startswith("The accelerator has nothing to do for 70.0 %")
     assert first.endswith(said)
     assert ("meanwhile" in first) == ("launch" in said)
+
+
+def test_a_launch_counts_once_beside_two_devices(tmp_path: Path) -> None:
+    first = _first(tmp_path, [("top/Conv2D", 100, 6000)], devices=2)
+    assert first.endswith("; meanwhile the launch of top/Conv2D takes 6.00 ms.")

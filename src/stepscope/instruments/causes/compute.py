@@ -115,6 +115,7 @@ def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
 
 
 _NEARLY_ALL = 0.95
+"""An op that launches this part of a kernel's time is the one it is named after."""
 _INLINE = 9
 """Column of the statement evidence_kinds."""
 _MANY, _SMALL_PS = 1000, 50_000_000

@@ -3,7 +3,7 @@
 -- question: Which ops does a host launch while its devices have nothing to do, and for how long?
 -- reads: device_gap, track_place, slice, rollup_op
 -- notes: Of recordings that show launches as rows of the device (StepStats, tf Timeline). Launches that overlap count
---   once in all_ps, and once for each op in op_ps.
+--   once in all_ps, and once for each op in op_ps. Of several devices, the one in whose gaps an op is launched longest.
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
@@ -36,24 +36,25 @@ shared AS (
 
 ordered AS (
   SELECT
-    columns!(s, op, from_ps, to_ps),
+    columns!(s, device, op, from_ps, to_ps),
     covered!(s.to_ps, s.from_ps, s.id, s.source_id, s.device, s.begin_ps) AS covered_ps
   FROM shared AS s
 ),
 
 ops AS (
   SELECT
+    o.device,
     o.op,
     SUM(o.to_ps - o.from_ps) AS op_sum,
     SUM(uncovered!(o.covered_ps, o.from_ps, o.to_ps)) AS new_sum
   FROM ordered AS o
-  GROUP BY o.op
+  GROUP BY o.device, o.op
 )
 
 SELECT
   p.op,
   CAST(p.op_sum AS BIGINT) AS op_ps,
-  CAST(SUM(p.new_sum) OVER () AS BIGINT) AS all_ps
+  CAST(SUM(p.new_sum) OVER (PARTITION BY p.device) AS BIGINT) AS all_ps
 FROM ops AS p
-ORDER BY nulls_last!(p.op_sum DESC, p.op)
+ORDER BY nulls_last!(p.op_sum DESC, p.op, p.device)
 LIMIT 1
