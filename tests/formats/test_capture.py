@@ -86,17 +86,30 @@ def test_runs_of_a_session_in_a_step_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ended", [True, False])
 def test_a_program_starts_takes_steps_and_ends(tmp_path: Path, ended: bool) -> None:
-    """Outside of the time that was recorded, which it does not make longer."""
+    """Outside of the time that was recorded, which it does not make longer. Of 9 s from the first step on, 4
+    lie between steps; the recorder took one of these."""
     second = 10**9
-    folder = write(tmp_path / "c")
+    steps = b"".join(
+        line(
+            step=i,
+            begin_unix_ns=STARTED_NS + begin * second,
+            end_unix_ns=STARTED_NS + end * second,
+            how="own",
+        )
+        for i, (begin, end) in enumerate([(1, 3), (5, 8), (6, 7), (10, 10)])
+    )
+    folder = write(tmp_path / "c", **{"steps.ndjson": steps})
     whole = ask(folder, "SELECT dur_ps FROM capture ORDER BY source_id")
     record = json.loads((folder / "capture.json").read_bytes())
     ran = {"started_unix_ns": STARTED_NS - 20 * second}
     record["program"] = {**ran, "ended_unix_ns": STARTED_NS + 90 * second if ended else None}
+    record["cost"] = {"profiler_start_ns": second // 4, "graph_ns": second - second // 4, "stacks_ns": second}
     (folder / "capture.json").write_text(json.dumps(record))
-    sql = "SELECT series, CAST(value / 1e9 AS INTEGER) FROM counter WHERE name = 'program' ORDER BY value"
+    sql = "SELECT series, CAST(value / 1e9 AS INTEGER) FROM counter WHERE name = 'program' ORDER BY id"
     end = [("end_ns", 90)] if ended else []
-    assert ask(folder, sql) == [("start_ns", -20), ("first_step_ns", 0), *end]
+    assert ask(folder, sql) == [
+        ("start_ns", -20), ("first_step_ns", 1), *end, ("stepping_ns", 9), ("between_ns", 3),
+    ]  # fmt: skip
     assert ask(folder, "SELECT dur_ps FROM capture ORDER BY source_id") == whole
 
 

@@ -483,10 +483,12 @@ def one_thread_without_a_core() -> Tables:
 
 
 def a_long_start_up() -> Tables:
-    """20 of 30 s until the first step, 11 of them compiling: a call, one within it, one that was going on."""
+    """20 of 30 s until the first step, 11 of them compiling: a call, one within it, one that was going on.
+    Then 3 of 8 s between steps."""
     tables = stacks()
-    for series, value_ns in (("start_ns", -20), ("first_step_ns", 0), ("end_ns", 10)):
-        tables.add("counter", name="program", series=series, ts_ps=0, value=value_ns * 10**9)
+    marks = {"start_ns": -20, "first_step_ns": 0, "end_ns": 10, "stepping_ns": 8, "between_ns": 3}
+    for series, value_s in marks.items():
+        tables.add("counter", name="program", series=series, ts_ps=0, value=value_s * 10**9)
     for begin_s, dur_s in ((-12, 8), (-12, 5), (-30, 13)):
         facts = {"ts_ps": begin_s * 10**12, "dur_ps": dur_s * 10**12, "function": "train_step"}
         tables.add("compilation", framework="jax", number=1, change="first", changes_json="[]", **facts)

@@ -12,7 +12,7 @@ import tempfile
 import threading
 from io import FileIO
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set
 
 from .writable import KEPT, places, probe, write_all
 
@@ -279,3 +279,13 @@ def text(value: Any, indent: Any = None) -> str:
     # Text from the program, such as an argument, may hold halves of characters that UTF-8 cannot say.
     encoded = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
     return encoded.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+_ASIDE = ("profiled_ns", "machine_ns", "stacks_ns")
+"""Costs of what runs beside the steps and takes them no time."""
+
+
+def stood_still_ns(cost: Mapping[str, Any]) -> int:
+    """For how long the program stood still for its recorder, in nanoseconds. cost: nanoseconds by piece, as
+    capture.json has them; what is no number counts nothing."""
+    return sum(ns for name, ns in cost.items() if name not in _ASIDE and isinstance(ns, int))

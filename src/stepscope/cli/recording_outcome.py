@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.capture.folder import MOVED
+from stepscope.capture.folder import MOVED, stood_still_ns
 from stepscope.capture.launch import complete, why_not
 from stepscope.cli.console import Console
 from stepscope.presenters.plain import plain
@@ -15,9 +15,6 @@ from stepscope.presenters.plain import plain
 if TYPE_CHECKING:
     from stepscope.capture.launch import ProgramEnd
     from stepscope.capture.plan import RecordingPlan
-
-_ASIDE = ("profiled_ns", "machine_ns", "stacks_ns")
-"""What runs beside the steps and costs them no time; capture.json has it."""
 
 FACTS = (
     *("out", "steps", "recordings", "name", "problems"),
@@ -55,7 +52,7 @@ def write_facts(outcome: ProgramEnd, out: str, options: argparse.Namespace, cons
         recorded.get("sessions", 0),
         sessions[0].get("name"),
         "; ".join(f"{problem['what']}: {problem['seen']}" for problem in facts.get("problems", ())) or None,
-        _stood_still_ns(cost) if facts else None,
+        stood_still_ns(cost) if facts else None,
         cost.get("profiled_ns", 0) if facts else None,
         outcome.code,
         outcome.signal,
@@ -116,8 +113,4 @@ def _files(files: list[dict[str, Any]]) -> str:
 
 def _cost(cost: dict[str, int]) -> str:
     profiled = cost.get("profiled_ns", 0)
-    return f"{_stood_still_ns(cost) / 1e9:.2f} s standing still, {profiled / 1e9:.2f} s under the profiler"
-
-
-def _stood_still_ns(cost: dict[str, int]) -> int:
-    return sum(ns for name, ns in cost.items() if name not in _ASIDE)
+    return f"{stood_still_ns(cost) / 1e9:.2f} s standing still, {profiled / 1e9:.2f} s under the profiler"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from stepscope.capture.folder import stood_still_ns
 from stepscope.formats import Step
 from stepscope.formats._fields import finite, whole
 
@@ -33,8 +34,9 @@ _SHARES = "threads during recording"
 """The counter that says how many threads ran, and how many waited for a core, on average over a recording:
 at its begin, and again at its end. `program` are those that were there before the first iterator."""
 _PROGRAM = "program"
-"""The counter of when the program started, began the first step that the recorder saw, and ended: nanoseconds
-from the start of the capture, whose time they lie outside of."""
+"""The counter of when the program started, began the first step that the recorder saw, and ended, in
+nanoseconds from the start of the capture, whose time they lie outside of. Also how long it is from that step
+to the last one seen, and for how long of that no step ran, without what the recorder took."""
 _SERIES = (
     ("process memory", "rss_bytes"),
     ("process threads", "threads"),
@@ -75,16 +77,28 @@ def threads(sessions: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
 
 
 def program(record: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
-    """When the program started, began its first step, and ended, of capture.json and the lines of
-    steps.ndjson."""
+    """When the program started, began its first step, and ended, and what lies between its steps, of
+    capture.json and the lines of steps.ndjson."""
     ran, origin = record.get("program"), whole(record, "started_unix_ns")
-    first = next((whole(line, "begin_unix_ns") for line in lines if whole(line, "step") == 0), None)
     if not isinstance(ran, dict) or origin is None:
         return
+    steps = [[whole(line, key) for key in ("step", "begin_unix_ns", "end_unix_ns")] for line in lines]
+    spans = sorted(
+        (begin, end, number) for number, begin, end in steps if begin is not None and end is not None
+    )
+    first = next((begin for begin, _, number in spans if number == 0), None)
     moments = (whole(ran, "started_unix_ns"), first, whole(ran, "ended_unix_ns"))
     for series, moment in zip(("start_ns", "first_step_ns", "end_ns"), moments, strict=True):
         if moment is not None:
             yield from _row(_PROGRAM, series, 0, moment - origin)
+    if spans:
+        between, reached = 0, spans[0][0]
+        for begin, end, _ in spans:
+            between, reached = between + max(begin - reached, 0), max(reached, end)
+        cost = record.get("cost")
+        stood_ns = stood_still_ns(cost) if isinstance(cost, dict) else 0
+        yield from _row(_PROGRAM, "stepping_ns", 0, reached - spans[0][0])
+        yield from _row(_PROGRAM, "between_ns", 0, max(between - stood_ns, 0))
 
 
 def durations(steps: Iterable[Step], time: Time) -> Iterator[Row]:
