@@ -93,8 +93,10 @@ class Spark(Portable):
             frame = frame.unionByName(other)
         if relation.key:
             least = [name for name in names if name not in relation.key]
-            functions: Any = importlib.import_module("pyspark.sql.functions")
-            frame = frame.groupBy(*relation.key).agg(*(functions.min(name).alias(name) for name in least))
+            # By name: functions of pyspark are those of a session in this process, or of Connect, by what
+            # the environment says.
+            frame = frame.groupBy(*relation.key).agg(dict.fromkeys(least, "min"))
+            frame = frame.withColumnsRenamed({f"min({name})": name for name in least})
         self._guarded(lambda: frame.select(*names).createOrReplaceTempView(relation.name))
         self._cache(relation.name)
 
