@@ -10,20 +10,17 @@
 --   op | text | Op | name of the op
 --   runs | int | Runs | how often it ran
 --   own_ps | ps | Self | self times, added up
-WITH callers AS (
-  SELECT q.rollup_id
-  FROM slice AS c
-  INNER JOIN slice AS q ON q.id = c.parent_id
-  WHERE c.correlation_id IS NOT NULL
-  GROUP BY q.rollup_id
-),
-
-devices AS (
-  SELECT t.source_id
-  FROM slice AS d
-  INNER JOIN track_place AS t ON t.track_id = d.track_id
-  WHERE d.correlation_id IS NOT NULL AND t.place = 'device'
-  GROUP BY t.source_id
+WITH devices AS (
+  SELECT r.source_id
+  FROM rollup_op AS r
+  INNER JOIN track_place AS t ON t.track_id = r.track_id
+  GROUP BY r.source_id
+  HAVING
+    sum_where!(t.place = 'device', 1) > 0
+    AND sum_where!(
+      r.category IN ('cuda_runtime', 'cuda_driver', 'hip_runtime', 'hip_driver', 'Runtime', 'runtime'),
+      1
+    ) > 0
 ),
 
 longs AS (
@@ -31,19 +28,34 @@ longs AS (
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   INNER JOIN devices AS d ON d.source_id = r.source_id
-  LEFT JOIN callers AS c ON c.rollup_id = r.id
   WHERE
     p.place = 'host' AND r.category = 'cpu_op' AND r.class = 'compute' AND r.self_ps >= r.slices * 200000000
-    AND c.rollup_id IS NULL
+),
+
+executions AS (
+  SELECT
+    columns!(g, long_id, run_id, host_id, source_id, name),
+    s.id AS slice_id,
+    columns!(s, ts_ps, self_ps)
+  FROM longs AS g
+  INNER JOIN slice AS s ON s.rollup_id = g.long_id
+),
+
+callers AS (
+  SELECT e.long_id AS caller_id
+  FROM executions AS e
+  INNER JOIN slice AS c ON c.parent_id = e.slice_id
+  WHERE c.correlation_id IS NOT NULL
+  GROUP BY e.long_id
 )
 
 SELECT
-  columns!(g, run_id, host_id, source_id),
-  g.name AS op,
+  columns!(e, run_id, host_id, source_id),
+  e.name AS op,
   COUNT(*) AS runs,
-  sum!(s.self_ps) AS own_ps
-FROM longs AS g
-INNER JOIN slice AS s ON s.rollup_id = g.long_id
-INNER JOIN step_window AS w ON w.source_id = s.source_id
-WHERE s.ts_ps >= w.open_ps AND s.ts_ps < w.close_ps
-GROUP BY columns!(g, run_id, host_id, source_id, name)
+  sum!(e.self_ps) AS own_ps
+FROM executions AS e
+INNER JOIN step_window AS w ON w.source_id = e.source_id
+LEFT JOIN callers AS k ON k.caller_id = e.long_id
+WHERE k.caller_id IS NULL AND e.ts_ps >= w.open_ps AND e.ts_ps < w.close_ps
+GROUP BY columns!(e, run_id, host_id, source_id, name)
