@@ -74,8 +74,8 @@ def _of_page(verb: str, path: Path) -> Any:
 
 
 def _of_mean_step(document: Any) -> Any:
-    """What is told, of `step_parts` the rows of the mean step: the page's first answer has those of each step
-    for their chart, too."""
+    """The document with the rows of the mean step alone in `step_parts`: the page's first answer also has
+    those of each step, for its chart."""
     for section in document["sections"]:
         if section["name"] == "step_parts":
             table = section["table"]

@@ -1,5 +1,8 @@
 """Recordings that cannot be drawn: files without time, several hosts, damage, stacks, compilations,
-pipelines."""
+pipelines.
+
+Past 400 lines because it is a list: a recording for each sentence. Those of laws, programs and ranks lie
+beside it."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class StackSampler:
                 rest_s = interval_s * (0.5 + chance / 2**31)
                 if self._rest.acquire(timeout=rest_s):
                     break
-                # Without a core it would not have looked, whoever had the lock.
+                # Waiting for a core is not waiting for the interpreter's lock.
                 without_core_ns = waited_ns(queue) - waited
                 late_ns = clocks.monotonic_ns() - asked - int(rest_s * 1e9) - without_core_ns
                 self._look(max(late_ns, 0))
@@ -226,11 +226,11 @@ class Turns:
 _turns: "weakref.WeakSet[Turns]" = weakref.WeakSet()
 
 
-def _shorten_turns() -> None:
+def _restore_turns() -> None:
     """A process that was forked has no thread that looks."""
     for turn in list(_turns):
         turn.shorten(False)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_shorten_turns)
+    os.register_at_fork(after_in_child=_restore_turns)

@@ -121,12 +121,13 @@ def _read(files: CaptureFiles, traced: bool) -> None:
 
 def _read_machine(files: CaptureFiles) -> None:
     steps = files.data.get(_capture_steps.NAME, b"")
+    lines = list(json_lines(steps))
     rows = [
         *_machine.samples(files.lines("machine.ndjson"), files.time),
         *_machine.threads(files.listed("sessions"), files.time),
         *_machine.durations(_capture_steps.timed(steps), files.time),
-        *_machine.calls(json_lines(steps), files.time),
-        *_machine.program(files.record, json_lines(steps)),
+        *_machine.calls(lines, files.time),
+        *_machine.program(files.record, lines),
     ]
     files.add("counter", rows)
     if rows or _held_arrays.NAME in files.data:

@@ -40,6 +40,9 @@ CASE
   ELSE {end} - {covered}
 END
 
+-- runtime_call!(category): whether slices of a category are calls of a device's runtime
+{category} IN ('cuda_runtime', 'cuda_driver', 'hip_runtime', 'hip_driver', 'Runtime', 'runtime')
+
 -- arg!(json, name): a named value of JSON, as text; NULL where there is none
 NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
 

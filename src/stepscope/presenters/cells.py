@@ -50,7 +50,7 @@ def cut_around_change(before: str, after: str, most: int) -> tuple[str, str]:
     if max(cells(before), cells(after)) <= most:
         return before, after
     pairs = enumerate(zip(before, after, strict=False))
-    same = next((at for at, (old, two) in pairs if old != two), min(len(before), len(after)))
+    same = next((at for at, (old, new) in pairs if old != new), min(len(before), len(after)))
     begin = max(same - max(min(_AROUND, most // 4), 1), 0)
     return _cut_from(before, begin, most), _cut_from(after, begin, most)
 

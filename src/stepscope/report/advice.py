@@ -274,5 +274,5 @@ def _matching(folder: str, before: str, after: str) -> set[str]:
 def _shared(texts: Sequence[str]) -> str:
     """What all texts begin with."""
     first, last = min(texts), max(texts)
-    same = next((at for at, (a, two) in enumerate(zip(first, last, strict=False)) if a != two), len(first))
+    same = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     return first[:same]

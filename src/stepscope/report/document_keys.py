@@ -50,7 +50,7 @@ def no_pipeline(evidence: Sequence[str], waits: float | None = None) -> dict[str
 
 def memory(asked: Sequence[tuple[AllocatorMemory, Sequence[MemoryWhatIf], Sequence[str]]]) -> dict[str, Any]:
     """Allocators with what changes would do to their peaks and what there is to know of them."""
-    return {"allocators": [_allocator(*asked_) for asked_ in asked]}
+    return {"allocators": [_allocator(*answer) for answer in asked]}
 
 
 def verification(result: Verification, edits: Sequence[str], before: str, after: str) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _faster(judged: Judged) -> list[str]:
         parts.append(f"{units.count(len(faster) - _NAMED, 'other')} faster")
     if paid := [limit for limit in judged.limits if limit.status == "paid"]:
         parts.append(f"that pays for more work ({_paid(paid)})")
-    # Where nothing is known of the noise, it is told of what was recorded and of nothing else.
+    # Without a verdict, the sentence is about these recordings only.
     begins = "Faster in these recordings" if judged.verdict == "unknown" else "An improvement"
     return [f"{begins}: {'; '.join(parts)}."] if parts else []
 

@@ -175,12 +175,17 @@ def _most_work(op_types: Rows, of_libraries: Mapping[str, str], of_ops: bool) ->
 def _named_by_ops(op_types: Rows, launched: Sequence[tuple[str, int]]) -> Rows:
     """The types of op, with the ops that launched them in place of the kernels that compute. launched: as for
     headline; where it does not tell of all kernels, they stay."""
-    kernels = [row for row in op_types if row["place"] == "device" and row["class"] == "compute"]
+    kernels = [row for row in op_types if _is_kernel(row)]
     all_ps = sum(row["self_ps"] for row in kernels)
     if not kernels or abs(sum(ps for _, ps in launched) - all_ps) > _TELLING * all_ps:
         return op_types
-    others = [row for row in op_types if row not in kernels]
-    return [*({**kernels[0], "op_type": op, "self_ps": ps} for op, ps in launched), *others]
+    by_op = ({**kernels[0], "op_type": op, "self_ps": ps} for op, ps in launched)
+    return [*by_op, *(row for row in op_types if not _is_kernel(row))]
+
+
+def _is_kernel(row: Mapping[str, Any]) -> bool:
+    """Whether a row of op_types is about what computes on a device."""
+    return (row["place"], row["class"]) == ("device", "compute")
 
 
 def _work(op_types: Rows) -> tuple[str, Rows]:

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from stepscope import units
 from stepscope.library.statements import Query, statement
 
-_MUCH = 0.25
-_LONG_PS = 5 * 10**12
+_MUCH, _LONG_PS = 0.25, 5 * 10**12
 """A start-up that takes this part of the run, and so long, is said at the top."""
-
-
 _BETWEEN, _SECOND_PS = 0.1, 10**12
-"""So is what lies between steps."""
+"""So is what lies between steps, where that takes this part of the time from the first to the last."""
 
 
-def sentences(query: Query, much: bool) -> list[str]:
+class RunCourse(NamedTuple):
+    """Sentences about the course of a run."""
+
+    at_top: list[str]
+    """What takes a good part of it."""
+    beside: list[str]
+    """What is said beside the recording."""
+
+
+def run_course(query: Query) -> RunCourse:
     """How long the program ran, what of that went by before its first step, and what lies between steps, such
-    as validation; none of several programs, or where the recorder saw no end or no first step. much: what
-    takes a good part of the run, or else the rest."""
+    as validation; nothing of several programs, or where the recorder saw no end or no first step."""
+    found = RunCourse([], [])
     rows = query(statement("program_starts")).rows()
     if len(rows) != 1:
-        return []
+        return found
     _, _, ran_ps, before_ps, compiled_ps, stepping_ps, between_ps = rows[0]
-    found = []
-    if (before_ps >= _LONG_PS and before_ps >= _MUCH * ran_ps) == much:
-        found.append(_start(ran_ps, before_ps, compiled_ps))
-    if much and stepping_ps and between_ps >= _SECOND_PS and between_ps >= _BETWEEN * stepping_ps:
+    much = before_ps >= _LONG_PS and before_ps >= _MUCH * ran_ps
+    (found.at_top if much else found.beside).append(_start(ran_ps, before_ps, compiled_ps))
+    if stepping_ps and between_ps >= _SECOND_PS and between_ps >= _BETWEEN * stepping_ps:
         between, stepping = units.show(between_ps, "ps"), units.show(stepping_ps, "ps")
-        text = f"Of the {stepping} from its first step to the last one seen, {between} lie between steps."
-        found.append(text)
+        found.at_top.append(
+            f"Of the {stepping} from its first step to the last one seen, {between} lie between steps."
+        )
     return found
 
 

@@ -61,6 +61,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     found = findings_of(answers, problems, notes, several, framework, of_libraries)
     findings = weighed(found, judged)
     launched = trace.query(statement("launched_work")).rows() if framework == "pytorch" else ()
+    course = start_up.run_course(trace.query)
     unrelated = runs.are_unrelated(rows_of)
     profiles = _only_profiles(rows_of)
     of_memory = memory.headline(allocators.sorted_by_peak(trace.query, named=False)) if profiles else []
@@ -68,7 +69,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
         *sentences(judged, several, unrelated, _programs(trace) if unrelated else ()),
         *of_memory,
         *headline(rows_of, _runs_judged(judged, unrelated), _mean(judged), of_libraries, of_ops, launched),
-        *start_up.sentences(trace.query, much=True),
+        *course.at_top,
     )
     seen = () if first or several else tuple(sampled(_lines(trace)))
     first = first or seen
@@ -79,7 +80,7 @@ def build(trace: OpenTrace, all: bool = False, by_step: bool = False) -> Report:
     }
     text_of["runs_and_hosts"] = [
         *provenance.sentences(trace.query),
-        *start_up.sentences(trace.query, much=False),
+        *course.beside,
         *text_of["runs_and_hosts"],
     ]
     return Report(

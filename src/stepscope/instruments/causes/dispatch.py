@@ -81,13 +81,13 @@ class DispatchCause(LineCause):
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
         """The function, and how many launches, or runs of a session, a step has."""
         found = super().explain(host, share, ps_per_step)
+        if (op := self.op_on_host(host, ps_per_step)) is not None:
+            return replace(found, host_op=op)
         launches, sessions = launches_of(host), None
         if launches is None:
             ((shown, counted),) = host.ask("session_calls")
             sessions = round(shown / len(host.steps) if shown else counted or 0) or None
         calls = launches if sessions is None else sessions
-        if (op := self.op_on_host(host, ps_per_step)) is not None:
-            return replace(found, host_op=op)
         of_session = sessions is not None or (launches is None and host.stacks.runs_graphs())
         found = replace(
             found,

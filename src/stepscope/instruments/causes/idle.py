@@ -14,10 +14,10 @@ from stepscope.instruments.thresholds import tuned
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IdleThresholds(CauseThresholds):
-    """When launching is told beside."""
+    """From where on launching is named with an idle accelerator."""
 
     launching: float = tuned(
-        0.5, "launching is told where it takes this part of the idle time", slack=(0.0, inf)
+        0.5, "launching is named where it takes this part of the idle time", slack=(0.0, inf)
     )
 
 

@@ -13,14 +13,11 @@
 WITH devices AS (
   SELECT r.source_id
   FROM rollup_op AS r
-  INNER JOIN track_place AS t ON t.track_id = r.track_id
+  INNER JOIN track_place AS t ON t.source_id = r.source_id
+  WHERE
+    t.place = 'device'
+    AND runtime_call!(r.category)
   GROUP BY r.source_id
-  HAVING
-    sum_where!(t.place = 'device', 1) > 0
-    AND sum_where!(
-      r.category IN ('cuda_runtime', 'cuda_driver', 'hip_runtime', 'hip_driver', 'Runtime', 'runtime'),
-      1
-    ) > 0
 ),
 
 longs AS (

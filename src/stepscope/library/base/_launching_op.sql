@@ -19,7 +19,7 @@ INNER JOIN slice AS p ON p.id = c.parent_id
 LEFT JOIN slice AS g ON g.id = p.parent_id
 WHERE
   c.correlation_id IS NOT NULL
-  AND c.category IN ('cuda_runtime', 'cuda_driver', 'hip_runtime', 'hip_driver', 'Runtime', 'runtime')
+  AND runtime_call!(c.category)
   AND c.name NOT LIKE '%Graph%'
   AND (p.category = 'cpu_op' OR g.category = 'cpu_op')
 GROUP BY c.source_id, c.correlation_id
