@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import __version__
-from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv
+from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv, not_started
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UsageError
@@ -87,12 +87,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     try:
         process = started_program.start(options.command, out)
     except OSError as error:
-        raise UsageError(
-            "The program could not be started",
-            seen=error.strerror or str(error),
-            todo="check its name; for a script: -- python train.py",
-            path=options.command[0],
-        ) from error
+        raise not_started(options.command[0], error) from error
     try:
         _wait(process, options.after)
         _look(process.pid, sources, options, console, own_child=True)
