@@ -22,10 +22,8 @@ ABOUT = "whether a change made a program slower, for CI"
 USAGE = """stepscope check --baseline PATH… --candidate PATH… [options]
        stepscope check --record N [options] -- CMD_A… -- CMD_B…
        stepscope check --history PATH… [options]"""
-EPILOG = (
-    "A recording is a run: give one PATH for each, or a folder or lake that has several. Time is judged from"
-    " 4 recordings of each side on. Exit codes: 0 no regression, 1 a regression, 2 no verdict."
-)
+EPILOG = """A recording is a run: give a PATH for each, or a folder or lake with several. Times are compared
+when each side has at least 4 recordings. Exit codes: 0 no regression, 1 a regression, 2 no verdict."""
 OUTPUTS = (".xml", ".md", ".json", ".html")
 
 

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from stepscope.report.compared_sides import ComparedSide
 
 ABOUT = "two recordings side by side: steps, parts, ops, stages, memory"
-EPILOG = (
-    "A side is a run: of several under a path the one whose steps take most time, unless --a or --b names"
-    " another. One path has two sides when it has two runs or two hosts, or when --a and --b name them."
-)
+EPILOG = """A side is a run. If a path has several, the one whose steps take most time is compared, unless --a
+or --b names another. A single path has two sides if it holds two runs or two hosts, or if --a and --b name
+them."""
 
 
 def parser() -> Parser:

@@ -33,7 +33,7 @@ _EPILOG = """--verify records the program again and compares what a change gaine
   (change one thing)
   stepscope pipeline --verify BEFORE -- python train.py     record after it, and compare
 
-Where both versions of the program exist, record them in turns, so that neither has the quieter machine:
+If you have both versions of the program, record them in turns, so that both see the same load:
 
   stepscope pipeline --verify --before "python old.py" -- python new.py
 """
@@ -67,7 +67,11 @@ def parser() -> Parser:
         "--before", metavar="CMD", help="the program before the change; --verify records both in turns"
     )
     parser.add_argument(
-        "--turns", metavar="N", type=int, default=2, help="recordings of each then (%(default)s)"
+        "--turns",
+        metavar="N",
+        type=int,
+        default=2,
+        help="with --before, recordings of each (%(default)s)",
     )
     parser.add_argument("--out", metavar="DIR", type=a_path, help="folder that --verify writes, new or empty")
     add_reading(parser)
@@ -154,7 +158,7 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
         again = f"stepscope pipeline --verify {out} -- {' '.join(options.command)}"
         console.say(f"recorded to {out}; change one thing, then: {again}")
         return code
-    report = verification.of_captures([before], [after], (options.paths[0], out))
+    report = verification.compared([before], [after], (options.paths[0], out))
     show(report, options, console)
     return code or (1 if report.document["as_predicted"] is False else 0)
 
@@ -183,7 +187,7 @@ def _record_in_turns(options: argparse.Namespace, console: Console) -> int:
             code = _record(command, folder, console) or code
             sides[side].append(_found(options, console, folder))
     names = (str(Path(out) / "before-1"), str(Path(out) / "after-1"))
-    report = verification.of_captures(sides["before"], sides["after"], names)
+    report = verification.compared(sides["before"], sides["after"], names)
     show(report, options, console)
     return code or (1 if report.document["as_predicted"] is False else 0)
 

@@ -12,7 +12,7 @@ from stepscope.report import document_keys, pipeline_changes
 from stepscope.report.parts import Report, Section
 
 
-def of_captures(
+def compared(
     before: Sequence[SourcePipelines], after: Sequence[SourcePipelines], names: tuple[str, str]
 ) -> Report:
     """The report of captures made in turns: before, after, before, after. names: of the two sides. UsageError

@@ -22,7 +22,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("xla clusters", ABOUT, "stepscope xla clusters PATH… [options]", EPILOG)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="logs, graphs, or folders of them")
-    parser.add_argument("--all", action="store_true", help="graphs without a cluster, too")
+    parser.add_argument("--all", action="store_true", help="also graphs without a cluster")
     add_showing(parser)
     return parser
 
