@@ -44,9 +44,13 @@ END
 {category} IN ('cuda_runtime', 'cuda_driver', 'hip_runtime', 'hip_driver', 'Runtime', 'runtime')
 
 -- severity!(part, whole): of what takes part of a whole: high from a half, medium from a quarter
-CASE WHEN {part} * 2 >= {whole} THEN 'high' WHEN {part} * 4 >= {whole} THEN 'medium' ELSE 'low' END
+CASE
+  WHEN {part} * 2 >= {whole} THEN 'high'
+  WHEN {part} * 4 >= {whole} THEN 'medium'
+  ELSE 'low'
+END
 
--- pipeline_call!(name, op_type, kind, records): whether a slice is a call of tf.data; on a lane, an op that takes one
+-- pipeline_call!(name, op_type, kind, records): whether a slice is tf.data's; on a lane, an op taking a batch
 (
   {name} LIKE 'Iterator::%' OR {name} LIKE '%Produce' OR {name} LIKE 'InstantiatedCapturedFunction::%'
   OR {name} LIKE 'MakeIterator::%' OR {name} LIKE 'IteratorGetNext%::DoCompute'
