@@ -75,6 +75,9 @@ MEMORY: dict[str, AllocatorMemory] = {
     "a timeline's, one of each": _held(_ONE, way="timeline", spans=Spans(3, 1, 1, 1)),
     "a timeline's, all read": _held(_ONE, way="timeline", spans=Spans(2, 2, 0)),
     "cut": replace(_ONE, complete=False),
+    "in its order, without times": replace(
+        _memory(replace(_X, born_ps=US), replace(_X, born_ps=2 * US, freed_ps=3 * US)), timed=False
+    ),
     "held before": _memory(_X, base=3 * MIB),
     "one total that does not fit": _held(_ONE, totals=9, contradictions=1),
     "totals that do not fit": _held(_ONE, totals=9000, contradictions=1200),
