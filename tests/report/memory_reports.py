@@ -86,6 +86,14 @@ MEMORY: dict[str, AllocatorMemory] = {
     "in pieces, unknown at the peak": _held(_ONE, pools=[Pool(8 * US, 0.5, None)]),
     "one never freed": _memory(_W, never_freed=(_W,)),
     "two never freed": _memory(_W, _W, never_freed=(_W, _W)),
+    "never freed, of a call": _memory(
+        _CALLED := replace(
+            _W,
+            op_name="/usr/torch/functional.py(373): einsum",
+            code=CodeLine("/me/model.py", 7, "call"),
+        ),
+        never_freed=(_CALLED,),
+    ),
     "lines are known": _memory(replace(_X, code=CodeLine("model.py", 7, "call"))),
     "one was freed late": _compared(1, 0, 3 * US, (_LATE,)),
     "most were freed in time": _compared(4000, 3900, None),

@@ -87,7 +87,7 @@ def _not_freed(memory: AllocatorMemory) -> Iterator[str]:
         largest = memory.never_freed[0]
         # A block of which nothing is known but its size is named by that.
         what = sized(largest.bytes) if largest.op_name is None else tensor_of(largest)
-        if is_frame(largest) and largest.code is not None:
+        if largest.code is not None and is_frame(largest):
             what = f"{sized(largest.bytes)} allocated in {place_of(largest.code)}"
         yield (
             f"{units.count(len(memory.never_freed), 'block')} ({sized(size)}) "

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from stepscope.code_lines import CodeLine, parts
+
 if TYPE_CHECKING:
-    from stepscope.code_lines import CodeLine
     from stepscope.instruments.causes.judgement import Judgement
 
 
