@@ -10,3 +10,4 @@ FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE p.place = 'launch'
 GROUP BY r.run_id, r.host_id
+ORDER BY nulls_last!(r.run_id, r.host_id)
