@@ -1,5 +1,4 @@
-"""Calls that may be steps: their kinds, the record of each callee, and how calls of functions are
-distinguished."""
+"""Calls that may be steps: their kinds, the record of each callee, and numbers for functions."""
 
 import weakref
 from collections import deque

@@ -1,5 +1,6 @@
-"""The capture folder: the files of a recording, and capture.json, which lists them and is replaced as a whole
-after each complete piece.
+"""The capture folder: the files of a recording, and capture.json, which lists them.
+
+capture.json is replaced as a whole after each complete piece.
 
 The layout is described in docs/capture-format.md. A program that dies leaves the state after the last
 complete piece; lines of .ndjson files are written one by one.

@@ -197,7 +197,7 @@ def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[
                 source_format="PARQUET", schema=bigquery.fields(columns), write_disposition="WRITE_APPEND"
             )
             # Every source brings the row of its run and of its host: those are merged here. Files of which
-            # count are merged here, too.
+            # only some rows count are merged here, too.
             as_it_is = table.name not in (*VERSIONS, "run", "host") and not any(
                 file.where for file in table_files
             )

@@ -1,5 +1,4 @@
-"""The cost of a compiled program by instruction, op, scope or line of Python, and which limit of the machine
-binds.
+"""The cost of a compiled program by instruction, op, scope or line, and the limit of the machine that binds.
 
 A fusion is one instruction: the fused ones run as one kernel. The cost of loops, calls and branches is
 counted on the instructions inside, as often as they run.

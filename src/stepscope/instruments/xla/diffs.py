@@ -1,5 +1,7 @@
-"""The difference of two stages or passes of a program, as rows of the core's comparison: totals, groups of
-equal changes, ops of the framework, and every change by itself."""
+"""The difference of two stages or passes of a program, as rows of the core's comparison.
+
+There are totals, groups of equal changes, ops of the framework, and every change by itself.
+"""
 
 from __future__ import annotations
 

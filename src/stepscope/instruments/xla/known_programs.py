@@ -1,5 +1,4 @@
-"""The compiled programs of a recording, in one form wherever they come from: XPlanes, dump folders or tables
-of a lake."""
+"""The compiled programs of a recording, in one form for XPlanes, dump folders and tables of a lake."""
 
 from __future__ import annotations
 

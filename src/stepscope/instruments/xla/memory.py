@@ -1,5 +1,8 @@
-"""Memory of compiled programs, from XLA's buffer assignment: allocations by class, how much of the heap is
-needed at once, and the instructions that hold most at that moment."""
+"""Memory of compiled programs, from XLA's buffer assignment.
+
+There are allocations by class, the part of the heap that is needed at once, and the instructions that hold
+most at that moment.
+"""
 
 from __future__ import annotations
 

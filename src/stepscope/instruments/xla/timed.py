@@ -1,5 +1,6 @@
-"""Measured time met with the instruction of the compiled program: how often and how long each ran, how often
-its loop went round, and the flops and bytes a second that it reached.
+"""Measured times joined with the instructions of compiled programs.
+
+Each instruction gets its number of executions, its time, iterations of loops, and flops and bytes per second.
 
 A slice names its module, mostly the number of its program, and the instruction. Where executions have
 numbers, as JAX gives them, module and number tell the program. TensorFlow writes 0 for all its programs and

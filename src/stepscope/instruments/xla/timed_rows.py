@@ -1,5 +1,4 @@
-"""Timed instructions in other views: grouped by op, scope or line, against the machine's peaks, with the
-instructions inside fusions, and with lines from op logs."""
+"""Timed instructions in other views: grouped, against peaks, with the insides of fusions, with lines of ops."""
 
 from __future__ import annotations
 
