@@ -1,4 +1,4 @@
-"""Timed instructions in other views: grouped, against peaks, with the insides of fusions, with lines of ops."""
+"""Timed instructions in other views: grouped, against peaks, with the insides of fusions, with lines."""
 
 from __future__ import annotations
 
