@@ -160,7 +160,8 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
         console.say(f"recorded to {out}; change one thing, then: {again}")
         return code
     report = verification.compared([before], [after], (options.paths[0], out))
-    return code or _show_verified(report, options, console)
+    gained = _show_verified(report, options, console)
+    return code or gained
 
 
 _MOST_TURNS = 20
@@ -187,7 +188,8 @@ def _record_in_turns(options: argparse.Namespace, console: Console) -> int:
             sides[side].append(_found(options, console, folder))
     names = (str(Path(out) / "before-1"), str(Path(out) / "after-1"))
     report = verification.compared(sides["before"], sides["after"], names)
-    return code or _show_verified(report, options, console)
+    gained = _show_verified(report, options, console)
+    return code or gained
 
 
 def _show_verified(report: Report | None, options: argparse.Namespace, console: Console) -> int:
