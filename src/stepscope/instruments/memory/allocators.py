@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.background import go_on
@@ -64,6 +64,8 @@ class AllocatorMemory:
     timeline_bytes: int | None
     """The peak that TensorFlow's Timeline would show."""
 
+    timed: bool = True
+    """False where the recording has the order of changes and no times: they are drawn 1 µs apart."""
     drawn: list[tuple[int, int]] | None = field(default=None, repr=False, compare=False)
     """The memory curve, where it has been computed already."""
 
@@ -111,15 +113,24 @@ def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str
     return found
 
 
-_Source = tuple[int, str, str, str]
-"""Number, run, host and path of a source."""
+class _Source(NamedTuple):
+    source_id: int
+    run_id: str
+    host_id: str
+    path: str
+    timed: bool
+    """As of AllocatorMemory."""
 
 
 def _sources(query: Query, of: Of) -> list[_Source]:
     """The sources that recorded memory; among a thousand sources, most did not."""
-    with_memory = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
+    timed = {source_id: bool(has_times) for source_id, has_times in query(statement("memory_sources")).rows()}
     rows = query(statement("sources")).rows()
-    return [row[:4] for row in rows if row[0] in with_memory and of(row[1], row[2])]
+    return [
+        _Source(source_id, run_id, host_id, path, timed[source_id])
+        for source_id, run_id, host_id, path, *_ in rows
+        if source_id in timed and of(run_id, host_id)
+    ]
 
 
 def _allocators_of_source(
@@ -131,7 +142,7 @@ def _allocators_of_source(
 ) -> list[AllocatorMemory]:
     """The allocators of a source, highest peak first. lines: lines of the runs that were read before. Each
     part reads up to half a million blocks, and the caller may stop before the last."""
-    source_id, run_id, *_ = source
+    source_id, run_id = source.source_id, source.run_id
     lives = lifetimes.read(query, source_id)
     recorded = bool(all_moves)
     go_on()
@@ -175,7 +186,7 @@ def _made_at(lines: Mapping[str, CodeLine], op_name: str) -> CodeLine | None:
 
 
 def _memory(
-    source: tuple[int, str, str, str],
+    source: _Source,
     held: AllocatorBlocks,
     lives: Sequence[Life],
     recorded: bool,
@@ -186,7 +197,7 @@ def _memory(
     graph = [_block(life) for life in passing]
     points = curve(held.blocks, held.base_bytes)
     return AllocatorMemory(
-        *source,
+        *source[:4],
         held.allocator,
         held.device,
         held,
@@ -199,6 +210,7 @@ def _memory(
         peak([_guess(tensor) for life in lives_on_device for tensor in life.tensors]).bytes
         if lives_on_device
         else None,
+        source.timed,
         points,
     )
 

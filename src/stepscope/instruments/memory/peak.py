@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from stepscope.instruments.memory.blocks import MemoryBlock
+from stepscope.instruments.python_frame import pytorch_call
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def scope_of(depth: int) -> Callable[[MemoryBlock], str]:
 
 def is_frame(block: MemoryBlock) -> bool:
     """Whether the block belongs to a call of Python, whose name is a place and no scope."""
-    return block.code is not None and (block.op_name or "").startswith(block.code.file)
+    return pytorch_call(block.op_name or "") is not None
 
 
 def tensor_of(block: MemoryBlock) -> str:
