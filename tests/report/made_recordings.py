@@ -552,6 +552,14 @@ def what_somebody_drew() -> Tables:
     return tables
 
 
+def a_profiler_that_starts_slowly() -> Tables:
+    """Nothing shows a step, and most of what is unknown passes before the first op."""
+    whole = f"step capture : [capture{'.' * 92}]"
+    tables = draw(f"{whole}\ncpu/t thread : {' ' * 60}[a:MatMul..............]", "kineto")
+    tables.rows["step_stored"][0]["recovered_from"] = "whole_capture"
+    return tables
+
+
 def an_input_pipeline_of_python() -> Tables:
     """Its first stage calls a function of the program on another thread, for most of a step."""
     return _with_a_loader(an_input_pipeline(), 30)
@@ -743,7 +751,8 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
-    pipelines_of_many_hosts, what_somebody_drew, a_memory_timeline, memory_of_devices, stacks_alone,
+    pipelines_of_many_hosts, what_somebody_drew, a_profiler_that_starts_slowly,
+    a_memory_timeline, memory_of_devices, stacks_alone,
     a_long_start_up,
     *made_laws.WHOLE,
 )  # fmt: skip

@@ -330,7 +330,12 @@ def _unknown(judgement: Judgement) -> str:
     """The line in which the time passes, or how to find out."""
     if judgement.sampled:
         return _line_clause(judgement)
-    return ". `stepscope record` samples what the threads of a Python program do, and would tell"
+    before = (
+        ""
+        if judgement.before_ps is None
+        else f": {units.show(judgement.before_ps, 'ps')} before the first op"
+    )
+    return f"{before}. `stepscope record` samples what the threads of a Python program do, and would tell"
 
 
 _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {

@@ -183,6 +183,8 @@ class Explanation:
     """Where copying is the cause, what a mean step copies on a processor, as far as shapes tell."""
     samples: SampleCounts | None = None
     """Those that tell `place`."""
+    before_ps: int | None = None
+    """Where the cause is unknown and no step is known, what of it passes before the first op."""
     sampled: bool = False
     """Whether samples of stacks tell what the program did, where its cause is unknown all the same."""
 

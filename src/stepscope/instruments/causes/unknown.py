@@ -26,6 +26,7 @@ class UnknownThresholds(CauseThresholds):
         slack=(0.0, 0.481),
         by=("tf_guide/no_prefetch.xplane.pb.gz",),
     )
+    before: float = tuned(0.2, "what passes before the first op is named where it is this part of it")
     of_line: float = tuned(0.5, "it passes in a line that has this part of it itself", slack=(0.0, inf))
 
 
@@ -36,9 +37,13 @@ class UnknownCause(Cause):
     thresholds: UnknownThresholds = UnknownThresholds()
 
     def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
-        """The line in which it passes."""
-        sampled = host.stacks.number() > 0
-        return Explanation(place=self.line_of(host.stacks) if sampled else None, sampled=sampled)
+        """The line in which it passes, or how much of it passes before the first op."""
+        if host.stacks.number() > 0:
+            return Explanation(place=self.line_of(host.stacks), sampled=True)
+        rows = host.ask("before_first_op") if len(host.steps) == 1 else ()
+        before_ps = max((row[0] for row in rows), default=0)
+        telling = before_ps >= self.thresholds.before * ps_per_step
+        return Explanation(before_ps=min(before_ps, ps_per_step) if telling else None)
 
     def line_of(self, evidence: StackEvidence) -> CodeLine | None:
         """The line of the program that has most of it, as the last of the calls on the stack."""
