@@ -42,6 +42,8 @@ class Machine:
     """All of them, where the two cannot be told apart."""
     available_bytes: int | None = None
     """Memory that was free for more during the steps, at least."""
+    children_cores: float = 0.0
+    """Cores that processes kept busy which the program started."""
 
     @property
     def tells_threads(self) -> bool:
@@ -51,7 +53,9 @@ class Machine:
     @property
     def others(self) -> float:
         """Cores that other programs kept busy."""
-        return 0.0 if self.process_cores is None else max(self.busy * self.cores - self.process_cores, 0.0)
+        if self.process_cores is None:
+            return 0.0
+        return max(self.busy * self.cores - self.process_cores - self.children_cores, 0.0)
 
     @property
     def crowded(self) -> bool:
