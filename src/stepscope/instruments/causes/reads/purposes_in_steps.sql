@@ -7,9 +7,9 @@
 --   host_id | text | host
 -- columns:
 --   purpose | text | checkpoint, summary, log or device
---   time_ps | ps | time of the steps
-SELECT p.purpose, CAST(SUM(p.time_ps) AS BIGINT) AS time_ps
+--   sum_ps | ps | time of the steps
+SELECT p.purpose, CAST(SUM(p.sum_ps) AS BIGINT) AS sum_ps
 FROM _step_purpose AS p
 WHERE p.run_id = $run_id AND p.host_id = $host_id
 GROUP BY p.purpose
-ORDER BY nulls_last!(time_ps DESC, p.purpose)
+ORDER BY nulls_last!(sum_ps DESC, p.purpose)
