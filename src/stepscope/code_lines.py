@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from stepscope.escapes import printable
@@ -26,6 +27,12 @@ class CodeLine:
     file: str
     line: int | None
     function: str | None
+
+
+def parts(file: str) -> tuple[str, ...]:
+    """The folders of a path and its file. Programs of Windows have paths of their own kind."""
+    on_windows = "\\" in file and ("/" not in file or file[1:2] == ":")
+    return (PureWindowsPath(file) if on_windows else PurePosixPath(file)).parts
 
 
 def is_framework(file: str) -> bool:

@@ -597,6 +597,13 @@ NOTES: dict[str, Message] = {
         "is known only if the snapshot contains it.",
         "Call torch.cuda.memory._record_memory_history() at the start of the program.",
     ),
+    "memory-without-times": Message(
+        "Memory that was recorded in its order, without times",
+        "PyTorch before 2.1 writes the allocations and frees of a snapshot in their order and does not say "
+        "when they were. They are shown 1 µs apart: what is held after each is right, times and durations "
+        "are not.",
+        "To see times, take the snapshot with PyTorch 2.1 or newer.",
+    ),
     "merged-devices": Message(
         "Devices that are listed several times",
         "Distributed runs list a device once for its ops and once for its communication. Rows with the "
@@ -801,6 +808,12 @@ NOTES: dict[str, Message] = {
         "Collapsed stacks and pprof's profiles tell how often each stack was seen, not when. The stacks are "
         "shown one after the other in alphabetical order: shares are right, moments are not.",
         "To see the order in time, record in another format: py-spy's speedscope, or a trace.",
+    ),
+    "size-unknown": Message(
+        "Executables whose size is not known",
+        "A profile of JAX's device memory lists compiled programs. Some runtimes, such as that of TPUs, do "
+        "not know how large those are and write -1. They are counted, with no bytes.",
+        "Nothing: what arrays hold is complete.",
     ),
     "stacks-capped": Message(
         "Samples of stacks were not kept",

@@ -69,6 +69,7 @@ OP = {"op_name": "a"}
         ("a", OP | {"op_type": "DecodeJpeg"}, ("compute", None, "input work", True)),
         ("a", OP | {"op_type": "DecodeJpeg", "place": "device"}, ("compute", None, "compute", True)),
         ("a", OP | {"op_type": "SaveV2"}, ("compute", None, "wait", True)),
+        ("_SOURCE", OP | {"op_type": "NoOp"}, ("dispatch", None, "launches", True)),
         ("a", OP | {"op_type": "__inference_step_7"}, ("compute", None, None, True)),
         ("cudaStreamSynchronize", {}, ("wait", "device", None, False)),
         ("threading.py(323): wait", {"category": "python_function"}, ("wait", None, None, False)),

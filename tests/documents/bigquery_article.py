@@ -193,7 +193,7 @@ ITEMS: list[Item] = [
         "A MonitoredTrainingSession that was recorded: the line, and an edit of it that is code",
         "stepscope pipeline tf1/monitored.tar.xz",
         (
-            "91.1 % of the step time is spent waiting for input, 29.9 ms per step.",
+            "91.2 % of the step time is spent waiting for input, 29.9 ms per step.",
             "flat_map (2) mts.py:7 12.0 ms FlatMap",
             ".map(grow).prefetch(tf.data.experimental.AUTOTUNE)",
             "put the cache before the repeat()",

@@ -102,6 +102,33 @@ def test_memory_is_what_stacks_hold(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "gpu:0 held 4.50 KiB when the profile was taken: 4.50 KiB buffers." in capsys.readouterr().out
 
 
+def test_executables_of_unknown_size_are_not_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the runtime of TPUs writes them: -1 byte each, those of a stack added up."""
+    buffer, executable = {"device": "TPU_0", "kind": "buffer"}, {"kind": "executable"}
+    samples = [
+        ("main;step", [1, 4096], buffer),
+        ("main", [1, -1], executable),
+        ("main;init", [2, -2], executable),
+    ]
+    path = saved(tmp_path, write(HEAP, samples), "memory.prof")
+    assert rows(path, NOTES) == [("size-unknown", 2)]
+    assert rows(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(3, 3, 0)]
+    main([str(path), "--no-cache"])
+    assert "TPU_0 held 4.00 KiB when the profile was taken" in capsys.readouterr().out
+
+
+def test_values_below_zero_of_arrays_are_lost(tmp_path: Path) -> None:
+    samples = [("main", [1, 512], {"kind": "buffer"}), ("main", [1, -1], {"kind": "buffer"})]
+    path = saved(tmp_path, write(HEAP, [*samples, ("main", [1, -2], {"kind": "executable"})]), "memory.prof")
+    assert rows(path, NOTES) == [("negative-duration", 2)]
+
+
+def test_go_writes_the_period_of_a_heap_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = write([("inuse_objects", "count"), ("inuse_space", "bytes")], [("main;grow", [3, 3 << 20], {})])
+    path = saved(tmp_path, wire(11, wire(1, 3) + wire(2, 4)) + wire(12, 524288) + whole, "heap.pb.gz")
+    assert held(path, capsys)["peak_bytes"] == 3 << 20
+
+
 @pytest.mark.repeats("reads recordings that do not ship")
 def test_jax_says_what_its_devices_hold(capsys: pytest.CaptureFixture[str]) -> None:
     path = corpus.path("jax/memory.prof")

@@ -99,6 +99,32 @@ def test_times_that_lack_are_told(tmp_path):
     assert lost == [(1,)]
 
 
+def test_changes_without_times_keep_their_order(tmp_path, capsys):
+    """PyTorch 2.0 writes none: the peak lies where the order of changes puts it."""
+    value = snapshot()
+    trace = value["device_traces"][0]
+    trace[:] = [
+        change("alloc", 900, 1 << 20, KIB, FORWARD),
+        *trace,
+        change("free_completed", 2100, 1 << 20, KIB, []),
+    ]
+    for entry in trace:
+        entry.pop("time_us")
+    path = written(tmp_path / "old.pickle", value)
+    with stepscope.open(path, cache=False) as trace:
+        lost = trace.query("SELECT events_lost FROM source").rows()
+        notes = trace.query("SELECT detail FROM source_note WHERE slug = 'memory-without-times'").rows()
+    assert lost == [(0,)]
+    assert notes == [("6 changes of GPU 0 without times: shown 1 µs apart, in their order",)]
+    assert main(["memory", str(path), "--format", "json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["allocators"]
+    assert told["peak_bytes"] == 14 * KIB
+    main(["memory", str(path), "--no-cache"])
+    screen = capsys.readouterr().out
+    assert "The peak is 14.0 KiB, first reached with change 2 of 6." in screen
+    assert "Over the changes" in screen
+
+
 class Runs:
     """What would run a program when it is unpickled."""
 

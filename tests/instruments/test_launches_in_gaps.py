@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from stepscope.library.statements import statement
 from stepscope.report import summary
 from stepscope.session import trace
 
@@ -14,15 +17,15 @@ _LAUNCHES = "/job:localhost/replica:0/task:0/device:GPU:0 Compute"
 _DEVICES = ("/device:GPU:0/stream:all Compute", "/device:GPU:1/stream:all Compute")
 
 
-def _first(folder: Path, launches: list[tuple[str, int, int]], devices: int = 1) -> str:
-    """The first sentence about a step of 10 ms that ends with a product of 3 ms on each device. launches: ops
-    with begin and duration in microseconds."""
+def _timeline(folder: Path, launches: list[tuple[str, int, int]], works: list[list[tuple[int, int]]]) -> Path:
+    """A file of launches and of products on each device. launches: ops with begin and duration in
+    microseconds; works: begins and durations."""
     names = [
         {"name": "process_name", "ph": "M", "pid": pid, "args": {"name": name}}
-        for pid, name in enumerate((_LAUNCHES, *_DEVICES[:devices]))
+        for pid, name in enumerate((_LAUNCHES, *_DEVICES[: len(works)]))
     ]
-    ran = [(0, *launch) for launch in [("top/_SOURCE", 0, 1), *launches]]
-    ran += [(device, "top/MatMul", 7000, 3000) for device in range(1, devices + 1)]
+    ran = [(0, *launch) for launch in launches]
+    ran += [(number, "top/MatMul", *work) for number, done in enumerate(works, 1) for work in done]
     ops = [
         {"name": op.rpartition("/")[2], "ph": "X", "cat": "Op", "pid": pid, "tid": 0, "ts": ts, "dur": dur,
          "args": {"name": op, "op": op.rpartition("/")[2]}}
@@ -30,6 +33,12 @@ def _first(folder: Path, launches: list[tuple[str, int, int]], devices: int = 1)
     ]  # fmt: skip
     path = folder / "timeline.json"
     path.write_text(json.dumps({"traceEvents": [*names, *ops]}))
+    return path
+
+
+def _first(folder: Path, launches: list[tuple[str, int, int]], devices: int = 1) -> str:
+    """The first sentence about a step of 10 ms that ends with a product of 3 ms on each device."""
+    path = _timeline(folder, [("top/_SOURCE", 0, 1), *launches], [[(7000, 3000)]] * devices)
     with trace.open(path, cache=False) as opened:
         return summary.build(opened).headline[0]
 
@@ -60,3 +69,26 @@ def test_an_idle_accelerator_names_what_is_launched(
 def test_a_launch_counts_once_beside_two_devices(tmp_path: Path) -> None:
     first = _first(tmp_path, [("top/Conv2D", 100, 6000)], devices=2)
     assert first.endswith("; meanwhile the launch of top/Conv2D takes 6.00 ms.")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_launches_meet_gaps_as_if_each_microsecond_was_looked_at(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    launches = [
+        (f"top/Op{chance.randrange(3)}", chance.randrange(150), chance.randrange(1, 20)) for _ in range(20)
+    ]
+    works = [[(begin, chance.randrange(1, 8)) for begin in range(at, 200, 10)] for at in (0, 3)]
+    best: list[tuple[int, str, int]] = []
+    for done in works:
+        idle = set(range(200)).difference(*(range(begin, begin + long) for begin, long in done))
+        meanwhile = [(op, idle.intersection(range(begin, begin + long))) for op, begin, long in launches]
+        by_op: Counter[str] = Counter()
+        for op, shared in meanwhile:
+            by_op[op] += len(shared)
+        together = set[int]().union(*(shared for _, shared in meanwhile))
+        best += [(-op_us, op, len(together)) for op, op_us in by_op.items()]
+    op_us, op, all_us = min(best)
+    with trace.open(_timeline(tmp_path, launches, works), cache=False) as opened:
+        ((run, host),) = opened.query("SELECT DISTINCT run_id, host_id FROM source").rows()
+        found = opened.query(statement("launches_in_gaps", run_id=run, host_id=host)).rows()
+    assert found == [(op, -op_us * 10**6, all_us * 10**6)]

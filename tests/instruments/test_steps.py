@@ -40,6 +40,35 @@ def test_numbered_marks_win_over_what_lies_inside():
     assert {(step.kind, step.recovered_from, step.averaged) for step in steps} == {("train", "marker", True)}
 
 
+def test_updates_of_the_weights_delimit_steps():
+    """A loop of PyTorch without marks of its own: from the first batch, and then from update to update."""
+    marks = []
+    for i in range(4):
+        marks += [
+            mark("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * i, 2),
+            mark("Optimizer.step#Adam.step", 10 * i + 7, 2),
+        ]
+    steps = find(marks, TRACKS)
+    assert spans(steps) == [(0, 9), (9, 19), (19, 29), (29, 39)]
+    assert {(step.recovered_from, step.averaged) for step in steps} == {("optimizer_step", True)}
+    updates = [each for each in marks if each.name.startswith("Optimizer")]
+    assert spans(find(updates, TRACKS)) == [(9, 19), (19, 29), (29, 39)]
+    second = [each._replace(name="Optimizer.step#SGD.step", ts_ps=each.ts_ps - MS) for each in updates[1:]]
+    assert spans(find([*updates, *second], TRACKS)) == [(9, 19), (19, 29), (29, 39)]
+    assert find(updates[:1], TRACKS) == []
+    numbered = [mark(f"ProfilerStep#{i}", 10 * i, 10) for i in range(4)]
+    assert {step.recovered_from for step in find([*marks, *numbered], TRACKS)} == {"profiler_step"}
+
+
+def test_batches_of_a_loader_delimit_steps():
+    """An evaluation has no updates. When the program is done with the last batch, nothing tells."""
+    marks = [
+        mark("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 5 * i, 1) for i in range(4)
+    ]
+    assert spans(find(marks, TRACKS)) == [(0, 5), (5, 10), (10, 15)]
+    assert find(marks[:1], TRACKS) == []
+
+
 def test_marks_that_leave_out_the_batch_reach_to_the_next():
     """`for batch in data: with Trace(…)`: the loop waits between its marks, and that is part of its step."""
     marks = []

@@ -24,7 +24,7 @@ def test_two_recordings_side_by_side() -> None:
 def test_one_with_steps_and_one_without_are_compared_as_wholes() -> None:
     found = stepscope.diff(SLOW, SAMPLES / "chrome" / "horovod.json")
     assert found.sections
-    with pytest.raises(NothingFound, match="There is no run to compare"):
+    with pytest.raises(NothingFound, match="A dump of XLA holds no times to compare"):
         stepscope.diff(SLOW, SAMPLES / "xla_dump")
 
 

@@ -147,9 +147,10 @@ def runs_of_several_hosts() -> Tables:
 
 
 def many_groups_of_steps() -> Tables:
-    """Seven ways in which steps were found, on a host each, and one more: more than get a sentence."""
+    """Eight ways in which steps were found, on a host each, and one more: more than get a sentence."""
     tables = Tables()
-    ways = ("profiler_step", "session_run", "function_run", "function_call", "get_next", "recorder", "marker")
+    ways = ("profiler_step", "optimizer_step", "session_run", "function_run", "function_call", "get_next",
+            "recorder", "marker")  # fmt: skip
     for number, way in enumerate((*ways, "marker")):
         _host(tables, f"h{number}", (10 - number) * UNIT_PS, recovered_from=way, kind="unknown")
     return tables

@@ -75,6 +75,9 @@ MEMORY: dict[str, AllocatorMemory] = {
     "a timeline's, one of each": _held(_ONE, way="timeline", spans=Spans(3, 1, 1, 1)),
     "a timeline's, all read": _held(_ONE, way="timeline", spans=Spans(2, 2, 0)),
     "cut": replace(_ONE, complete=False),
+    "in its order, without times": replace(
+        _memory(replace(_X, born_ps=US), replace(_X, born_ps=2 * US, freed_ps=3 * US)), timed=False
+    ),
     "held before": _memory(_X, base=3 * MIB),
     "one total that does not fit": _held(_ONE, totals=9, contradictions=1),
     "totals that do not fit": _held(_ONE, totals=9000, contradictions=1200),
@@ -83,6 +86,14 @@ MEMORY: dict[str, AllocatorMemory] = {
     "in pieces, unknown at the peak": _held(_ONE, pools=[Pool(8 * US, 0.5, None)]),
     "one never freed": _memory(_W, never_freed=(_W,)),
     "two never freed": _memory(_W, _W, never_freed=(_W, _W)),
+    "never freed, of a call": _memory(
+        _CALLED := replace(
+            _W,
+            op_name="/usr/torch/functional.py(373): einsum",
+            code=CodeLine("/me/model.py", 7, "call"),
+        ),
+        never_freed=(_CALLED,),
+    ),
     "lines are known": _memory(replace(_X, code=CodeLine("model.py", 7, "call"))),
     "one was freed late": _compared(1, 0, 3 * US, (_LATE,)),
     "most were freed in time": _compared(4000, 3900, None),

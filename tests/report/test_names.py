@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stepscope.report.names import endings, told_apart
+from stepscope.code_lines import CodeLine
+from stepscope.report.names import endings, line_of, told_apart
 
 _KERNEL = "sm86_xmma_fprop_implicit_gemm_{}tf32f32_f32_nhwckrsc_nhwc_execute_kernel_cudnn_infer"
 
@@ -14,6 +15,14 @@ def test_kernels_that_would_be_shortened_to_the_same_are_told_apart():
         "MatMul",
         "sm86_xmma_fprop_…indexed_tf32f32_f32_nhw",
     ]
+
+
+def test_paths_of_windows_are_named_by_their_end() -> None:
+    loss, step = r"D:\work\model\loss.py", r"D:\work\train\loss.py"
+    assert endings([r"C:\work\model.py"]) == {r"C:\work\model.py": "model.py"}
+    assert endings([loss, step]) == {loss: "model/loss.py", step: "train/loss.py"}
+    assert line_of(CodeLine(loss, 7, "main")) == "loss.py:7"
+    assert line_of(CodeLine("/work/odd\\name.py", 7, None)) == "odd\\name.py:7"
 
 
 def test_paths_are_named_by_as_much_of_their_end_as_tells_them_apart() -> None:

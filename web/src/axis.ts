@@ -21,14 +21,19 @@ export function ceiling(values: number[]): number {
   return few && near.length >= 3 ? near[near.length - 1]! : present[present.length - 1]!;
 }
 
+/** The least of 1, 2 or 5 times a power of ten that reaches `least`. */
+export function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((m) => m * power).find((step) => step >= least * (1 - 1e-9))!;
+}
+
 /** Round marks from 0 up to `top`, about that many: places in the unit of the values, and labels. */
 export function ticks(top: number, unit: string, about = 4): { place: number; label: string }[] {
   if (top <= 0) return [{ place: 0, label: "0" }];
   const { divisor, symbol } = scaleOf(unit, [top]);
   const reach = top / divisor;
-  const rough = 10 ** Math.floor(Math.log10(reach / about));
-  let step = [1, 2, 5, 10].map((m) => rough * m).find((s) => reach / s <= about + 0.5) ?? rough * 10;
-  if (unit === "int") step = Math.max(1, step);
+  const round = roundStep(reach / (about + 0.5));
+  const step = unit === "int" ? Math.max(1, round) : round;
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const label = (mark: number) => `${mark.toLocaleString("en", digits)} ${symbol}`.trim();

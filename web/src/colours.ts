@@ -3,7 +3,7 @@
 const CLASSES = new Set([...STEP_LABELS, "other"]);
 
 /** The class that a column is about: compute_ps, idle_share; null for others. */
-export function classOf(name: string): string | null {
+function classOf(name: string): string | null {
   const word = name.replace(/_(ps|share|ratio|bytes)$/, "");
   return CLASSES.has(word) ? word : null;
 }

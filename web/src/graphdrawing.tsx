@@ -41,7 +41,7 @@ export interface Frame {
 export const COLOURINGS = ["time", "memory", "device", "cluster", "type"] as const;
 export type Colouring = (typeof COLOURINGS)[number];
 
-export const HEIGHT = 34;
+const HEIGHT = 34;
 const HUE = "oklch("; // how a fill begins that needs dark letters in both themes
 const MOST_ELEMENTS = 1_200;
 const MOST_PATHS = 3_000;
@@ -71,7 +71,7 @@ const classes = (name: string, more: Record<string, boolean>): string =>
 
 /** A frame around some boxes in which every label can be read: where they need more room, it shows those
  * around `centre`. */
-export function readableFrame(
+function readableFrame(
   boxes: readonly Box[],
   size: { width: number; height: number },
   centre: Box | undefined,

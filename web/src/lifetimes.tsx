@@ -36,7 +36,7 @@ export interface Point {
   ts_ps: number;
   bytes: number;
 }
-export interface Span {
+interface Span {
   from: number;
   to: number;
 }
@@ -46,7 +46,7 @@ const HIGH = 150;
 const LANES = 300; // pixels that all lanes together take at most
 
 /** What is held at each moment as corners of steps, within a window of time. */
-export function corners(points: Point[], { from, to }: Span): [number, number][] {
+function corners(points: Point[], { from, to }: Span): [number, number][] {
   const found: [number, number][] = [];
   const x = (ps: number) => (WIDE * (ps - from)) / Math.max(to - from, 1);
   let held = 0;
@@ -62,7 +62,7 @@ export function corners(points: Point[], { from, to }: Span): [number, number][]
 }
 
 /** The whole time of some points and blocks. */
-export function wholeOf(points: Point[], blocks: Block[]): Span {
+function wholeOf(points: Point[], blocks: Block[]): Span {
   const moments = [
     ...points.map((p) => p.ts_ps),
     ...blocks.flatMap((b) => [b.begin_ps, b.until_ps]).filter((ps) => ps !== null),

@@ -5,7 +5,7 @@ import { get } from "./api";
 
 const EVERY = 1000; // milliseconds between an answer and the next question
 
-export interface Part {
+interface Part {
   label: string;
   share: number;
   place: string | null;

@@ -23,7 +23,7 @@ const RECORDING = "runs_and_hosts"; // what it says is at the top of the page
 const FEW = 3; // up to so many sections need no choosing: the first is open
 
 /** What to draw first where no steps are known: what took the time, or what memory was held. */
-export function pictureOf(sections: Section[]): Section | null {
+function pictureOf(sections: Section[]): Section | null {
   const all = sections.flatMap((section) => [section, ...section.parts]);
   const drawn = all.filter((section) => section.chart && (section.table?.rows.length ?? 0) > 1);
   const first = sections.length <= FEW ? sections.find((section) => section.table?.rows.length) : undefined;

@@ -26,7 +26,7 @@ const unitOf = (c: Column): string =>
         : "");
 
 /** What can be a curve over x, in the order of x; rows without an x are left out. */
-export function curvesOf(rows: Row[], x: string, ys: string[]): { x: number[]; ys: (number | null)[][] } {
+function curvesOf(rows: Row[], x: string, ys: string[]): { x: number[]; ys: (number | null)[][] } {
   const kept = rows
     .filter((row) => typeof row[x] === "number")
     .sort((a, b) => Number(a[x]) - Number(b[x]))

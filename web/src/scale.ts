@@ -38,7 +38,7 @@ export interface Scale {
   signed?: boolean;
 }
 
-export const isNumber = (value: Cell | undefined): value is number =>
+const isNumber = (value: Cell | undefined): value is number =>
   typeof value === "number" && Number.isFinite(value);
 
 /** Decimals that show so many significant digits. */

@@ -24,7 +24,7 @@ function Rows({ section, table }: { section: Section; table: Table }): JSX.Eleme
 }
 
 /** What a section holds besides its heading. */
-export function Inside({ section }: { section: Section }): JSX.Element {
+function Inside({ section }: { section: Section }): JSX.Element {
   const { tree } = section;
   const flame = tree !== null && tree.size !== "" && boxes(tree).length > 0;
   return (

@@ -14,7 +14,7 @@ import type { Catalog, View } from "./types";
 
 const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true });
 /** Every view, in its order: a file in views/ is a view. */
-export const views: View[] = Object.values(found)
+const views: View[] = Object.values(found)
   .map((file) => file.view)
   .sort((a, b) => a.order - b.order);
 

@@ -2,7 +2,7 @@
 
 import type { Node, Report, Section } from "./types";
 
-export interface Place {
+interface Place {
   transformation: string;
   file: string | null;
   line: number | null;

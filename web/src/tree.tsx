@@ -25,7 +25,7 @@ export function branches(depths: number[]): string[] {
   return drawn.reverse();
 }
 
-export const place = (node: Node): string => (node.line ? `${node.line.file}:${node.line.line}` : "");
+const place = (node: Node): string => (node.line ? `${node.line.file}:${node.line.line}` : "");
 
 export function TreeTable({ tree }: { tree: Tree }): JSX.Element {
   const before = branches(tree.nodes.map((n) => n.depth));

@@ -32,7 +32,7 @@ export interface Finding {
   evidence: Table | null;
   sql: string | null;
 }
-export interface SourceLine {
+interface SourceLine {
   file: string;
   line: number;
 }
@@ -58,7 +58,7 @@ export interface Edit {
   before: string;
   after: string | null;
 }
-export interface Change {
+interface Change {
   name: string;
   what: string;
   helps: boolean | null;

@@ -291,3 +291,13 @@ class CommandParser(Parser):
         options = super().parse_args(words[:at], namespace)
         options.command = words[at + 1 :]
         return options
+
+
+def not_started(program: str, error: OSError) -> UsageError:
+    """That the program behind -- could not be started."""
+    return UsageError(
+        "The program could not be started",
+        seen=error.strerror or str(error),
+        todo="check its name; for a script: -- python train.py",
+        path=program,
+    )

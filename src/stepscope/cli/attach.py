@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import __version__
-from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv
+from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv, not_started
 from stepscope.cli.console import Console
 from stepscope.cli.progress import working
 from stepscope.errors import StepscopeError, UsageError
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from stepscope.attach import Seen
 
 ABOUT = "Python and C++ stacks of a process: now, sampled, or at a breakpoint"
-EPILOG = """py-spy reads the threads of Python with their C++ frames, gdb the others; both are optional. The
-process is stopped for as long as they read, and then goes on. gdb reads all symbols first, which takes half a
-minute for TensorFlow: --quick leaves it out. What a program prints goes to stderr.
+EPILOG = """py-spy reads Python threads with their C++ frames, gdb all other threads; both are optional.
+The process stops while they read, and then continues. gdb loads all symbols first, which takes half a
+minute for TensorFlow: --quick skips gdb. The program's own output goes to stderr.
 
   stepscope attach 4711                              stacks now
   stepscope attach 4711 --seconds 10 -o stacks       sampled into a folder, as `record` writes it
@@ -39,24 +39,24 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = CommandParser("attach", ABOUT, "stepscope attach PID|-- CMD… [options]", EPILOG)
     parser.add_argument("pid", metavar="PID", type=int, nargs="?", help="the id of the process")
-    parser.add_argument("--quick", action="store_true", help="do not ask gdb")
+    parser.add_argument("--quick", action="store_true", help="skip gdb")
     parser.add_argument(
-        "--timeout", metavar="S", type=float, default=120.0, help="seconds that each tool may take (120)"
+        "--timeout", metavar="S", type=float, default=120.0, help="time limit of each tool in seconds (120)"
     )
     sampling = parser.add_argument_group("over some seconds")
     sampling.add_argument("--seconds", metavar="N", type=float, help="sample stacks for N seconds")
-    sampling.add_argument("--rate", metavar="HZ", type=int, default=100, help="samples in a second (100)")
+    sampling.add_argument("--rate", metavar="HZ", type=int, default=100, help="samples per second (100)")
     add_output(parser, "with --seconds, the folder for the samples, which other verbs read")
     starting = parser.add_argument_group("a program that is started")
     starting.add_argument(
-        "--after", metavar="S", type=float, default=1.0, help="look so many seconds after the start (1)"
+        "--after", metavar="S", type=float, default=1.0, help="seconds between the start and the stacks (1)"
     )
     starting.add_argument(
         "--break",
         metavar="FUNCTION",
         dest="breakpoints",
         action="append",
-        help="let the process or the program run under gdb until it is called",
+        help="run the process or the program under gdb until it calls FUNCTION",
     )
     parser.add_argument(
         "--source",
@@ -87,12 +87,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     try:
         process = started_program.start(options.command, out)
     except OSError as error:
-        raise UsageError(
-            "The program could not be started",
-            seen=error.strerror or str(error),
-            todo="check its name; for a script: -- python train.py",
-            path=options.command[0],
-        ) from error
+        raise not_started(options.command[0], error) from error
     try:
         _wait(process, options.after)
         _look(process.pid, sources, options, console, own_child=True)

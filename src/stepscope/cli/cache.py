@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from stepscope.lake.cache import Cache
 
 ABOUT = "show, clear or limit the cache of decoded recordings"
-EPILOG = """A recording that was read is kept as it was decoded, so that the next look at it is fast. What was
-used longest ago goes when the limit is reached.
+EPILOG = """Decoded recordings stay in the cache, so that the next look at them is fast. When the cache
+reaches its limit, the least recently used go first.
 
-  stepscope cache               what is there, the largest first
-  stepscope cache clear         remove all that nobody reads just now
-  stepscope cache limit 5GiB    from now on, keep at most so much (20 GiB)
+  stepscope cache               list the recordings, the largest first
+  stepscope cache clear         remove all that are not being read
+  stepscope cache limit 5GiB    keep at most this much from now on (20 GiB)
 
-STEPSCOPE_CACHE_DIR names another folder, STEPSCOPE_CACHE_BYTES another limit. With --no-cache a verb keeps
+STEPSCOPE_CACHE_DIR sets another folder, STEPSCOPE_CACHE_BYTES another limit. With --no-cache, a verb stores
 nothing."""
 COLUMNS = ("bytes", "used", "path")
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from stepscope.profilers.recording import HostProfile
 
 ABOUT = "record profiles of running jobs, on all their hosts at the same moment"
-EPILOG = """Asks the profiler servers that programs start with tf.profiler.experimental.server.start(PORT) or
-jax.profiler.start_server(PORT). A host that does not answer is reported and left out; the exit code is 2 when
-no host answers. With --lake, profiles go into a lake and nowhere else, unless -o is given as well.
+EPILOG = """Asks the profiler servers that programs start with tf.profiler.experimental.server.start(PORT)
+or jax.profiler.start_server(PORT). A host that does not answer is reported and left out; the exit code is 2
+if no host answers. With --lake, profiles go into the lake only, unless -o is given as well.
 
   stepscope capture worker-0:6009 worker-1:6009 --for 2s
   stepscope capture worker-0:6009 --every 10m --lake history"""

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from stepscope import strict_json
 from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, count, need_csv, whole
 from stepscope.cli.console import Console
-from stepscope.errors import NothingFound, OutputError, StepscopeError, UnreadableSource, UsageError
+from stepscope.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.compare.budgets import Budget
-    from stepscope.instruments.compare.recordings import RecordedRun, UnreadableRecording
     from stepscope.report import Report
+    from stepscope.report.gating import Budget, RecordedRun
+    from stepscope.session.trace import OpenTrace
 
 ABOUT = "whether a change made a program slower, for CI"
 USAGE = """stepscope check --baseline PATH… --candidate PATH… [options]
        stepscope check --record N [options] -- CMD_A… -- CMD_B…
        stepscope check --history PATH… [options]"""
-EPILOG = (
-    "A recording is a run: give one PATH for each, or a folder or lake that has several. Time is judged from"
-    " 4 recordings of each side on. Exit codes: 0 no regression, 1 a regression, 2 no verdict."
-)
+EPILOG = """A recording is a run: give a PATH for each, or a folder or lake with several. Times are compared
+when each side has at least 4 recordings. Exit codes: 0 no regression, 1 a regression, 2 no verdict."""
 OUTPUTS = (".xml", ".md", ".json", ".html")
-_FAILED_TOLD = 5
 
 
 class _CheckParser(Parser):
@@ -99,7 +97,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _check_words(options)
     for name in options.output:
         _check_output(Path(name), options.force)
-    from stepscope.instruments.compare import gate, history
     from stepscope.report import gate_history, gating
 
     budget = _budget(options.budget)
@@ -109,16 +106,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
         options.baseline, options.candidate = record(options, console)
     past = None
     if options.history:
-        past = history.find(_read(options.history, options, console), budget)
+        past = _read(options.history, options, console)
         if not options.candidate:
-            report = gate_history.history_report(past)
+            report = gate_history.history_report(past, budget)
             _show(report, options, console)
             return {"unknown": 2, "changes": 0, "no_changes": 0}[report.document["verdict"]]
     baseline = _read(options.baseline, options, console) if options.baseline else []
     candidate = _read(options.candidate, options, console)
     if options.last:
         baseline = baseline[-options.last :]
-    report = gating.build(gate.judge(baseline, candidate, budget, options.counts), past)
+    report = gating.check(baseline, candidate, budget, options.counts, past)
     _show(report, options, console)
     return {"no_regression": 0, "regression": 1, "unknown": 2}[report.document["verdict"]]
 
@@ -175,10 +172,10 @@ def _check_output(name: Path, force: bool) -> None:
 
 def _budget(name: str | None) -> Budget:
     """The budget of a file; the usual one without. UsageError for what cannot be read as one."""
-    from stepscope.instruments.compare import budgets
+    from stepscope.report import gating
 
     if name is None:
-        return budgets.Budget()
+        return gating.budget_of(None)
     path = Path(name)
     try:
         text = path.read_text(encoding="utf-8")
@@ -192,7 +189,7 @@ def _budget(name: str | None) -> Budget:
             path=name,
         ) from error
     try:
-        return budgets.parse(_parsed(path, text))
+        return gating.budget_of(_parsed(path, text))
     except (ValueError, RecursionError) as error:
         kind = "JSON" if path.suffix.lower() == ".json" else "TOML"
         raise UsageError(
@@ -217,42 +214,18 @@ def _parsed(path: Path, text: str) -> object:
 
 
 def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -> list[RecordedRun]:
-    """The recordings of a side by time. UnreadableSource when a file of them cannot be read: what fails to be
-    recorded must not pass."""
-    from stepscope.cli.reading import need_time, opened
-    from stepscope.instruments.compare import recordings
+    """The recordings of a side by time. Errors of gate_recordings.read()."""
+    from stepscope.cli.reading import opened
+    from stepscope.report import gate_recordings
 
-    found: list[RecordedRun] = []
-    failed: list[UnreadableRecording] = []
-    for path in paths:
+    @contextmanager
+    def one_path(path: str) -> Iterator[OpenTrace]:
         options.paths = [path]
-        try:
-            with opened(options, console) as (trace, bar):
-                need_time(trace)
-                mine, bad = recordings.read(trace.query, path)
-                bar.stop()
-        except NothingFound as error:
-            bad, mine = [recordings.UnreadableRecording(path, error.seen)], []
-        except UnreadableSource as error:
-            bad, mine = [recordings.UnreadableRecording(path, error.seen)], []
-        found += mine
-        failed += bad
-    if failed:
-        for path, why in failed[:_FAILED_TOLD]:
-            console.say(f"not read: {path}: {why}")
-        raise UnreadableSource(
-            "Some recordings cannot be read, so nothing is compared",
-            seen=f"{len(failed)} of {len(paths)} paths, first {failed[0].path}: {failed[0].why}"
-            if not found
-            else f"{len(failed)} that cannot be read beside {len(found)} that can; first {failed[0].path}",
-            todo="record those again, or leave them out",
-            path=failed[0].path,
-        )
-    if not found:
-        raise StepscopeError(
-            "There is no run to compare", seen=", ".join(paths), todo="give recordings of a program's steps"
-        )
-    return recordings.sort_by_time(found)
+        with opened(options, console) as (trace, bar):
+            yield trace
+            bar.stop()
+
+    return gate_recordings.read(paths, one_path, console.say)
 
 
 def _show(report: Report, options: argparse.Namespace, console: Console) -> None:

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from stepscope.session.compacting import Compacted
 
 ABOUT = "merge the files of a lake, one per table and run, so that many hosts read fast"
-EPILOG = """Compact a run once all its hosts are in the lake. Nothing is lost: the same rows lie sorted in
-fewer files, what is ingested later is added as before, and compacting again takes it in. The files that were
-replaced stay for an hour, for readers that opened the lake before; the next ingest or compaction then removes
-them."""
+EPILOG = """Compact a run once all its hosts are in the lake. No row is lost: the rows are sorted into
+fewer files. Later recordings are added as before, until the run is compacted again. Replaced files stay for
+an hour, for readers that have the lake open; the next ingest or compaction then removes them."""
 
 COLUMNS = ("run", "sources", "files_before", "bytes_before", "files", "bytes", "timelines_lost")
 

@@ -13,7 +13,7 @@ from stepscope.errors import OutputError, UsageError
 
 ABOUT = "Tab completion for bash, zsh and fish: verbs, options and @NAMES"
 EPILOG = """Without --install the script is printed:  source <(stepscope completions bash)
-With --format json, csv or md, what can be completed is listed, for editors and other shells.
+With --format json, csv or md, the completions are listed, for editors and other shells.
 With --install the script goes where the shell looks for such files, and the manual page where man does; run
 it again after an update."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv
@@ -11,15 +12,12 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.compare.figures import Measured
-    from stepscope.instruments.compare.sides import Side
-    from stepscope.library.statements import Query
+    from stepscope.report.compared_sides import ComparedSide
 
 ABOUT = "two recordings side by side: steps, parts, ops, stages, memory"
-EPILOG = (
-    "A side is a run: of several under a path the one whose steps take most time, unless --a or --b names"
-    " another. One path has two sides when it has two runs or two hosts, or when --a and --b name them."
-)
+EPILOG = """A side is a run. If a path has several, the one whose steps take most time is compared, unless --a
+or --b names another. A single path has two sides if it holds two runs or two hosts, or if --a and --b name
+them."""
 
 
 def parser() -> Parser:
@@ -36,75 +34,44 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what differs. UsageError unless there are two sides."""
     need_csv(options, options.format == "csv")
-    from stepscope.cli.reading import need_time, opened
     from stepscope.cli.report_output import show
-    from stepscope.instruments.compare import figures
     from stepscope.report import comparing as report
+    from stepscope.report.compared_sides import comparable
     from stepscope.report.names import endings
 
     given = [[path] for path in options.paths] if len(options.paths) == 2 else [options.paths]
-    found: list[Measured] = []
-    hosts: list[str] = []
-    for paths, wanted in zip(
-        given, [[options.a], [options.b]] if len(given) == 2 else [[options.a, options.b]], strict=True
-    ):
-        options.paths = paths
-        with opened(options, console) as (trace, bar):
-            need_time(trace)
-            sides = _sides(trace.query, wanted, " ".join(paths) or str(options.lake), console)
-            bar.stop()
-            found += [figures.measure(side) for side in sides]
-            hosts += [side.host_ids[0] for side in sides]
+    found = comparable(partial(_sides, given, options, console))
     if len(found) != 2:
         raise UsageError(
             "A comparison has two sides",
             seen=f"{len(found)} of them",
             todo="stepscope diff A B, with a recording each",
         )
-    if bool(found[0].steps) != bool(found[1].steps):
-        found = _compare_whole(given, options, console)
-    if found[0].name == found[1].name:
+    measured = [side.measured for side in found]
+    if measured[0].name == measured[1].name:
+        hosts = [side.host_id for side in found]
         joined = [" ".join(paths) for paths in given]
         ends = endings(joined)
         names = hosts if hosts[0] != hosts[1] else [ends[path] for path in joined]
-        found = [replace(measured, name=name) for measured, name in zip(found, names, strict=False)]
-    show(report.build(*found), options, console)
+        measured = [replace(side, name=name) for side, name in zip(measured, names, strict=False)]
+    show(report.build(*measured), options, console)
     return 0
 
 
-def _sides(query: Query, wanted: list[str | None], path: str, console: Console) -> list[Side]:
-    """The sides that a trace gives: as many as are `wanted`, by name where there is one."""
-    from stepscope.instruments.compare import sides
-
-    if all(wanted):
-        return [sides.named(query, name) for name in wanted if name is not None]
-    run_sides = sides.runs(query)
-    if len(wanted) == 1:
-        if len(run_sides) > 1:
-            console.say(
-                f"{path} has {len(run_sides)} runs; {run_sides[0].name} is compared (see --a and --b)"
-            )
-        if run_sides and run_sides[0].others:
-            console.say(f"hosts without steps are left out: {', '.join(run_sides[0].others)}")
-        return run_sides[:1]
-    if any(wanted):
-        raise UsageError("A comparison has two sides", seen="one of --a and --b", todo="name both")
-    if len(run_sides) == 1:
-        return sides.hosts(run_sides[0])
-    return run_sides
-
-
-def _compare_whole(given: list[list[str]], options: argparse.Namespace, console: Console) -> list[Measured]:
-    """Both sides as whole recordings, because only one of them has steps."""
+def _sides(
+    given: list[list[str]], options: argparse.Namespace, console: Console, with_steps: bool
+) -> list[ComparedSide]:
+    """The sides that the paths give: one each of two paths, else all of one."""
     from stepscope.cli.reading import opened
-    from stepscope.instruments.compare import figures
+    from stepscope.report.compared_sides import measured_sides, need_time
 
-    again: list[Measured] = []
-    for number, paths in enumerate(given):
+    wanted = [[options.a], [options.b]] if len(given) == 2 else [[options.a, options.b]]
+    found: list[ComparedSide] = []
+    for paths, names in zip(given, wanted, strict=True):
         options.paths = paths
-        wanted = [[options.a], [options.b]][number] if len(given) == 2 else [options.a, options.b]
         with opened(options, console) as (trace, bar):
-            sides = _sides(trace.query, wanted, " ".join(paths), console)
+            need_time(trace)
+            path = " ".join(paths) or str(options.lake)
+            found += measured_sides(trace.query, names, path, console.say, with_steps)
             bar.stop()
-            again += [figures.measure(side, with_steps=False) for side in sides]
-    return again
+    return found

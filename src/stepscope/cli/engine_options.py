@@ -24,7 +24,9 @@ _OPTIONS = {"remote": "spark", "dataset": "bigquery", "max_bytes": "bigquery"}
 def add_engine(parser: Parser) -> None:
     """What answers, for a lake."""
     group = parser.add_argument_group("engines, for a lake")
-    group.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what answers (default: duckdb)")
+    group.add_argument(
+        "--engine", choices=ENGINES, default=ENGINES[0], help="what runs queries (default: duckdb)"
+    )
     group.add_argument(
         "--remote",
         metavar="ADDRESS",

@@ -78,7 +78,7 @@ def parser() -> Parser:
         "--from",
         dest="files_at",
         metavar="URL",
-        help="bigquery: where a copy of the lake lies in Cloud Storage, to load it from there",
+        help="bigquery: load the lake from this copy of it in Cloud Storage",
     )
     add_reading(parser)
     add_part(parser)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .html, .dot or .json"
 EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, folders of `stepscope
-record`, and dump folders of XLA. Where there are several graphs, the largest is shown: --graph chooses
-another by its name or its file's, and --list lists them. Times are those of the run's ops, where it has
-some. A drawing has the same layout as the page's; .html moves, zooms and searches. .explorer.json is the
-whole graph for Model Explorer, .pbtxt for Netron and TensorBoard."""
+record`, and XLA dump folders. Of several graphs, the largest is shown: --graph selects another by its name
+or its file's, and --list lists them. Times are those of the run's ops, if it has any. A drawing has the
+layout of the page; .html moves, zooms and searches. .explorer.json is the whole graph for Model Explorer,
+.pbtxt for Netron and TensorBoard."""
 MOST_DEPTH = 32
 MOST_HOPS = 1000
 
@@ -41,18 +41,18 @@ def parser() -> Parser:
     )
     add_paths(parser)
     chosen = parser.add_argument_group("what to show")
-    chosen.add_argument("--list", action="store_true", help="list the graphs and do nothing else")
+    chosen.add_argument("--list", action="store_true", help="list the graphs and exit")
     chosen.add_argument("--graph", metavar="NAME", help="show the graph of this name, or of this file")
     chosen.add_argument("--scope", metavar="S", help="show what is in this scope")
     chosen.add_argument("--depth", metavar="N", type=int, help="open scopes to this depth (1)")
-    chosen.add_argument("--no-fold", action="store_true", help="show every block, also identical ones")
-    chosen.add_argument("--path", metavar=("FROM", "TO"), nargs=2, help="show the way between two nodes")
-    chosen.add_argument("--around", metavar="NODE", help="show only what is joined to this node")
+    chosen.add_argument("--no-fold", action="store_true", help="show identical blocks one by one")
+    chosen.add_argument("--path", metavar=("FROM", "TO"), nargs=2, help="show a path between two nodes")
+    chosen.add_argument("--around", metavar="NODE", help="show only nodes joined to this one")
     chosen.add_argument("--hops", metavar="N", type=int, help="with --around, up to this many edges away (2)")
     chosen.add_argument(
         "--paint",
         choices=("time", "bytes", "cluster", "type", "device"),
-        help="what the colours of a drawing say (time, or else type)",
+        help="what the colours of a drawing show (time, or else type)",
     )
     add_output(parser, "file to write: .svg, .html, .dot, .json, .explorer.json or .pbtxt")
     add_reading(parser)

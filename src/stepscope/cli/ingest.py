@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 ABOUT = "build or extend a lake of many runs, hosts and steps"
 EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any other
-path. A run is named after its folder, plus digits that identify the whole path. --run, --host and path parts
-such as run=NAME/host=NAME are used as they are. Ingesting a path again changes nothing, nor does a copy of a
-recording that the lake has, unless you name its run or host. A source that cannot be read is listed with its
-error; the exit code is 2 when half of them, or more, cannot."""
+path. A run is named after its folder, plus digits that identify the whole path. --run, --host and path
+parts such as run=NAME/host=NAME are used unchanged. Ingesting a path or a copy of it again changes nothing,
+unless you name its run or host. Sources that cannot be read are listed with their errors; the exit code is
+2 if half of them or more cannot."""
 
 COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
 RUNNERS = ("local", "spark")

@@ -24,7 +24,7 @@ from stepscope.cli.failure import tell_nothing
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.diagnoses import SourcePipelines
+    from stepscope.report.pipeline import SourcePipelines
 
 ABOUT = "the tf.data pipeline: is it the bottleneck, which stage limits it, what would help"
 _EPILOG = """--verify records the program again and compares what a change gained with what was predicted:
@@ -33,7 +33,7 @@ _EPILOG = """--verify records the program again and compares what a change gaine
   (change one thing)
   stepscope pipeline --verify BEFORE -- python train.py     record after it, and compare
 
-Where both versions of the program exist, record them in turns, so that neither has the quieter machine:
+If you have both versions of the program, record them in turns, so that both see the same load:
 
   stepscope pipeline --verify --before "python old.py" -- python new.py
 """
@@ -67,7 +67,11 @@ def parser() -> Parser:
         "--before", metavar="CMD", help="the program before the change; --verify records both in turns"
     )
     parser.add_argument(
-        "--turns", metavar="N", type=int, default=2, help="recordings of each then (%(default)s)"
+        "--turns",
+        metavar="N",
+        type=int,
+        default=2,
+        help="with --before, recordings of each (%(default)s)",
     )
     parser.add_argument("--out", metavar="DIR", type=a_path, help="folder that --verify writes, new or empty")
     add_reading(parser)
@@ -94,15 +98,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.report_output import show
-    from stepscope.instruments.pipeline.diagnoses import find, otherwise
     from stepscope.library.statements import statement
     from stepscope.presenters.plain import plain
     from stepscope.report import pipeline
     from stepscope.report.waiting_answer import odd
 
     with opened(options, console) as (trace, _):
-        found = find(trace.query)
-        lost, loading = otherwise(trace.query, found)
+        found, lost, loading = pipeline.read(trace.query)
         sources = trace.query(statement("sources")).rows()
         frameworks, captured = [row[7] for row in sources], any(row[6] == "capture" for row in sources)
     if found or loading or options.format != "table":
@@ -114,12 +116,22 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _found(options: argparse.Namespace, console: Console) -> list[SourcePipelines]:
+def _found(options: argparse.Namespace, console: Console, path: str) -> SourcePipelines:
+    """The pipeline of a capture that waits most; UsageError when there is none."""
     from stepscope.cli.reading import opened
-    from stepscope.instruments.pipeline.diagnoses import find
+    from stepscope.report import pipeline
 
+    options = argparse.Namespace(**{**vars(options), "paths": [path]})
     with opened(options, console) as (trace, _):
-        return find(trace.query)
+        found = pipeline.read(trace.query).found
+    if not found:
+        raise UsageError(
+            f"There is no input pipeline in {path}",
+            seen="no tf.data events",
+            todo="record a program that takes its batches from tf.data: stepscope record -- CMD",
+            path=path,
+        )
+    return pipeline.ordered(found)[0]
 
 
 def _verify(options: argparse.Namespace, console: Console) -> int:
@@ -132,12 +144,12 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
         )
     if options.before is not None:
         return _record_in_turns(options, console)
-    before = _first(_found(options, console), options.paths[0]) if options.paths else None
+    before = _found(options, console, options.paths[0]) if options.paths else None
     out = options.out or time.strftime(
         "stepscope-after-%Y%m%d-%H%M%S" if before else "stepscope-before-%Y%m%d-%H%M%S"
     )
     code = _record(options.command, out, console)
-    after = _first(_found(argparse.Namespace(**{**vars(options), "paths": [out]}), console), out)
+    after = _found(options, console, out)
     from stepscope.cli.report_output import show
     from stepscope.report import pipeline, verification
 
@@ -146,13 +158,9 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
         again = f"stepscope pipeline --verify {out} -- {' '.join(options.command)}"
         console.say(f"recorded to {out}; change one thing, then: {again}")
         return code
-    from stepscope.instruments.pipeline.verify import Recorded, verify
-
-    result = verify(Recorded(before.diagnosis, before.places), Recorded(after.diagnosis, after.places))
-    if result is None:
-        raise _not_comparable()
-    show(verification.build(result, options.paths[0], out), options, console)
-    return code or (1 if result.as_predicted is False else 0)
+    report = verification.compared([before], [after], (options.paths[0], out))
+    show(report, options, console)
+    return code or (1 if report.document["as_predicted"] is False else 0)
 
 
 _MOST_TURNS = 20
@@ -168,48 +176,20 @@ def _record_in_turns(options: argparse.Namespace, console: Console) -> int:
             todo='stepscope pipeline --verify --before "python old.py" -- python new.py',
         )
     from stepscope.cli.report_output import show
-    from stepscope.instruments.pipeline.verify import Recorded, compare
     from stepscope.report import verification
 
     out = options.out or time.strftime("stepscope-verify-%Y%m%d-%H%M%S")
-    sides: dict[str, list[Recorded]] = {"before": [], "after": []}
+    sides: dict[str, list[SourcePipelines]] = {"before": [], "after": []}
     code = 0
     for turn in range(1, options.turns + 1):
         for side, command in (("before", old), ("after", options.command)):
             folder = str(Path(out) / f"{side}-{turn}")
             code = _record(command, folder, console) or code
-            again = argparse.Namespace(**{**vars(options), "paths": [folder]})
-            pipelines = _first(_found(again, console), folder)
-            sides[side].append(Recorded(pipelines.diagnosis, pipelines.places))
-    result = compare(sides["before"], sides["after"])
-    if result is None:
-        raise _not_comparable()
-    before, after = (str(Path(out) / f"{side}-1") for side in ("before", "after"))
-    show(verification.build(result, before, after), options, console)
-    return code or (1 if result.as_predicted is False else 0)
-
-
-def _not_comparable() -> UsageError:
-    return UsageError(
-        "The recordings cannot be compared",
-        seen="one of them has no call that takes a batch",
-        todo="record while the loop runs, in the process that takes the batches",
-    )
-
-
-def _first(found: Sequence[SourcePipelines], path: str) -> SourcePipelines:
-    """The pipeline of a capture that waits most; UsageError when there is none."""
-    if not found:
-        raise UsageError(
-            f"There is no input pipeline in {path}",
-            seen="no tf.data events",
-            todo="record a program that takes its batches from tf.data: stepscope record -- CMD",
-            path=path,
-        )
-    return max(
-        found,
-        key=lambda pipelines: 0.0 if pipelines.diagnosis.waits is None else pipelines.diagnosis.waits.ratio,
-    )
+            sides[side].append(_found(options, console, folder))
+    names = (str(Path(out) / "before-1"), str(Path(out) / "after-1"))
+    report = verification.compared(sides["before"], sides["after"], names)
+    show(report, options, console)
+    return code or (1 if report.document["as_predicted"] is False else 0)
 
 
 def _record(command: Sequence[str], out: str, console: Console) -> int:

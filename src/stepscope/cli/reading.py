@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from stepscope import units
 from stepscope.cli.console import Console
 from stepscope.cli.progress import Bar, bar
-from stepscope.errors import NothingFound
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
@@ -62,19 +61,6 @@ def watched(paths: Sequence[str | Path], console: Console, *, cache: bool = True
     with bar(console) as shown, trace.open(*paths, cache=cache, looking=shown.counting) as found:
         found.watch(shown.update, shown.asking)
         yield found
-
-
-def need_time(trace: OpenTrace) -> None:
-    """NothingFound where nothing was recorded that could be compared."""
-    from stepscope.instruments.compare import sides
-
-    if sides.only_programs(trace.query):
-        raise NothingFound(
-            "A dump of XLA holds no times to compare",
-            seen=f"nothing but dumps in {' '.join(trace.given)}",
-            todo="stepscope xla diff A B compares what was compiled; for times, give recordings",
-            path=trace.given[0] if trace.given else None,
-        )
 
 
 def tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:

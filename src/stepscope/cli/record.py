@@ -23,12 +23,13 @@ from stepscope.errors import OutputError, UsageError
 
 ABOUT = "run a program and record some of its steps, without changing it"
 
-EPILOG = """The options stand before the program; what follows it is the program's. `stepscope train.py` is
-short for `stepscope record train.py`; so are `stepscope -m package.train` and `stepscope python train.py`.
+EPILOG = """Options go before the program; everything after it belongs to the program. `stepscope train.py`
+is short for `stepscope record train.py`; so are `stepscope -m package.train` and `stepscope python
+train.py`.
 
-The program keeps its output and its exit code. stderr says when recording begins and ends, and what was
-recorded; the answer is printed when the program has ended. With --format json, csv or md, stdout gets a row
-of facts instead, and what the program prints there goes to stderr."""
+The program keeps its output and its exit code. stderr reports when recording begins and ends, and what was
+recorded; the answer is printed when the program ends. With --format json, csv or md, stdout gets one row of
+facts instead, and the program's own output goes to stderr."""
 
 _PIECES = (
     ("run-metadata", "run_metadata", "no RunMetadata of TensorFlow 1 sessions"),

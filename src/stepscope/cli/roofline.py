@@ -21,10 +21,10 @@ from stepscope.cli.failure import tell_nothing
 from stepscope.cli.peak import PEAK_HELP, measured, peaks, text
 
 ABOUT = "how far ops are from the peaks of their device: least time, share of peak, MFU"
-EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the shapes
-of PyTorch's ops (record_shapes=True), on devices or processors. Peaks are those that the recording tells,
-else those of `stepscope docs devices`; --peak gives others. Time, operations and bytes are of ops that
-compute while steps run; what is not known of them is said, and is no part of any share.
+EPILOG = """Operations and bytes come from the profiler (TPU), from compiled programs (XLA) or from the
+shapes of PyTorch's ops (record_shapes=True), on devices or processors. Peaks come from the recording, else
+from `stepscope docs devices`; --peak sets others. Time, operations and bytes are those of ops that compute
+while steps run. Ops of unknown cost are reported, and are part of no share.
 
   stepscope roofline PATH --by line
   stepscope roofline PATH --peak 312T,1555G     312 Tflop/s, 1,555 GB/s

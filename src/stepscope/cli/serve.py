@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from stepscope.session.trace import OpenTrace
 
 ABOUT = "a page in your browser: timeline, ops, input pipeline, memory, SQL"
-EPILOG = """The first line on stdout is the URL of the page. It contains a secret that lets you in: do not
-pass it on. Only this machine is served; from another one, forward the port with ssh as the message says.
+EPILOG = """The first line on stdout is the URL of the page. It contains a secret: do not share it. The
+page is served to this machine only; from another one, forward the port with ssh, as the message says.
 
-Of a program that `stepscope record --live` runs, give the folder of its recording or the number of its
-process: the page shows it as `stepscope top` does, and its recording when there is one.
+To watch a program under `stepscope record --live`, give the folder of its recording or its process id. The
+page shows it as `stepscope top` does, and its recording once there is one.
 
   stepscope record --live -o rec train.py &
   stepscope serve rec"""

@@ -14,12 +14,11 @@ from stepscope.cli import tfprof_help
 from stepscope.cli.arguments import FORMATS, Parser
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
-from stepscope.instruments.tfprof import VIEWS
+from stepscope.instruments import tfprof
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
     from stepscope.formats.models.place import ModelPlace
-    from stepscope.instruments.tfprof import TfprofModel, ViewOutput
     from stepscope.instruments.tfprof.evidence import Evidence
     from stepscope.sources.spool import Spool
 
@@ -47,7 +46,7 @@ FLAGS = {
 SWITCHES = ("account_displayed_op_only", "viz")
 OF_A_PROFILE = ("graph_path", "run_meta_path", "op_log_path")
 """Files of which a profile holds the content."""
-VERBS = (*VIEWS, "advise", "help")
+VERBS = (*tfprof.VIEWS, "advise", "help")
 
 
 class _TfprofParser(Parser):
@@ -62,8 +61,6 @@ class _TfprofParser(Parser):
         if any(word in ("-h", "--help") for word in words):
             self.epilog = tfprof_help.options(FILES, {**VALUES, **FLAGS})
             return super().parse_args(["--help"])
-        from stepscope.instruments import tfprof
-
         options = tfprof.names()
         found = argparse.Namespace(
             view=None, paths=[], files={}, values={}, words={}, strict=False, force=False
@@ -131,7 +128,6 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a view, or opens the prompt."""
     from stepscope import _core
-    from stepscope.instruments import tfprof
     from stepscope.report import tfprof as report
     from stepscope.sources.spool import Spool
 
@@ -177,12 +173,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.data.write(text)
     else:
         from stepscope.cli.report_output import show
-        from stepscope.instruments.tfprof.tree import tree
 
-        rows, _ = model.outline(options.view, chosen)
-        root = tree(rows, tuple(chosen.select), _ticks(model))
         as_form = argparse.Namespace(format=form, spreadsheet=False)
-        show(report.build(options.view, root, warnings), as_form, console)
+        tree = report.tree_of(model, options.view, chosen)
+        show(report.build(options.view, tree, warnings), as_form, console)
     if options.view == "advise":
         _say_findings(files, console)
     return 0
@@ -195,18 +189,13 @@ def _form(options: argparse.Namespace) -> str:
         raise UsageError(
             f"-format cannot be {form}", seen="another word", todo=f"choose one of {', '.join(FORMATS)}"
         )
-    if form != FORMATS[0] and options.view not in VIEWS:
+    if form != FORMATS[0] and options.view not in tfprof.VIEWS:
         raise UsageError(
             "-format needs a view",
             seen=f"-format {form} with {options.view or 'no view'}",
-            todo=f"name one of {', '.join(VIEWS)}",
+            todo=f"name one of {', '.join(tfprof.VIEWS)}",
         )
     return form
-
-
-def _ticks(model: TfprofModel) -> int:
-    """Units of the figures for a microsecond: picoseconds of a trace."""
-    return 10**6 if model.of_trace else 1
 
 
 def _rereadable(path: str, spool: Spool) -> str:
@@ -221,7 +210,7 @@ def _rereadable(path: str, spool: Spool) -> str:
     return path
 
 
-def write_files(answer: ViewOutput, *, force: bool) -> None:
+def write_files(answer: tfprof.ViewOutput, *, force: bool) -> None:
     """Writes what `-output` asked for; OutputError when a file is there already."""
     for name, data in answer.files:
         _write(name, data, force=force)
@@ -236,8 +225,6 @@ def _write(name: str, data: bytes, *, force: bool) -> None:
 
 def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str]:
     """Does what words of tfprof's first years say that TensorFlow 2.21 has dropped."""
-    from stepscope.instruments import tfprof
-
     remarks = []
     values = options.values
     if values.get("dump_to_file"):
@@ -302,11 +289,9 @@ def _named_files(options: argparse.Namespace) -> dict[str, list[ModelPlace]]:
 
 def _model(
     options: argparse.Namespace, files: dict[str, list[ModelPlace]], console: Console, *, log_first: bool
-) -> TfprofModel:
-    from stepscope.instruments.tfprof import TfprofModel
-
+) -> tfprof.TfprofModel:
     evidence = _evidence(options.paths, console, alone=len(files) == 1) if "traces" in files else None
-    return TfprofModel.of_files(
+    return tfprof.TfprofModel.of_files(
         files,
         evidence=evidence,
         log_first=log_first,
@@ -333,14 +318,14 @@ def _evidence(paths: list[str], console: Console, *, alone: bool) -> Evidence | 
     )
 
 
-def _keep_profile(options: argparse.Namespace, model: TfprofModel, console: Console) -> None:
+def _keep_profile(options: argparse.Namespace, model: tfprof.TfprofModel, console: Console) -> None:
     if name := options.values.get("write_profile"):
         _write(name, model.profile(), force=options.force)
         console.say(f"the profile is in {name}")
 
 
 def _write_stacks(
-    options: argparse.Namespace, model: TfprofModel, chosen: TfprofOptions, console: Console
+    options: argparse.Namespace, model: tfprof.TfprofModel, chosen: TfprofOptions, console: Console
 ) -> None:
     """Writes the view as a profile of stacks, if that was asked for."""
     if not (name := options.values.get("pprof")):
@@ -348,14 +333,13 @@ def _write_stacks(
     import gzip
 
     from stepscope.exporters import view_pprof
-    from stepscope.instruments.tfprof.tree import tree
+    from stepscope.report import tfprof as report
 
     view_pprof.check(options.view, chosen.select)
-    rows, _ = model.outline(options.view, chosen)
-    root = tree(rows, tuple(chosen.select), _ticks(model))
-    data = view_pprof.write(options.view, root)
+    tree = report.tree_of(model, options.view, chosen)
+    data = view_pprof.write(options.view, tree)
     _write(name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data, force=options.force)
-    console.say(f"the stacks of {units.count(len(rows), 'line')} are in {name}")
+    console.say(f"the stacks of {units.count(sum(1 for _ in tree.walk()), 'line')} are in {name}")
 
 
 def _say_findings(files: dict[str, list[ModelPlace]], console: Console) -> None:

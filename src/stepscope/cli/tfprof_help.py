@@ -69,10 +69,10 @@ def options(files: Mapping[str, str], own_options: Mapping[str, str]) -> str:
     tfprof does not have today."""
     lines = [
         "VIEW is scope, graph, op, code or advise; without one a prompt opens, where an empty line shows the",
-        "options. PATH is whatever holds graphs and RunMetadata; files can also be named one by one. Without",
-        "RunMetadata, what ran is taken from traces: XPlanes, Kineto, timelines, a lake.",
-        "Options take one dash or two. Expressions match whole names and are separated by commas. The output",
-        "is that of TensorFlow 2.21, for its own files byte for byte.",
+        "options. PATH is a file, folder or archive with graphs and RunMetadata; files can also be named one",
+        "by one. Without RunMetadata, traces show what ran: XPlanes, Kineto, timelines, a lake.",
+        "Options take one dash or two. Expressions match whole names and are separated by commas. For",
+        "TensorFlow's own files, the output equals that of TensorFlow 2.21 byte for byte.",
         "",
         "files",
         *(_paragraph(f"-{name}", text) for name, text in files.items()),

@@ -16,19 +16,20 @@ from stepscope.cli.prompt import answer_until_left, history_file, kept_history
 from stepscope.cli.tfprof import write_files
 from stepscope.errors import StepscopeError
 from stepscope.instruments import tfprof
-from stepscope.instruments.tfprof import COMMANDS
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import Completer
 
     from stepscope._core import TfprofOptions
-    from stepscope.instruments.tfprof import TfprofModel
 
 PROMPT = "tfprof> "
+COMMANDS = (*tfprof.VIEWS, "advise", "set", "help")
 
 
-def converse(model: TfprofModel, options: TfprofOptions, console: Console, *, force: bool = False) -> int:
+def converse(
+    model: tfprof.TfprofModel, options: TfprofOptions, console: Console, *, force: bool = False
+) -> int:
     """Answers lines until the user leaves; from a pipe, until it ends."""
     for note in model.notes:
         console.say(note)
@@ -46,7 +47,7 @@ class TfprofDialogue:
     """What the prompt does with a line, apart from the terminal it was typed at."""
 
     def __init__(
-        self, model: TfprofModel, options: TfprofOptions, console: Console, *, force: bool = False
+        self, model: tfprof.TfprofModel, options: TfprofOptions, console: Console, *, force: bool = False
     ) -> None:
         self.model = model
         self.options = options

@@ -12,12 +12,12 @@ from stepscope.cli.console import Console
 from stepscope.presenters.plain import plain
 
 ABOUT = "watch a running program: its steps, its lines, its memory"
-EPILOG = """Shows a program that was started with `stepscope record --live`, given the folder of its recording
-or the number of the process: what takes most of the last ten seconds and its line, how long steps take and
-what their parts are, the memory of the process, steps that took far longer than the others, the moments that
-were kept, which are read as recordings, and files with the stacks of all threads, written when no step ended
-for half a minute. SIGUSR2 has these stacks written at once, into stacks-on-signal.txt. In a browser:
-`stepscope serve PID|DIR`.
+EPILOG = """Give the folder of the recording, or the process id, of a program under `stepscope record
+--live`. Shows what takes most of the last ten seconds, and on which line; the length of steps and their
+parts; the memory of the process; and steps that took far longer than the others. Also lists saved moments,
+which open as recordings, and files with the stacks of all threads, written when no step ends for half a
+minute. SIGUSR2 writes these stacks at once, into stacks-on-signal.txt. In a browser: `stepscope serve
+PID|DIR`.
 
   stepscope record --live -o rec train.py &
   stepscope top rec
@@ -31,8 +31,8 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("top", ABOUT, "stepscope top PID|DIR [options]", EPILOG)
     parser.add_argument("target", metavar="PID|DIR", help="a process, or the folder of its recording")
-    parser.add_argument("--once", action="store_true", help="show it once, as where there is no terminal")
-    parser.add_argument("--every", type=seconds, default=1.0, metavar="S", help="seconds between looks (1)")
+    parser.add_argument("--once", action="store_true", help="print once and exit, as without a terminal")
+    parser.add_argument("--every", type=seconds, default=1.0, metavar="S", help="seconds between updates (1)")
     parser.add_argument(
         "--format", choices=("table", "json"), default="table", help="table (as text) or json"
     )

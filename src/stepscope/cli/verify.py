@@ -10,9 +10,8 @@ from stepscope.cli.console import Console
 from stepscope.cli.query import write_rows
 
 ABOUT = "check every file of a lake against the hash it was written with"
-EPILOG = """Queries compare a file with its hash when they first read it, and remember that they did. This
-looks at every file, whatever is remembered. It stops at the first that is missing or damaged, and says how to
-mend it."""
+EPILOG = """Queries check the hash of a file when they first read it, and remember the result. This verb
+checks every file again. It stops at the first that is missing or damaged, and says how to repair it."""
 
 
 def parser() -> Parser:

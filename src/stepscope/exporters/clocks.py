@@ -115,7 +115,7 @@ def _shifts_by_time_of_day(
     known_sources = set(sources)
     clocks = trace.query(statement("source_clocks")).rows()
     origins = {
-        source: begin for source, _, _, begin in clocks if begin is not None and source in known_sources
+        source: begin for source, _, _, begin, _ in clocks if begin is not None and source in known_sources
     }
     base = min(origins.values(), default=None)
     shifts = {

@@ -100,7 +100,7 @@ def _sources(trace: OpenTrace) -> dict[int, dict[str, str]]:
             "clock": quote(clock or "relative"),
             "origin_ps": f"{(origin_ns or 0) * 1000}::HUGEINT",
         }
-        for source_id, path, clock, origin_ns in rows
+        for source_id, path, clock, origin_ns, _ in rows
     }
 
 

@@ -26,8 +26,9 @@ MEMORY = "[memory profile]"
 """Name of the instants that say what a stack holds."""
 MOST_BYTES = 128 << 20
 """Size of the largest profile that is read: Python holds it whole."""
-_TYPE = re.compile(rb"\n[\x00-\x0c](\x08[\x00-\x7f]|\x08[\x80-\xff][\x00-\x7f])?\x10")
-"""The first field: a type of values, two places in the table of strings."""
+_TYPE = re.compile(rb"[\nZ][\x00-\x0c](\x08[\x00-\x7f]|\x08[\x80-\xff][\x00-\x7f])?\x10")
+"""The first field: a type of values, or that of the period, which Go writes first of a heap: two places in
+the table of strings."""
 _VALUE: Shape = {1: "n", 2: "n"}
 _LINE: Shape = {1: "n", 2: "n", 3: "n"}
 _SHAPE: Shape = {
@@ -47,6 +48,9 @@ _PS = {
 _BYTES = {"bytes": 1, "byte": 1, "b": 1, "kilobytes": 2**10, "kb": 2**10, "megabytes": 2**20, "mb": 2**20}
 _SIZED = {*_PS, *_BYTES}
 _HELD = ("inuse_space", "space")
+_UNKNOWN_BYTES = -1
+"""What JAX writes of an executable whose size its runtime does not know, as that of TPUs does not.
+Executables of one stack are added up."""
 _COUNTED_PS = 10**9
 """What a sample is shown as where nothing says for how long it stands."""
 _ROWS = ("process", "pid", "track", "thread", "thread_name", "thread name", "thread_id", "tid")
@@ -69,7 +73,8 @@ def build(pieces: Pieces) -> Store:
         raise Damaged("it has no samples")
     place, time = _chosen(profile)
     events = Events(origin_ps=0)
-    odd = sum(sample.values(place) < 0 for sample in profile.samples)
+    unsized = 0 if time else sum(_is_unsized(profile, sample, place) for sample in profile.samples)
+    odd = sum(sample.values(place) < 0 for sample in profile.samples) - unsized
     if time:
         _lay_out(events, profile, place)
     else:
@@ -79,6 +84,9 @@ def build(pieces: Pieces) -> Store:
         count = units.count(odd, "sample")
         lack = units.agree(odd, "has a value", "have values")
         events.note("negative-duration", "lost", odd, f"{count} {lack} below zero")
+    if unsized:
+        detail = f"executables of {units.count(unsized, 'stack')} have no size: the runtime does not know it"
+        events.note("size-unknown", "missing", unsized, detail)
     if profile.unnamed:
         count = units.count(profile.unnamed, "place")
         events.note("unnamed-metadata", "missing", profile.unnamed, f"{count} in the program without a name")
@@ -147,14 +155,30 @@ def _row(sample: PprofSample) -> tuple[str, str]:
     return process, next(kinds, "samples")
 
 
+def _count_of(profile: PprofProfile, place: int) -> int | None:
+    """Which value of the samples counts what another one sums up, where there is one."""
+    return next((n for n, (_, unit) in enumerate(profile.types) if unit == "count" and n < place), None)
+
+
+def _is_unsized(profile: PprofProfile, sample: PprofSample, place: int) -> bool:
+    """Whether a sample stands for executables of unknown size."""
+    count = _count_of(profile, place)
+    number = 1 if count is None else sample.values(count)
+    return (
+        sample.labels.get("kind") == "executable"
+        and number > 0
+        and sample.values(place) == number * _UNKNOWN_BYTES
+    )
+
+
 def _hold(events: Events, profile: PprofProfile, place: int) -> None:
     """What each stack holds, one instant for each sample."""
     kind, unit = profile.types[place]
     scale = _BYTES[unit.lower()]
-    count = next((n for n, (_, of) in enumerate(profile.types) if of == "count" and n < place), None)
+    count = _count_of(profile, place)
     events.thread(1, 0, "profile", "memory")
     for sample in profile.samples:
-        held = sample.values(place) * scale
+        held = 0 if _is_unsized(profile, sample, place) else sample.values(place) * scale
         if held < 0:
             continue  # counted by build()
         if held >= 2**62:

@@ -34,6 +34,8 @@ _KEYS = ("Device Type", "Device Id", "Addr", "Bytes", "Total Allocated")
 _US, _NS = 10**6, 10**3
 _MOST_AT_ONCE = 999
 """Changes within a microsecond that are told apart, a nanosecond each."""
+_CHANGES = ("alloc", "free_completed")
+_TIME = "time_us"
 
 
 class _Change(NamedTuple):
@@ -62,10 +64,11 @@ def build(pieces: Pieces) -> Store:
     segments = [segment for segment in listed(member(snapshot, "segments")) if isinstance(segment, dict)]
     events = Events()
     frames = _Frames()
+    is_timed = any(whole(entry, _TIME) is not None for trace in traces for entry in listed(trace))
     numbers = {number for segment in segments if (number := whole(segment, "device")) is not None}
     for number in sorted({*numbers, *range(len(traces))}):
         trace = listed(traces[number]) if number < len(traces) else []
-        _SnapshotDevice(number, events, frames).read(
+        _SnapshotDevice(number, events, frames, is_timed).read(
             trace, [segment for segment in segments if segment.get("device") == number]
         )
     if not events.any:
@@ -76,10 +79,12 @@ def build(pieces: Pieces) -> Store:
 class _SnapshotDevice:
     """The memory of one GPU, as it is read into events."""
 
-    def __init__(self, number: int, events: Events, frames: _Frames) -> None:
+    def __init__(self, number: int, events: Events, frames: _Frames, is_timed: bool) -> None:
+        """is_timed: PyTorch before 2.1 writes no times."""
         self.number = number
         self.events = events
         self.frames = frames
+        self.is_timed = is_timed
         self.process = f"GPU {number}"
 
     def read(self, trace: Sequence[Any], segments: Sequence[Any]) -> None:
@@ -97,26 +102,32 @@ class _SnapshotDevice:
                 f"{self.process} held {units.count(len(held), 'block')} before the first change that was "
                 f"recorded; {units.agree(len(held), 'it is', 'they are')} shown as given at that moment",
             )
+        if changes and not self.is_timed:
+            self.events.note(
+                "memory-without-times",
+                "info",
+                len(changes),
+                f"{units.count(len(changes), 'change')} of {self.process} without times: shown 1 µs apart, "
+                "in their order",
+            )
         self._write([*held, *changes])
 
     def _changes(self, trace: Sequence[Any]) -> Iterator[_Change]:
-        for entry in trace:
-            action = member(entry, "action")
-            if action not in ("alloc", "free_completed"):
-                continue
+        entries = [entry for entry in trace if member(entry, "action") in _CHANGES]
+        for number, entry in enumerate(entries, 1):
             size, address = whole(entry, "size"), whole(entry, "addr")
-            at_us = whole(entry, "time_us")
+            at_us = whole(entry, _TIME) if self.is_timed else number
             if size is None or size < 0 or address is None or at_us is None:
                 self.events.miss()
                 continue
-            is_given = action == "alloc"
+            is_given = member(entry, "action") == "alloc"
             stack = self.frames.stack(member(entry, "frames")) if is_given else ()
             yield _Change(at_us, address, size if is_given else -size, stack)
 
     def _held_at_first(self, changes: Sequence[_Change], segments: Sequence[Any]) -> Iterator[_Change]:
         """Blocks that the allocator held before the first change: what it holds in the end and did not give
         meanwhile, and what it took back without having given it."""
-        begin_us = min((change.at_us for change in changes), default=0)
+        begin_us = min((change.at_us for change in changes), default=0) if self.is_timed else 0
         given: set[int] = set()
         for change in changes:
             if change.delta_bytes > 0:
@@ -139,7 +150,7 @@ class _SnapshotDevice:
         """One change after the other, those of a microsecond a nanosecond apart, each in the calls that asked
         for it."""
         times: list[int] = []
-        last_us = behind = 0
+        last_us, behind = -1, 0
         for change in changes:
             behind = min(behind + 1, _MOST_AT_ONCE) if change.at_us == last_us else 0
             last_us = change.at_us
@@ -148,7 +159,7 @@ class _SnapshotDevice:
             (change.stack, at, at + 1) for change, at in zip(changes, times, strict=True) if change.stack
         ]
         if self.events.origin_ps is None:
-            self.events.origin_ps = min(times)
+            self.events.origin_ps = min(times) if self.is_timed else 0
         self.events.stacks(samples, self.process, 1)
         self.events.instants("[memory]", self.process, 1, _KEYS, self._moments(changes, times))
 

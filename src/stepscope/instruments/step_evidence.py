@@ -9,11 +9,16 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 EVALUATES = re.compile(r"(^|[^a-z])(eval|evaluate|evaluation|test|valid|validation|predict)([^a-z]|$)", re.I)
 _NUMBERED = re.compile(r"ProfilerStep#(\d+)")
 _NUMBER_BEHIND = re.compile(r"[A-Za-z_ ]*?[ _#:=-]*(\d+)")
+_UPDATES = "Optimizer.step#"
+"""What PyTorch calls an update of the weights."""
+_LOADS = "enumerate(DataLoader)#"
+"""What PyTorch calls the fetch of a batch."""
 KERAS = re.compile(r"(multi|one)(_test)?_step_on_")
 
 
@@ -108,11 +113,36 @@ def _next_batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) 
     return _periods(busiest_track([m for m in marks if m.name.startswith("IteratorGetNext")]), evidence)
 
 
+def _optimizer_steps(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    """From the end of one update of the weights to the end of the next. What lies before the first is a step
+    where the batches of it were seen."""
+    updates = [mark for mark in busiest_track(marks_of(marks, _UPDATES)) if mark.dur_ps > 0]
+    # Of several optimizers, as for two networks, each updates once in an iteration.
+    number = Counter(mark.name for mark in updates)
+    most = max(number, key=lambda name: number[name], default="")
+    updates = [mark for mark in updates if mark.name == most]
+    loads = [mark.ts_ps for mark in marks_of(marks, _LOADS) if updates and mark.ts_ps < updates[0].ts_ps]
+    edges = [*([min(loads)] if loads else []), *(mark.end_ps for mark in updates)]
+    return [Step(most, None, begin, end, evidence) for begin, end in pairwise(edges)]
+
+
+def _loaded_batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    """From one batch of PyTorch's loader to the next; when the last one is done with, nothing tells."""
+    return _periods(busiest_track(marks_of(marks, _LOADS)), evidence)[:-1]
+
+
+def marks_of(marks: Sequence[Mark], begin: str) -> list[Mark]:
+    """The marks whose names begin so."""
+    return [mark for mark in marks if mark.name.startswith(begin)]
+
+
 EVIDENCE: tuple[tuple[str, Callable[[Sequence[Mark], dict[int, str], str], list[Step]]], ...] = (
     ("batch", _batches),
     ("profiler_step", _profiler_steps),
     ("marker", _numbered_marks),
     ("marker", _plain_marks),
+    ("optimizer_step", _optimizer_steps),
+    ("get_next", _loaded_batches),
     ("session_run", _session_runs),
     ("function_call", _function_calls),
     ("function_run", _function_runs),
@@ -124,7 +154,7 @@ EVIDENCE: tuple[tuple[str, Callable[[Sequence[Mark], dict[int, str], str], list[
 def _is_call(name: str) -> bool:
     return (
         name in ("SessionRun", "FunctionRun")
-        or name.startswith(("IteratorGetNext", "PjitFunction(", "PjRtCApiLoaded"))
+        or name.startswith(("IteratorGetNext", "PjitFunction(", "PjRtCApiLoaded", _UPDATES, _LOADS))
         or bool(KERAS.match(name))
     )
 

@@ -1,10 +1,11 @@
 """Finds the steps of a recording, from the best evidence that it holds, and says which that was.
 
 The evidence, best first: numbered marks (`train` with a step_num, `ProfilerStep#7`), marks without a
-number, Session.run calls, calls of a tf.function, FunctionRun, calls of a jitted function, calls that
-fetch the next batch, the accelerator's own steps, a file that holds one step by its nature (RunMetadata, tf
-Timeline). Where there is none, the whole capture counts as one step and a note says so. The accelerator's own
-steps come first where the host runs ahead of it: see `device_steps`.
+number, updates of PyTorch's optimizers, fetches of its loaders, Session.run calls, calls of a tf.function,
+FunctionRun, calls of a jitted function, calls that fetch the next batch, the accelerator's own steps, a file
+that holds one step by its nature (RunMetadata, tf Timeline). Where there is none, the whole capture counts as
+one step and a note says so. The accelerator's own steps come first where the host runs ahead of it: see
+`device_steps`.
 
 Marks are taken as they are, but where the program takes its batches between them: then a step reaches to the
 next mark. Calls only tell when an iteration begins: a step lasts from one call to the next, so that time
@@ -224,7 +225,7 @@ def _recorded(
     return numbered(classify(steps, compiling(marks)))
 
 
-_CALLS = ("session_run", "function_run", "function_call", "get_next")
+_CALLS = ("optimizer_step", "session_run", "function_run", "function_call", "get_next")
 """Evidence that knows calls and not what the program does with them: one of many in a step may be the
 longest."""
 

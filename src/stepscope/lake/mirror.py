@@ -33,7 +33,6 @@ _MANIFEST = re.compile(r"([0-9]{19})(?:-([0-9]{1,9}))?\.json")
 _DERIVED = re.compile(r"[a-z][a-z0-9._-]{0,150}\.json")
 _MOST_BYTES = 64 << 20
 _SEEN = "seen.json"
-_MOST_LOOKS = 10
 """How often the store is listed anew because a manifest moved meanwhile."""
 
 
@@ -92,19 +91,7 @@ class Mirror:
         not answer."""
         with disk.locked(self.folder / STAGE / "mirror.lock"):
             self._mark()
-            for _ in range(_MOST_LOOKS):
-                try:
-                    self._bring_said()
-                    break
-                except MissingObject:
-                    continue  # it moved into a snapshot meanwhile
-            else:
-                raise LakeError(
-                    "The lake changes faster than it can be read.",
-                    seen=f"manifests that were listed were gone {_MOST_LOOKS} times in a row",
-                    todo="wait until `stepscope compact` is done, and run the same command again",
-                    path=self.url,
-                )
+            reader.looked(self._bring_said, MissingObject, self.url)
             return replace(reader.contents(self.folder), bring=self.bring)
 
     def _mark(self) -> None:

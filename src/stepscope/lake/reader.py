@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from stepscope import _core, config
 from stepscope.engines import Condition
@@ -24,6 +24,8 @@ from stepscope.lake.snapshot import Packed, Snapshot
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+_Seen = TypeVar("_Seen")
 
 MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20
@@ -294,21 +296,26 @@ def _is_whole(lake: Lake, run_id: str) -> bool:
     return True
 
 
-def contents(folder: Path) -> Lake:
-    """What a lake holds, unseen whether its files are there. LakeError when what says so is damaged."""
+def looked(look: Callable[[], _Seen], gone: type[Exception], path: str) -> _Seen:
+    """What a look at the manifests of a lake gives. gone: what it raises where one that was listed has moved
+    into a snapshot meanwhile: then it looks again. path: of the lake. LakeError where that does not end."""
     for _ in range(_MOST_LOOKS):
         try:
-            single = {manifest.source.source_id: manifest for manifest in _single(folder)}
-            break
-        except FileNotFoundError:
-            continue  # it moved into a snapshot meanwhile
-    else:
-        raise LakeError(
-            "The lake changes faster than it can be read.",
-            seen=f"manifests that were listed were gone {_MOST_LOOKS} times in a row",
-            todo="wait until `stepscope compact` is done, and run the same command again",
-            path=str(folder),
-        )
+            return look()
+        except gone:
+            continue
+    raise LakeError(
+        "The lake changes faster than it can be read.",
+        seen=f"manifests that were listed were gone {_MOST_LOOKS} times in a row",
+        todo="wait until `stepscope compact` is done, and run the same command again",
+        path=path,
+    )
+
+
+def contents(folder: Path) -> Lake:
+    """What a lake holds, unseen whether its files are there. LakeError when what says so is damaged."""
+    listed = looked(lambda: list(_single(folder)), FileNotFoundError, str(folder))
+    single = {manifest.source.source_id: manifest for manifest in listed}
     # After the manifests: see stepscope.lake.snapshot.
     snapshot = snapshots.current(folder)
     if snapshot is None:

@@ -175,7 +175,7 @@ CREATE TABLE step_stored (
   step BIGINT NOT NULL,             -- number of the step: the program's own where recorded, else counted from 0
   name VARCHAR NOT NULL,            -- name of the marker
   kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up, cut_off or unknown; of an inference server: prefill, decode or mixed
-  recovered_from VARCHAR NOT NULL,  -- batch, marker, profiler_step, session_run, function_run, function_call, get_next, device, file, recorder or whole_capture
+  recovered_from VARCHAR NOT NULL,  -- batch, marker, profiler_step, optimizer_step, session_run, function_run, function_call, get_next, device, file, recorder or whole_capture
   ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
   dur_ps BIGINT NOT NULL,           -- duration
   averaged BOOLEAN NOT NULL,        -- false when averages leave it out
@@ -193,9 +193,9 @@ CREATE TABLE rollup_op (
   category VARCHAR,                 -- category as found
   op_name VARCHAR,                  -- op or graph node they execute
   op_type VARCHAR,                  -- type of that op
-  class VARCHAR NOT NULL,           -- compute, copy, communication, compile, python, input or wait, as in the view op_slice
+  class VARCHAR NOT NULL,           -- compute, copy, communication, compile, python, dispatch, input or wait, as in the view op_slice
   wait VARCHAR,                     -- what is waited for, as in the view wait_slice; NULL when they are not in it
-  layer VARCHAR,                    -- what a step may go to while they run: compute, communication, copy, compile, python, wait, nodes, input work, input waits, peer waits or setups
+  layer VARCHAR,                    -- what a step may go to while they run: compute, communication, copy, compile, python, wait, nodes, launches, input work, input waits, peer waits or setups
   is_op BOOLEAN NOT NULL,           -- true when they are in the view op_slice
   slices BIGINT NOT NULL,           -- how many
   total_ps BIGINT NOT NULL,         -- their durations with children, added up

@@ -43,6 +43,24 @@ END
 -- runtime_call!(category): whether slices of a category are calls of a device's runtime
 {category} IN ('cuda_runtime', 'cuda_driver', 'hip_runtime', 'hip_driver', 'Runtime', 'runtime')
 
+-- severity!(part, whole): of what takes part of a whole: high from a half, medium from a quarter
+CASE
+  WHEN {part} * 2 >= {whole} THEN 'high'
+  WHEN {part} * 4 >= {whole} THEN 'medium'
+  ELSE 'low'
+END
+
+-- pipeline_call!(name, op_type, kind, records): whether a slice is tf.data's; on a lane, an op taking a batch
+(
+  {name} LIKE 'Iterator::%' OR {name} LIKE '%Produce' OR {name} LIKE 'InstantiatedCapturedFunction::%'
+  OR {name} LIKE 'MakeIterator::%' OR {name} LIKE 'IteratorGetNext%::DoCompute'
+  OR {name} LIKE '%/EagerPyFunc:EagerPyFunc' OR {name} LIKE '%/PyFunc:PyFunc'
+  OR {name} IN (
+    'ExecutorState::Process', 'EagerPyFunc:EagerPyFunc', 'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless'
+  )
+  OR ({kind} = 'lane' AND {records} <> 'annotation' AND {op_type} LIKE 'IteratorGetNext%')
+)
+
 -- arg!(json, name): a named value of JSON, as text; NULL where there is none
 NULLIF(JSON_EXTRACT_STRING({json}, '$.{name}'), '')
 

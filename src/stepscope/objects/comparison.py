@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.instruments.compare import budgets, figures, gate, recordings, sides
+from stepscope.errors import NothingFound
 from stepscope.objects.report_views import ReportView
 from stepscope.objects.trace import flat
-from stepscope.report import comparing, gating
+from stepscope.report import comparing, gate_recordings, gating
+from stepscope.report.compared_sides import ComparedSide, comparable, measured_sides, need_time
 from stepscope.session import trace
-
-if TYPE_CHECKING:
-    from stepscope.instruments.compare.figures import Measured
-    from stepscope.instruments.compare.recordings import RecordedRun
 
 Path = str | PathLike[str]
 
@@ -50,17 +47,17 @@ def diff(a: Path, b: Path, *, cache: bool = True) -> Comparison:
 
     NothingFound for a path that holds no run with times.
     """
-    found = [_measured(fspath(path), cache) for path in (a, b)]
-    if bool(found[0].steps) != bool(found[1].steps):
-        found = [_measured(fspath(path), cache, with_steps=False) for path in (a, b)]
+    sides = comparable(lambda with_steps: [_side(fspath(path), cache, with_steps) for path in (a, b)])
+    found = [side.measured for side in sides]
     if found[0].name == found[1].name:
         found = [replace(measured, name=fspath(path)) for measured, path in zip(found, (a, b), strict=True)]
     return Comparison(comparing.build(*found))
 
 
-def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
+def _side(path: str, cache: bool, with_steps: bool) -> ComparedSide:
     with trace.open(path, cache=cache) as opened:
-        run_sides = [] if sides.only_programs(opened.query) else sides.runs(opened.query)
+        need_time(opened)
+        run_sides = measured_sides(opened.query, [None], path, lambda _: None, with_steps)
         if not run_sides:
             raise NothingFound(
                 "There is no run to compare",
@@ -68,7 +65,7 @@ def _measured(path: str, cache: bool, with_steps: bool = True) -> Measured:
                 todo="give recordings of a program's steps",
                 path=path,
             )
-        return figures.measure(run_sides[0], with_steps=with_steps)
+        return run_sides[0]
 
 
 def check(
@@ -94,28 +91,7 @@ def check(
 
     UnreadableSource when one of the recordings cannot be read: it must not pass.
     """
-    allowed = budgets.Budget() if budget is None else budgets.parse(dict(budget))
-    before, after = (_recordings(list(flat([side])), cache) for side in (baseline, candidate))
-    return Check(gating.build(gate.judge(before, after, allowed, counts)))
-
-
-def _recordings(paths: list[str], cache: bool) -> list[RecordedRun]:
-    found: list[RecordedRun] = []
-    for path in paths:
-        with trace.open(path, cache=cache) as opened:
-            mine, bad = recordings.read(opened.query, path)
-        if bad:
-            raise UnreadableSource(
-                "Some recordings cannot be read, so nothing is compared",
-                seen=f"{bad[0].path}: {bad[0].why}",
-                todo="record those again, or leave them out",
-                path=bad[0].path,
-            )
-        found += mine
-    if not found:
-        raise NothingFound(
-            "There is no run to compare",
-            seen=", ".join(paths) or "no path",
-            todo="give recordings of a program's steps",
-        )
-    return recordings.sort_by_time(found)
+    allowed = gating.budget_of(None if budget is None else dict(budget))
+    opened = partial(trace.open, cache=cache)
+    before, after = (gate_recordings.read(list(flat([side])), opened) for side in (baseline, candidate))
+    return Check(gating.check(before, after, allowed, counts))

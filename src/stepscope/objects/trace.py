@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import library, units
 from stepscope.errors import UsageError
-from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.objects.answers import Answer, Finding, Findings
 from stepscope.objects.report_views import Memory, Pipeline, Summary, WhatIf
 from stepscope.objects.result import Result
@@ -137,9 +136,7 @@ class Trace:
         >>> print(pipeline.data["verdict"])
         input_bound
         """
-        query = self._session().query
-        found = find(query)
-        return Pipeline(pipeline.build(found, *otherwise(query, found)))
+        return Pipeline(pipeline.build(*pipeline.read(self._session().query)))
 
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in

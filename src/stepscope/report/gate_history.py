@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.instruments.compare.history import LEAST_RECORDINGS
+from stepscope.instruments.compare.history import LEAST_RECORDINGS, find
 from stepscope.report.gate_figures import FIGURES, change_text, figure_unit, how_many, rounded_whole
 from stepscope.report.gate_sections import recordings_section
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
+    from stepscope.instruments.compare.budgets import Budget
     from stepscope.instruments.compare.history import History
+    from stepscope.instruments.compare.recordings import RecordedRun
 
 
 def history_section(history: History) -> Section:
@@ -59,8 +62,9 @@ def history_section(history: History) -> Section:
     )
 
 
-def history_report(history: History) -> Report:
+def history_report(past: Sequence[RecordedRun], allowed: Budget) -> Report:
     """The report of a history without a candidate."""
+    history = find(past, allowed)
     section = history_section(history)
     verdict = "unknown" if not _enough(history) else "changes" if history.changes else "no_changes"
     return Report(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.compare import budgets, gate, history
 from stepscope.report.bases import called
 from stepscope.report.gate_figures import (
     FIGURES,
@@ -31,9 +32,11 @@ from stepscope.report.gate_sections import (
 from stepscope.report.parts import Report
 
 if TYPE_CHECKING:
+    from stepscope.instruments.compare.budgets import Budget as Budget
     from stepscope.instruments.compare.budgets import Kept
     from stepscope.instruments.compare.gate import Judged
     from stepscope.instruments.compare.history import History
+    from stepscope.instruments.compare.recordings import RecordedRun as RecordedRun
 
 VERDICTS = {
     "regression": "A regression",
@@ -45,7 +48,26 @@ VERDICTS = {
 _NAMED = 3
 
 
-def build(judged: Judged, history: History | None = None) -> Report:
+def budget_of(given: object | None) -> Budget:
+    """The limits that a TOML or JSON file holds; the usual ones for None. UsageError, with the key, for what
+    a budget cannot say."""
+    return budgets.Budget() if given is None else budgets.parse(given)
+
+
+def check(
+    baseline: Sequence[RecordedRun],
+    candidate: Sequence[RecordedRun],
+    allowed: Budget,
+    counts: bool = False,
+    past: Sequence[RecordedRun] | None = None,
+) -> Report:
+    """The report of whether a candidate is slower than its baseline. counts: compare nothing that has noise.
+    past: recordings over time, whose changes are listed too."""
+    changes = None if past is None else history.find(past, allowed)
+    return build(gate.judge(baseline, candidate, allowed, counts), changes)
+
+
+def build(judged: Judged, changes: History | None = None) -> Report:
     """The report of a comparison."""
     sections = [
         limits_section(judged),
@@ -54,8 +76,8 @@ def build(judged: Judged, history: History | None = None) -> Report:
         one_sided_section(judged),
         recordings_section(judged.baseline, judged.candidate),
     ]
-    if history is not None:
-        sections.insert(4, history_section(history))
+    if changes is not None:
+        sections.insert(4, history_section(changes))
     kept = tuple(
         section
         for section in sections

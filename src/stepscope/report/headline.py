@@ -191,6 +191,8 @@ def _is_kernel(row: Mapping[str, Any]) -> bool:
 def _work(op_types: Rows) -> tuple[str, Rows]:
     """Where the work is that counts, on devices if any was recorded there, and the types of op that do it."""
     working = [row for row in op_types if row["class"] not in ("input", "wait") and row["self_ps"]]
+    # An executor's nodes that compute nothing are no work; launches are, where nothing else was recorded.
+    working = [row for row in working if (row["class"], row["place"]) != ("dispatch", "host")]
     # What a function runs has rows of its own; the rest of a call is that of its first, which compiles.
     working = [row for row in working if not row["op_type"].startswith(_FUNCTIONS)] or working
     places = [row["place"] for row in working]

@@ -61,6 +61,10 @@ _STRETCHES = 960
 """Points of the drawn curve: the largest value in each of so many equal stretches of time."""
 
 
+_APART_PS = 10**6
+"""Between two changes of which no times are known."""
+
+
 _MOST = 10
 """Holders that are listed one by one."""
 
@@ -68,6 +72,12 @@ _MOST = 10
 _HELD = (
     Column("ts_ps", "ps", "Time", "since the first allocation"),
     Column("bytes", "bytes", "Held", "the most that was held at once around this time"),
+)
+
+
+_HELD_AFTER = (
+    Column("change", "int", "Change", "number of the allocation or free"),
+    _HELD[1],
 )
 
 
@@ -165,7 +175,15 @@ def _when(memory: AllocatorMemory) -> str:
     if memory.peak.ts_ps is None:
         return ""
     after = memory.peak.ts_ps - first_moment(memory)
+    if after > 0 and not memory.timed:
+        reached, whole = _change_number(memory.peak.ts_ps), _change_number(memory.curve[-1][0])
+        return f", first reached with change {reached:,} of {whole:,}"
     return f", first reached at {timed(after)}" if after > 0 else ", reached with the first allocation"
+
+
+def _change_number(at_ps: int) -> int:
+    """The number of the change at a time, where they are drawn 1 µs apart: 0 for what was held before."""
+    return at_ps // _APART_PS
 
 
 def _parts(
@@ -178,11 +196,17 @@ def _parts(
         points = memory.curve
         span = max(points[-1][0] - points[0][0], 1)
         rows = tuple((span * i // len(held), size) for i, size in enumerate(held))
-        chart = Chart("area", "ts_ps", ("bytes",), "Memory held over time")
-        question = "How much is held when?"
-        table = Table(_HELD, rows, len(rows))
-        sql = asked("memory_curve")
-        yield Section("curve", "Over time", question, table=table, chart=chart, sql=sql)
+        columns, title_, question = _HELD, "Over time", "How much is held when?"
+        if not memory.timed:
+            columns, title_, question = (
+                _HELD_AFTER,
+                "Over the changes",
+                "How much is held after which change?",
+            )
+            rows = tuple((_change_number(points[0][0] + after), size) for after, size in rows)
+        chart = Chart("area", columns[0].name, ("bytes",), f"Memory held {title_.lower()}")
+        table = Table(columns, rows, len(rows))
+        yield Section("curve", title_, question, table=table, chart=chart, sql=asked("memory_curve"))
     for name, title, by in _views(memory):
         table = _holders(
             holders(memory.peak.blocks, by), memory.peak.bytes, memory.held.way in ("sizes", "variables")

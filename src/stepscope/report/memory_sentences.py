@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from stepscope import units
 from stepscope.instruments.memory.allocators import AllocatorMemory
 from stepscope.instruments.memory.blocks import MemoryBlock, Spans
-from stepscope.instruments.memory.peak import tensor_of
+from stepscope.instruments.memory.peak import is_frame, tensor_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
+from stepscope.report.names import place_of
 
 
 def sentences(memory: AllocatorMemory) -> list[str]:
@@ -86,6 +87,8 @@ def _not_freed(memory: AllocatorMemory) -> Iterator[str]:
         largest = memory.never_freed[0]
         # A block of which nothing is known but its size is named by that.
         what = sized(largest.bytes) if largest.op_name is None else tensor_of(largest)
+        if largest.code is not None and is_frame(largest):
+            what = f"{sized(largest.bytes)} allocated in {place_of(largest.code)}"
         yield (
             f"{units.count(len(memory.never_freed), 'block')} ({sized(size)}) "
             f"{units.agree(len(memory.never_freed), 'was', 'were')} not freed within the recording; "

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from stepscope.code_lines import CodeLine, parts
+
 if TYPE_CHECKING:
-    from stepscope.code_lines import CodeLine
     from stepscope.instruments.causes.judgement import Judgement
 
 
@@ -38,14 +39,14 @@ def told_apart(names: Sequence[str]) -> list[str]:
 def endings(paths: Iterable[str]) -> dict[str, str]:
     """The end of each path, as long as it takes to tell it from the others."""
     short_names: dict[str, str] = {}
-    left = {path: PurePath(path).parts or (path,) for path in paths}
+    left = {path: parts(path) or (path,) for path in paths}
     length = 1
     while left:
-        ends = {path: str(PurePath(*parts[-length:])) for path, parts in left.items()}
+        ends = {path: str(PurePath(*folders[-length:])) for path, folders in left.items()}
         shared = Counter(ends.values())
         done = {path for path, end in ends.items() if shared[end] == 1 or length >= len(left[path])}
         short_names |= {path: ends[path] for path in done}
-        left = {path: parts for path, parts in left.items() if path not in done}
+        left = {path: folders for path, folders in left.items() if path not in done}
         length += 1
     return short_names
 
@@ -57,7 +58,7 @@ def unit_of(judgement: Judgement) -> str:
 
 def line_of(place: CodeLine) -> str:
     """A line by its file, without folders: train.py:69."""
-    name = place.file.rpartition("/")[2]
+    name = (parts(place.file) or ("",))[-1]
     return name if place.line is None else f"{name}:{place.line}"
 
 

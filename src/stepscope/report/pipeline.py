@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from stepscope import units
 from stepscope.instruments.pipeline import changes
 from stepscope.instruments.pipeline.chain import Removed
-from stepscope.instruments.pipeline.diagnoses import SourcePipelines
+from stepscope.instruments.pipeline.diagnoses import SourcePipelines as SourcePipelines
+from stepscope.instruments.pipeline.diagnoses import find, otherwise
 from stepscope.instruments.pipeline.loaders import Loading
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.rates import Load
@@ -65,6 +67,20 @@ _GAINS = (
     Column("low", "ps", "At least", "the least that a step may take then"),
     Column("high", "ps", "At most", "the most that a step may take then"),
 )
+
+
+class Pipelines(NamedTuple):
+    """What recordings tell of input pipelines: the parameters of build()."""
+
+    found: Sequence[SourcePipelines]
+    missing: Sequence[Oddity]
+    loading: Sequence[Loading]
+
+
+def read(query: statements.Query) -> Pipelines:
+    """The pipelines of recordings; where there are none, what else is known of their input."""
+    found = find(query)
+    return Pipelines(found, *otherwise(query, found))
 
 
 def build(

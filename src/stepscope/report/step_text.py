@@ -21,6 +21,7 @@ _FOUND_BY = {
     "session_run": "calls of Session.run",
     "function_run": "runs of the training function",
     "function_call": "calls of a compiled function",
+    "optimizer_step": "updates of the optimizer",
     "get_next": "requests for the next batch",
     "file": "files, one for each step",
     "recorder": "the recorder",

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.instruments.tfprof import columns, orders
-from stepscope.instruments.tfprof.tree import FIGURES
+from stepscope.instruments.tfprof.tree import FIGURES, tree
 from stepscope.report.parts import Column, Report, Section, Tree
 from stepscope.report.parts import TreeNode as Line
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
-    from stepscope.instruments.tfprof import ViewOutput
+    from stepscope._core import TfprofOptions
+    from stepscope.instruments.tfprof import TfprofModel, ViewOutput
     from stepscope.instruments.tfprof.tree import ViewNode
 
 _QUESTIONS = {
@@ -23,6 +24,12 @@ _QUESTIONS = {
     "code": "Which calls of the program hold the figures?",
 }
 _PS_PER_MICRO = 10**6
+
+
+def tree_of(model: TfprofModel, view: str, options: TfprofOptions) -> ViewNode:
+    """A view of a model as a tree, with the figures that the options select."""
+    rows, _ = model.outline(view, options)
+    return tree(rows, tuple(options.select), model.ticks_per_us)
 
 
 def build(view: str, root: ViewNode, notes: Sequence[str] = ()) -> Report:
@@ -48,10 +55,10 @@ def build(view: str, root: ViewNode, notes: Sequence[str] = ()) -> Report:
         for node in root.walk()
     ]
     shown = units.count(len(lines), "line")
-    tree = Section(
+    section = Section(
         view, f"The {view} view", _QUESTIONS[view], tuple(notes), tree=Tree(tuple(heads), tuple(lines))
     )
-    return Report(f"tfprof: {view} view, {shown}", (), (tree,))
+    return Report(f"tfprof: {view} view, {shown}", (), (section,))
 
 
 def _unit(word: str) -> Unit:

@@ -1,4 +1,4 @@
-"""Sentences about clusters and the nodes outside of them."""
+"""Clusters and the nodes outside of them: rows, and sentences below the table."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepscope import units
+from stepscope.instruments.xla import clusters
 
 SETTINGS = "TF_CPP_VMODULE=compilability_check_util=5,mark_for_compilation_pass=4"
 
@@ -19,16 +20,23 @@ _WHY = {
 }
 
 
+def build(graphs: Sequence[clusters.Graph], all: bool) -> tuple[Sequence[str], list[clusters.Row], list[str]]:
+    """Columns, rows and sentences. all: also of graphs without a cluster, beside others that have one."""
+    shown = [graph for graph in graphs if graph.clusters or all] or graphs
+    rows = clusters.rows(shown)
+    return clusters.COLUMNS, rows, sentences(rows, len(graphs) - len(shown))
+
+
 def sentences(rows: Sequence[Mapping[str, Any]], left_out: int) -> list[str]:
     """The lines below the table."""
-    clusters = [row for row in rows if row["kind"] == "cluster"]
-    inside = sum(row["nodes"] for row in clusters)
+    inner = [row for row in rows if row["kind"] == "cluster"]
+    inside = sum(row["nodes"] for row in inner)
     outside: Counter[str] = Counter()
     for row in rows:
         if row["kind"] == "node":
             outside[row["why"]] += row["nodes"]
     parts = [
-        f"{units.count(inside, 'node')} in {units.count(len(clusters), 'cluster')}, "
+        f"{units.count(inside, 'node')} in {units.count(len(inner), 'cluster')}, "
         f"{sum(outside.values()):,} outside"
     ]
     parts += [f"{number:,} outside: {_WHY[why]}" for why, number in outside.most_common()]

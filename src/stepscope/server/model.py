@@ -81,7 +81,7 @@ def answer(model: tfprof.TfprofModel, given: dict[str, Any]) -> dict[str, Any]:
     go_on()
     rows, _ = model.outline(view, chosen)
     go_on()
-    root = tree(rows[:MOST_LINES], tuple(chosen.select), 10**6 if model.of_trace else 1)
+    root = tree(rows[:MOST_LINES], tuple(chosen.select), model.ticks_per_us)
     built = report.build(view, root, [*output.warnings, *report.advice(words, output)])
     go_on()
     text = output.text

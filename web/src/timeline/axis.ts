@@ -14,7 +14,7 @@ export interface Recording extends Stretch {
 }
 
 /** The recordings of a catalog. Ranks of one run that were recorded together are one. */
-export function recordingsOf(catalog: Catalog, offset: (ps: number | string) => number): Recording[] {
+function recordingsOf(catalog: Catalog, offset: (ps: number | string) => number): Recording[] {
   const sources = catalog.sources.flatMap((one) =>
     one.first_ps === null || one.last_ps === null
       ? []

@@ -31,8 +31,8 @@ export interface Lane {
 }
 
 export const LANE = 16;
-export const GROUP = 22;
-export const COUNTER = 40;
+const GROUP = 22;
+const COUNTER = 40;
 const GAP = 4;
 
 export const groupOf = (track: Track): string => [track.run_id, track.host_id, track.group].join("\u001f");
@@ -50,7 +50,7 @@ export function aboutTrack(track: Track): string {
   return what ? `${slices} · ${what}` : slices;
 }
 
-export const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;
+const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;
 
 /** A number that a system gave a thread, at the end of its name: nobody tells such apart. */
 const ID = /[\s/_:#-]*-?\d{9,}$/;

@@ -67,7 +67,7 @@ export interface Scene {
 }
 
 /** Colours of cells: of their class, or a hue for each kind, light enough for dark text. */
-export class Colours {
+class Colours {
   private readonly known = new Map<string, string>();
   constructor(
     private readonly ink: Ink,

@@ -1,6 +1,8 @@
 // The window on the axis of time. Times are picoseconds after the recording's first moment, as doubles: what
 // a double cannot tell apart, a screen cannot either.
 
+import { roundStep } from "../axis";
+
 export interface Window {
   from: number;
   to: number;
@@ -45,9 +47,7 @@ export function showing(from: number, to: number, whole: number): Window {
 /** Moments to label on the ruler: multiples of 1, 2 or 5 times a power of ten, at least `apart` pixels from
  * each other. */
 export function ticks(window: Window, width: number, apart: number): { at: number[]; step: number } {
-  const least = (spanOf(window) * apart) / width;
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = Math.max(1, [1, 2, 5, 10].map((n) => n * power).find((n) => n >= least * (1 - 1e-9))!);
+  const step = Math.max(1, roundStep((spanOf(window) * apart) / width));
   const at: number[] = [];
   for (let n = Math.ceil(window.from / step); n * step <= window.to; n++) at.push(n * step);
   return { at, step };

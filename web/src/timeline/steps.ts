@@ -13,7 +13,7 @@ export interface Band {
   /** Of which recording, by its place among all. */
   recording?: number | null;
 }
-export interface Label {
+interface Label {
   x: number;
   text: string;
   averaged: boolean;

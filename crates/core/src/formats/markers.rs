@@ -11,6 +11,8 @@ use crate::classes;
 /// * `multi_step_on_iterator`, `train_function`, ...: Keras' own tf.functions by name.
 /// * `Profiled batch`: Keras' TensorBoard callback.
 /// * `IteratorGetNext…::DoCompute`: the op that hands over the next batch.
+/// * `Optimizer.step#Adam.step`, `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__`: PyTorch, of each
+///   update of the weights and of each batch.
 /// * `PjitFunction(...)`, `pjit(...)`: JAX calls of a compiled function.
 /// * `execute_context_1(888)_generation_0(0)`, `step[DECODE bs=32]`, ...: batches of inference servers.
 pub fn marks_step(name: &str) -> bool {

@@ -65,14 +65,6 @@ impl Message {
     pub fn is_newer(&self, number: u32) -> bool {
         self.fields.iter().all(|field| field.number < number)
     }
-
-    /// The message type of the field with this number, when it is a container.
-    pub fn container_at(&self, number: u32) -> Option<&'static Message> {
-        match self.by_number(number)?.kind {
-            Kind::Message(message) if message.container => Some(message),
-            _ => None,
-        }
-    }
 }
 
 /// A field that occurs once.

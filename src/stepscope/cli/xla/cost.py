@@ -13,8 +13,8 @@ from stepscope.report import xla_costs
 from stepscope.sources.user_paths import look_up
 
 ABOUT = "flops and bytes of a program by instruction, op, scope or line, and what binds"
-EPILOG = """Loops count as often as they go round. A fusion is one instruction. With --peak, bound says
-whether the machine's compute or its memory takes longer, and bound_ps is the least time in picoseconds:
+EPILOG = """Loops count as often as they repeat. A fusion is one instruction. With --peak, bound says
+whether compute or memory takes longer, and bound_ps is the least time in picoseconds:
 
   stepscope xla cost DIR --by line --peak 200G,40G      200 Gflop/s, 40 GB/s
   stepscope xla cost DIR --by line --peak measured      of this machine, in a few seconds"""

@@ -46,7 +46,7 @@ def parser() -> Parser:
     )
     parser.add_argument("--compile", metavar="A..B", help="two compiles of the function, such as 1..2")
     parser.add_argument(
-        "--no-metadata", action="store_true", help="match without the framework's names of ops, too"
+        "--no-metadata", action="store_true", help="ignore the framework's names of ops as well"
     )
     parser.add_argument("--all", action="store_true", help="all groups and ops, and every instruction")
     add_showing(parser)

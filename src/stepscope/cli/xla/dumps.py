@@ -14,8 +14,8 @@ from stepscope.formats.xla import dump_files, dumps
 from stepscope.sources.user_paths import look_up
 
 ABOUT = "modules of a dump folder by stage and pass, with size, cost and memory"
-EPILOG = """flops, transcendentals and bytes are what XLA counts: the body of a loop once, a custom call as
--1. run_flops and the like are what really runs: loops as often as they are known to go round.
+EPILOG = """flops, transcendentals and bytes are XLA's own counts: the body of a loop counts once, a custom
+call as -1. run_flops and the like count what runs, with loops as often as they are known to repeat.
 Make a dump with XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_proto --xla_dump_hlo_pass_re=.*"."""
 
 _SHOWN = (
@@ -30,7 +30,7 @@ def parser() -> Parser:
     parser = Parser("xla dumps", ABOUT, "stepscope xla dumps DIR… [options]", EPILOG)
     parser.add_argument("paths", nargs="*", metavar="DIR", help="dump folders, or files of one")
     parser.add_argument("--module", metavar="NAME", help="only modules whose name contains NAME")
-    parser.add_argument("--all", action="store_true", help="passes that changed nothing, too")
+    parser.add_argument("--all", action="store_true", help="also passes that changed nothing")
     parser.add_argument("--files", action="store_true", help="every file, with its place in the chain")
     add_showing(parser)
     return parser

@@ -28,7 +28,7 @@ def add_dump(parser: Parser) -> None:
     """What is dumped, and where."""
     parser.add_argument("--dump", metavar="DIR", type=a_path, help="the folder for the dumps")
     parser.add_argument("--passes", metavar="RE", help="passes that are dumped before and after; .* is all")
-    parser.add_argument("--graphs", action="store_true", help="TensorFlow's graphs and clusters, too")
+    parser.add_argument("--graphs", action="store_true", help="also TensorFlow's graphs and clusters")
     parser.add_argument(
         "--profile",
         action="store_true",

@@ -13,9 +13,9 @@ from stepscope.xla_tools.flags import table, variables
 from stepscope.xla_tools.flags.installed import installed
 
 ABOUT = "list the flags and variables that the installed jaxlib and TensorFlow know"
-EPILOG = """Flags are read from the libraries' files; defaults and texts are asked of child processes, once
-for each build of a library. since and until are versions of jaxlib; flags that are older, from TensorFlow
-1.15 on, have the last library that knew them. Without a library, stepscope's own catalogue answers."""
+EPILOG = """Flags are read from the libraries' files; defaults and help texts come from child processes,
+once per build of a library. since and until are versions of jaxlib; older flags, from TensorFlow 1.15 on,
+name the last library that knew them. Without a library, stepscope's own catalogue answers."""
 
 _SHOWN = ("name", "library", "type", "default", "values", "status", "since", "until", "doc")
 
@@ -24,10 +24,10 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("xla flags", ABOUT, "stepscope xla flags [NAME] [options]", EPILOG)
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="a flag or variable, or a part of its name; all without it"
+        "name", nargs="?", metavar="NAME", help="a flag or variable, or a part of its name; without NAME, all"
     )
     add_library(parser)
-    parser.add_argument("--fast", action="store_true", help="start no child: no texts, and few defaults")
+    parser.add_argument("--fast", action="store_true", help="start no child process: no texts, few defaults")
     add_showing(parser, aside=True)
     return parser
 

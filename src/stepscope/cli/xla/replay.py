@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from stepscope.xla_tools.replay.inputs import Argument
 
 ABOUT = "run a module, computation or instruction of a dump alone; find the pass that changed values"
-EPILOG = """It is compiled anew by the jax of this Python, or of --python: fusions and layouts may be others.
-Stages are compared without XLA's optional passes, so that each gives what it says itself; the exit code
-is 1 where results differ by more than the tolerance, which is the square root of the precision of the
-type (3.5e-4 for f32). Inputs are random, the same for all stages; --inputs takes a snapshot.
+EPILOG = """The jax of this Python, or of --python, compiles the program again: fusions and layouts may
+differ. When stages are compared, XLA's optional passes are off, so that each stage runs as it is. The exit
+code is 1 if results differ by more than the tolerance: the square root of the precision of the type (3.5e-4
+for f32). Inputs are random and the same for all stages; --inputs takes a snapshot.
 
   stepscope xla replay DIR                              the largest module as it ends
   stepscope xla replay DIR --instruction fusion.3 -- 50 one fusion, 50 times
@@ -72,12 +72,12 @@ def parser() -> Parser:
         help="a stage (after), two to compare, or passes: each with the one before",
     )
     what.add_argument("--inputs", metavar="FILE", type=a_path, help="a snapshot, or .npz with the arguments")
-    what.add_argument("--seed", metavar="N", type=int, default=0, help="other random inputs (0)")
+    what.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the random inputs (0)")
     how = parser.add_argument_group("how")
     how.add_argument("--flags", metavar="LINE", default="", help="flags of XLA, added to XLA_FLAGS")
-    how.add_argument("--against-flags", metavar="LINE", help="run it with these flags, too, and compare")
-    how.add_argument("--optimized", action="store_true", help="all passes, also where stages are compared")
-    how.add_argument("--tolerance", metavar="X", type=float, help="relative difference that counts as none")
+    how.add_argument("--against-flags", metavar="LINE", help="also run it with these flags, and compare")
+    how.add_argument("--optimized", action="store_true", help="all passes, even when stages are compared")
+    how.add_argument("--tolerance", metavar="X", type=float, help="relative difference that counts as equal")
     how.add_argument("--runs", metavar="N", type=int, default=_RUNS, help=f"how often to run ({_RUNS})")
     how.add_argument("--timeout", metavar="S", type=float, default=600.0, help="seconds for each stage (600)")
     how.add_argument("--python", metavar="EXE", help="the Python that has jax, not this one")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stepscope.cli.arguments import CommandParser, Parser, add_showing, need_csv
+from stepscope.cli.arguments import CommandParser, Parser, add_showing, need_csv, not_started
 from stepscope.cli.console import Console
 from stepscope.cli.xla.env import add_dump, prepared
 from stepscope.cli.xla.kept import run as run_kept
@@ -41,12 +41,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         out = None if options.format == "table" else sys.stderr.fileno()
         code, kept = run_kept(options.command, {**os.environ, **values}, out, Path(options.dump))
     except OSError as error:
-        raise UsageError(
-            "The program could not be started",
-            seen=error.strerror or str(error),
-            todo="check its name; for a script: -- python train.py",
-            path=options.command[0],
-        ) from error
+        raise not_started(options.command[0], error) from error
     console.say(f"dumps are in {options.dump}{'' if kept else ', which has no room for the program log'}")
     if any(path.is_file() for path in _hlo_files(options.dump)):
         from stepscope import cli

@@ -31,6 +31,8 @@ class IdleCause(Cause):
         """The launch that takes most of that time, or how long launches take of it together."""
         steps = len(host.steps)
         least = self.thresholds.launching * ps_per_step * steps
+        if not any(launch_ps >= least for (launch_ps,) in host.ask("launching_hosts")):
+            return Explanation()  # whether they lie in gaps takes a look at each work of the device
         for op, op_ps, all_ps in host.ask("launches_in_gaps"):
             if op_ps >= least:
                 return Explanation(gap_launches=GapLaunches(op, min(op_ps // steps, ps_per_step)))

@@ -15,7 +15,9 @@ QueryRows = list[tuple[Any, ...]]
 AskHost = Callable[[str], QueryRows]
 """Rows of a statement about one host."""
 
-_ABOUT_ALL = ("computing_ops", "contention", "scopes_of_ops", "top_kinds_of_ops", "traced_durations")
+_ABOUT_ALL = (
+    "computing_ops", "contention", "launching_hosts", "scopes_of_ops", "top_kinds_of_ops", "traced_durations",
+)  # fmt: skip
 """Statements about every host, whose rows begin with run and host. A fleet has thousands of hosts, and
 planning a statement takes longer than answering it for one of them."""
 _MOST_NAMES = 1000

@@ -12,24 +12,24 @@ from stepscope.library.statements import Query, statement
 
 SEVERAL = "several"
 DEEPEST = 32
-"""Scopes around a node; what is deeper stays part of its name. Names are foreign text: each scope keeps its
-path, and those of a name with a million slashes would fill the memory."""
+"""Most scopes around a node; deeper ones stay part of its name. Names are foreign input, and each scope
+stores its path, so a name with a million slashes would fill the memory."""
 
 
 _INLINED = ("StatefulPartitionedCall/", "PartitionedCall/")
-"""What stands before the names of ops of a function that TensorFlow put in the place of its call."""
+"""Prefix of the names of ops in a function that TensorFlow inlined."""
 
 
 _CALLING = frozenset({"Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"})
-"""Types of nodes that run functions of their own: the ops in these are named behind the node."""
+"""Types of nodes that run functions: the names of ops in these begin with the node's name."""
 
 
 def _node_values(
     names: set[str], values: dict[str, int], calling: frozenset[str] = frozenset()
 ) -> dict[str, int]:
-    """What is told of ops, by the names that they have in a graph: as they are, or, where more fit so, within
-    a call. Never both: an op of that name outside of a call is of another function, as of the input.
-    calling: names of nodes that run functions, such as loops; values of the ops inside count to the node."""
+    """Values of ops by the names that a graph gives them: unchanged or, where that matches more, without the
+    name of a call. Never both: outside a call, an op of the same name belongs to another function, such as
+    the input's. calling: names of nodes that run functions, such as loops; ops inside count to the node."""
     within: dict[str, int] = {}
     for name, value in values.items():
         inner = name
@@ -46,7 +46,7 @@ def _node_values(
 
 
 def _innermost_call(name: str, calling: frozenset[str]) -> str:
-    """The innermost of some nodes that the name of an op lies behind; empty where there is none."""
+    """The innermost node whose name an op's name begins with; empty where there is none."""
     while name and name not in calling:
         name = name.rpartition("/")[0]
     return name
@@ -54,7 +54,7 @@ def _innermost_call(name: str, calling: frozenset[str]) -> str:
 
 @dataclass
 class GraphScope:
-    """A scope, or a node: a scope without others in it. A node whose name is a scope as well is both."""
+    """A scope or a node. A node is a scope without children; a node whose name is also a scope is both."""
 
     path: str
     children: dict[str, GraphScope] = field(default_factory=dict)
@@ -65,23 +65,23 @@ class GraphScope:
     own_ps: int = 0
     """Time of the node of this name, where there is one."""
     time_ps: int = 0
-    """Of all its nodes."""
+    """Time of all its nodes."""
     cluster: str = ""
     """XLA cluster of the node of this name."""
     own_bytes: int = 0
-    """Outputs of the node of this name."""
+    """Bytes of the outputs of the node of this name."""
     output_bytes: int = 0
-    """Of all its nodes."""
+    """Bytes of the outputs of all its nodes."""
     parts: int = 1
-    """Parts that its path has, and from which its name begins."""
+    """Number of parts of its path, and where its name begins."""
     clusters: str = ""
     """XLA cluster of all its nodes that have one; SEVERAL where they differ."""
     shape: bytes = b""
-    """Alike for scopes that hold the same ops under the same names."""
+    """A hash that scopes share when they hold the same ops under the same names."""
     first: int = 0
-    """Place of its first node when nodes are numbered so that those of a scope lie together."""
+    """Index of its first node, in an order in which the nodes of a scope follow one another."""
     last: int = 0
-    """The place after its last node."""
+    """Index after its last node."""
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ class GraphScope:
 
 
 class Hierarchy:
-    """A graph with its scopes. Names that are there twice count once."""
+    """A graph with its scopes. Repeated names count once."""
 
     def __init__(
         self,
@@ -102,8 +102,8 @@ class Hierarchy:
         stem: Callable[[str], str] = str,
     ) -> None:
         """nodes: name, op type, device. edges: producer and consumer. times: picoseconds by name; sizes:
-        bytes of outputs by name; clusters: XLA clusters by name. stem: what must agree of the last parts of
-        names in scopes that are alike."""
+        bytes of outputs by name; clusters: XLA clusters by name. stem: what the last parts of names must
+        share in scopes that count as alike."""
         times, sizes, clusters = times or {}, sizes or {}, clusters or {}
         self._stem = stem
         self.root = GraphScope("")
@@ -120,19 +120,19 @@ class Hierarchy:
                 self.nodes[name] = graph_scope
         self.edges = [(a, b) for a, b in edges if a in self.nodes and b in self.nodes and a != b]
         self.dangling = len(edges) - len(self.edges)
-        """Edges from or to what the graph does not have, or from a node to itself."""
+        """Edges to or from missing nodes, or from a node to itself."""
         self._add_up(stem)
         self._number()
         place = {name: scope.first for name, scope in self.nodes.items()}
         self.producers = [place[a] for a, _ in self.edges]
-        """Places of the nodes that produce, in the order of the edges."""
+        """Indexes of the producing nodes, in the order of the edges."""
         self.consumers = [place[b] for _, b in self.edges]
-        """The same of those that consume."""
+        """Indexes of the consuming nodes."""
         self._following: dict[str, list[str]] | None = None
 
     @classmethod
     def read(cls, query: Query, run_id: str, source_id: int, graph: str) -> Hierarchy:
-        """A graph of a trace, with the times of its ops where the run has them."""
+        """A graph of a trace, with the times of its ops where they ran."""
         nodes = query(statement("nodes_of_graph", source_id=source_id, graph=graph)).rows()
         edges = query(statement("edges_of_graph", source_id=source_id, graph=graph)).rows()
         names = {row[0] for row in nodes}
@@ -184,11 +184,12 @@ class Hierarchy:
             scope = left.pop()
             scope.first, scope.last = free, free + scope.nodes
             free += scope.op_type is not None
-            # What is left lies before: the places of this scope follow on each other all the same.
+            # The rest comes before: indexes within this scope still follow one another.
             left += scope.children.values()
 
     def _upwards(self) -> Iterator[GraphScope]:
-        """All scopes, those inside before those around them. Names may be nested deeper than Python calls."""
+        """All scopes, inner before outer ones; without recursion, for names may be nested deeper than Python
+        calls."""
         order: list[GraphScope] = []
         left = [self.root]
         while left:
@@ -208,7 +209,7 @@ class Hierarchy:
         return here
 
     def search(self, text: str, most: int) -> tuple[list[str], int]:
-        """Nodes with a text in their name or type, whatever its case: the first of them, and how many."""
+        """Nodes whose name or type contains a text, ignoring case: the first ones, and how many."""
         wanted = text.lower()
         found = [
             name
@@ -218,7 +219,7 @@ class Hierarchy:
         return found[:most], len(found)
 
     def neighbourhood(self, name: str, hops: int) -> Hierarchy:
-        """The graph of the nodes that so many edges at most join to a node, in either direction."""
+        """The subgraph of all nodes within a number of edges of a node, in either direction."""
         near = self._nodes_near(name, hops)
         kept = {node: at for node, at in self.nodes.items() if node in near}
         return Hierarchy(
@@ -231,7 +232,7 @@ class Hierarchy:
         )
 
     def _nodes_near(self, name: str, hops: int) -> set[str]:
-        """The nodes that so many edges at most join to a node."""
+        """The nodes within a number of edges of a node."""
         joined: dict[str, list[str]] = {}
         for a, b in self.edges:
             joined.setdefault(a, []).append(b)

@@ -1,4 +1,4 @@
-"""A graph with some scopes open: boxes, the edges between them, and where they lie."""
+"""A graph with some scopes open: boxes, the edges between them, and their layout."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from stepscope.instruments.graphs.hierarchy import SEVERAL, GraphScope, Hierarch
 
 MOST_BOXES = 200_000
 ALIKE = 3
-"""From so many siblings of one shape on, one is shown for all."""
+"""From this many siblings of one shape on, one box stands for all."""
 HEIGHT = 34.0
 APART = 46.0
-"""Between two layers."""
+"""Space between two layers."""
 _BESIDE = 16.0
 _BETWEEN_ROWS = 10.0
-"""Between the rows of one layer."""
+"""Space between the rows of one layer."""
 _LEAST_ROOM = 4_000.0
 _FLATNESS = 3.0
-"""How many times as wide as high a drawing may be for one layer's sake."""
+"""Widest drawing, in multiples of its height, before a layer is split into rows."""
 _LETTER = 7.0
 _SMALL_LETTER = 6.0
-"""Of the line below the name: the op type, or how many nodes."""
+"""Width of a letter in the line below the name: the op type, or the number of nodes."""
 _LEAST_WIDTH, _MOST_WIDTH = 64.0, 260.0
 
 
 @dataclass(frozen=True)
 class GraphBox:
-    """A node, a closed scope, or siblings that are alike (copies: their number, this one included)."""
+    """A node, a closed scope, or identical siblings (copies: their number, this one included)."""
 
     path: str
     name: str
@@ -42,7 +42,7 @@ class GraphBox:
     time_ps: int
     output_bytes: int
     cluster: str
-    """XLA cluster of all nodes in it that have one; several where they differ."""
+    """XLA cluster of its nodes, where they have one; several where they differ."""
     copies: int
     can_open: bool
     x: float
@@ -52,7 +52,7 @@ class GraphBox:
 
 @dataclass(frozen=True)
 class BoxEdge:
-    """Edges between two boxes, by their places among the boxes."""
+    """Edges between two boxes, by index."""
 
     producer: int
     consumer: int
@@ -68,9 +68,9 @@ class Level:
     inside: int
     """Edges that begin and end in one box."""
     outside: int
-    """Edges with an end that is not in what is drawn."""
+    """Edges with an end outside the drawing."""
     left_out: int = 0
-    """Nodes that are arguments and constants, and not drawn."""
+    """Nodes that are arguments or constants, and not drawn."""
 
 
 def level(
@@ -82,10 +82,9 @@ def level(
     given: bool = True,
     within: GraphScope | None = None,
 ) -> Level:
-    """The boxes when the scopes of these paths are open. fold: show siblings that are alike once, unless one
-    of them is open. flat: show all nodes and no scope. given: False leaves out what holds nothing but
-    arguments and constants, unless that is all there is. within: draw this scope only. LimitReached for more
-    than MOST_BOXES."""
+    """The boxes when these scopes are open. fold: draw identical siblings once, unless one of them is open.
+    flat: draw all nodes and no scope. given: False leaves out boxes that hold only arguments and constants,
+    unless there are no others. within: draw this scope only. LimitReached for more than MOST_BOXES."""
     top = within or graph.root
     opens = frozenset(opened)
     shown, left_out = _drawn(top, opens, fold=fold, flat=flat, given=given)
@@ -114,7 +113,7 @@ def level(
 
 
 def _box_of_nodes(graph: Hierarchy, shown: Sequence[tuple[GraphScope, list[GraphScope]]]) -> list[int]:
-    """The number of the box that each node lies in, -1 for none."""
+    """The index of the box of each node, -1 for none."""
     home = [-1] * (graph.root.last + 1)
     for number, (scope, copies) in enumerate(shown):
         for alike in (scope, *copies):
@@ -125,7 +124,8 @@ def _box_of_nodes(graph: Hierarchy, shown: Sequence[tuple[GraphScope, list[Graph
 def _drawn(
     top: GraphScope, opens: frozenset[str], *, fold: bool, flat: bool, given: bool
 ) -> tuple[list[tuple[GraphScope, list[GraphScope]]], int]:
-    """The boxes to draw, each with what is alike and shown with it, and how many nodes are left out."""
+    """The boxes to draw, each with the identical ones that it stands for, and the number of nodes left
+    out."""
     shown = list(_shown(top, opens, fold)) if not flat else [(scope, []) for scope in _alone(top)]
     if top.op_type is not None and not flat:
         shown.append((_only(top), []))
@@ -153,11 +153,11 @@ _GIVEN = frozenset(
         *("constant", "parameter", "iota", "partition-id", "replica-id"),
     }
 )
-"""Types of ops that work on nothing: arguments, variables and constants of a graph or of a program of XLA."""
+"""Op types that compute nothing: arguments, variables and constants of a graph or an XLA program."""
 
 
 def _is_given(scope: GraphScope, opened: frozenset[str]) -> bool:
-    """Whether nothing in a scope works on anything. What was opened is wanted."""
+    """Whether a scope computes nothing. A scope that the user opened is kept."""
     if any(path == scope.path or path.startswith(f"{scope.path}/") for path in opened):
         return False
     left = [scope]
@@ -170,8 +170,8 @@ def _is_given(scope: GraphScope, opened: frozenset[str]) -> bool:
 
 
 def alike(scope: GraphScope, *, fold: bool = True) -> list[list[GraphScope]]:
-    """What is directly in a scope: blocks that are alike together when there are enough of them, the rest
-    one by one. fold: False gives all of it one by one."""
+    """The children of a scope: identical blocks grouped when there are enough, the rest one by one. fold:
+    False lists all of them one by one."""
     if not fold:
         return [[child] for child in scope.children.values()]
     kinds: dict[bytes, list[GraphScope]] = {}
@@ -179,15 +179,14 @@ def alike(scope: GraphScope, *, fold: bool = True) -> list[list[GraphScope]]:
         kinds.setdefault(child.shape, []).append(child)
     found: list[list[GraphScope]] = []
     for group in kinds.values():
-        # Single ops differ in what they take; blocks are alike when they hold the same.
+        # Single ops have different inputs; blocks are identical when they hold the same ops.
         together = len(group) >= ALIKE and bool(group[0].children)
         found += [group] if together else [[graph_scope] for graph_scope in group]
     return found
 
 
 def scopes_open(top: GraphScope, depth: int, *, fold: bool = True) -> list[str]:
-    """Paths of the scopes to open so that `depth` of them are seen inside of each other. fold: blocks that
-    are alike stay closed."""
+    """Paths of the scopes to open to show `depth` levels. fold: identical blocks stay closed."""
     found: list[str] = []
     left = [(top, 1)]
     while left:
@@ -200,7 +199,7 @@ def scopes_open(top: GraphScope, depth: int, *, fold: bool = True) -> list[str]:
 
 
 def _places(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Left and upper edges. A layer that is much wider than the drawing would be high takes several rows."""
+    """Left and upper edges. A layer much wider than the drawing is high is split into rows."""
     layers, lefts = _core.layered_layout(widths, edges)
     members: dict[int, list[int]] = {}
     for number, layer in enumerate(layers):
@@ -216,7 +215,7 @@ def _places(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[t
     for layer, layer_of in sorted(members.items()):
         begin, end = spans[layer]
         if end - begin <= widest:
-            # Beside rows, being below what it takes from means little: the middle is nearer to all of them.
+            # Within rows, the position below an input matters little: the middle is nearer to all of them.
             shift = (widest - begin - end) / 2 if wraps else 0.0
             for number in layer_of:
                 places[number] = lefts[number] + shift, y
@@ -233,7 +232,7 @@ def _places(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[t
 
 
 def _alone(top: GraphScope) -> Iterator[GraphScope]:
-    """All nodes in a scope, each without what else has its name as a scope."""
+    """All nodes in a scope, without scopes of the same name."""
     left = [top]
     while left:
         here = left.pop()
@@ -243,7 +242,7 @@ def _alone(top: GraphScope) -> Iterator[GraphScope]:
 
 
 def _only(scope: GraphScope) -> GraphScope:
-    """The node of a name that is a scope as well."""
+    """The node whose name is also a scope."""
     if not scope.children:
         return scope
     return replace(
@@ -260,8 +259,8 @@ def _only(scope: GraphScope) -> GraphScope:
 def _shown(
     root: GraphScope, opened: frozenset[str], fold: bool
 ) -> Iterator[tuple[GraphScope, list[GraphScope]]]:
-    """Scopes to show, each with those that it stands for. An open scope that is a node as well is shown
-    beside what is in it."""
+    """Scopes to draw, each with those that it stands for. An open scope that is also a node is drawn beside
+    its children."""
     left = [root]
     while left:
         here = left.pop()
@@ -287,7 +286,7 @@ def _width(scope: GraphScope, copies: list[GraphScope]) -> float:
 def _box(
     scope: GraphScope, copies: list[GraphScope], opened: frozenset[str], x: float, y: float, width: float
 ) -> GraphBox:
-    if not copies:  # nearly all of them, where there are many
+    if not copies:  # nearly all of them, in large graphs
         return GraphBox(
             scope.path,
             scope.name,
@@ -326,6 +325,6 @@ def _one_of(names: set[str]) -> str:
 
 
 def _device(scope: GraphScope) -> str:
-    """The device that most of the nodes directly in a scope have."""
+    """The device of most nodes directly in a scope."""
     devices = Counter(child.device for child in scope.children.values() if child.device)
     return devices.most_common(1)[0][0] if devices else ""

@@ -1,7 +1,9 @@
-"""Programs that XLA compiled as graphs: instructions by the scopes of the ops that they were made of.
+"""Programs that XLA compiled, as graphs: instructions grouped by the scopes of the ops that they were made
+of.
 
-An instruction lies in the scope of its op, jit(f)/jvp(layer_0)/dot in layer_0; one of a fusion, a loop or
-another called computation lies in the instruction that calls it. Arguments of the program lie together.
+An instruction lies in the scope of its op: jit(f)/jvp(layer_0)/dot in layer_0. An instruction of a fusion, a
+loop or another called computation lies in the instruction that calls it. Arguments of the program lie
+together.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ from stepscope.instruments.xla import costs
 
 Row = Mapping[str, Any]
 _TOGETHER = {"parameter": "(arguments)", "constant": "(constants)"}
-"""Scopes of what a program takes and has: there may be hundreds of either."""
+"""Scopes of arguments and constants: a program may have hundreds of either."""
 _NUMBERS = re.compile(r"(\.\d+|\.clone|\.remat\d*)+$")
 
 
 def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
-    """The graph of a program of a lake, from rows of page_stored_instructions. They do not say which operand
-    of a call becomes which parameter, so edges end at the call and begin at what it returns."""
+    """The graph of a program in a lake, from rows of page_stored_instructions. These rows do not match
+    operands of a call with parameters, so edges end at the call and begin at its result."""
     computations = list(dict.fromkeys(row["computation"] for row in rows))
     place = {name: number for number, name in enumerate(computations)}
     numbers = {row["name"]: number for number, row in enumerate(rows)}
@@ -41,8 +43,7 @@ def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
 
 
 def _instruction(row: Row, place: Mapping[str, int], numbers: Mapping[str, int]) -> Row:
-    """An instruction as _core.hlo_module() has it. place: numbers of computations, numbers: of
-    instructions."""
+    """An instruction of _core.hlo_module(). place: numbers of computations, numbers: of instructions."""
     return {
         "name": row["name"],
         "opcode": row["opcode"],
@@ -56,8 +57,8 @@ def _instruction(row: Row, place: Mapping[str, int], numbers: Mapping[str, int])
 
 
 def graph(program: Mapping[str, Any], times: Mapping[str, int] | None = None) -> Hierarchy:
-    """The graph of what _core.hlo_module() gives. An edge leads from an operand to what takes it, also into
-    and out of the computation that is called. times: picoseconds by the name of the instruction."""
+    """The graph of a _core.hlo_module(). Edges lead from operands to their users, also into and out of called
+    computations. times: picoseconds by name of the instruction."""
     took = times or {}
     rows: Sequence[Row] = program["instruction_rows"]
     inside: list[list[int]] = [[] for _ in program["computation_rows"]]
@@ -77,7 +78,7 @@ def graph(program: Mapping[str, Any], times: Mapping[str, int] | None = None) ->
 def _edges(
     program: Mapping[str, Any], rows: Sequence[Row], inside: Sequence[Sequence[int]], paths: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """From operands to what takes them, by their paths. inside: the instructions of each computation."""
+    """Edges from operands to their users, by path. inside: the instructions of each computation."""
     edges = [
         (paths[operand], paths[number])
         for number, row in enumerate(rows)
@@ -103,12 +104,12 @@ def _scope(op_name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """The name of an instruction without what tells it from others like it: dot.12 is dot."""
+    """The name of an instruction without its number: dot.12 is dot."""
     return _NUMBERS.sub("", name)
 
 
 def _operand(caller: Row, number: int | None) -> int | None:
-    """The operand of a call that becomes a parameter. A loop's one operand goes round as it is."""
+    """The operand of a call that becomes a parameter. A loop passes its one operand on unchanged."""
     operands: Sequence[int | None] = caller["operands"]
     if number is None or caller["opcode"] not in ("fusion", "call", "while", "async-start"):
         return None
@@ -116,8 +117,8 @@ def _operand(caller: Row, number: int | None) -> int | None:
 
 
 def _paths(program: Mapping[str, Any], inside: Sequence[Sequence[int]]) -> list[str]:
-    """The path of each instruction. A computation that several call is in the first of them; what nothing
-    calls is at the top, under the name of its computation."""
+    """The path of each instruction. A computation with several callers lies in the first; one without a
+    caller lies at the top, under its own name."""
     rows: Sequence[Row] = program["instruction_rows"]
     paths = [""] * len(rows)
     entry = program["entry_computation"]

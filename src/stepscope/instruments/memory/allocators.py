@@ -1,4 +1,4 @@
-"""From the tables of a trace to what is known of its memory, and back to a table: `buffer`."""
+"""The memory of each allocator: read from the tables of a trace, and written back as the table `buffer`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.background import go_on
@@ -23,20 +23,20 @@ from stepscope.library.statements import Query, statement
 
 @dataclass(frozen=True)
 class Compared:
-    """Lifetimes from the graph, compared with what the allocator recorded."""
+    """Lifetimes that the graph implies, compared with what the allocator recorded."""
 
     buffers: int
-    """Buffers that the graph implies, without those that outlive the step."""
+    """Buffers that the graph implies and that die within the step."""
     compared: int
-    """Those whose block is among the records."""
+    """Buffers whose block was recorded."""
     within: int
-    """Those that were freed within 100 µs of their last use."""
+    """Buffers that were freed within 100 µs of their last use."""
     median_late_ps: int | None
-    """How long after its last use the middle one was freed."""
+    """The median delay between last use and freeing."""
     later: tuple[MemoryBlock, ...]
-    """The largest that were held longest after their last use."""
+    """The largest buffers that were held longest after their last use."""
     earlier: int
-    """Those that were freed before the graph's last reader was done: the graph is not what ran there."""
+    """Buffers freed before their last reader ended: the program ran another graph."""
 
 
 @dataclass(frozen=True)
@@ -52,37 +52,39 @@ class AllocatorMemory:
     held: AllocatorBlocks
     peak: Peak
     recorded: bool
-    """False when nothing was recorded of the allocator, and blocks are made from lifetimes."""
+    """False when the allocator recorded nothing, and blocks are derived from lifetimes."""
     complete: bool
-    """False when there were more movements than are read."""
+    """False when there were more moves than are read."""
     never_freed: tuple[MemoryBlock, ...]
-    """Allocated in the recording and not freed in it, largest first."""
+    """Blocks allocated and not freed during the recording, largest first."""
     compared: Compared | None
     """None without partition graphs."""
     graph_peak: Peak | None
-    """The peak if everything died with its last use."""
+    """The peak if every buffer died at its last use."""
     timeline_bytes: int | None
     """The peak that TensorFlow's Timeline would show."""
 
+    timed: bool = True
+    """False where the recording has the order of changes and no times: they are drawn 1 µs apart."""
     drawn: list[tuple[int, int]] | None = field(default=None, repr=False, compare=False)
-    """The curve, where it is known already."""
+    """The memory curve, where it has been computed already."""
 
     @cached_property
     def curve(self) -> list[tuple[int, int]]:
-        """Bytes held from each time on, in the order of time."""
+        """Points of the curve, in order of time."""
         return curve(self.held.blocks, self.held.base_bytes) if self.drawn is None else self.drawn
 
 
 NEAR_PS = 100_000_000
-"""Records of an allocator are in whole microseconds, and freeing takes some: 100 µs do not count."""
+"""Allocators record whole microseconds, and freeing takes some: delays up to 100 µs count as none."""
 
 
 Of = Callable[[str, str], bool]
-"""Whether a run and a host are asked for."""
+"""Whether a run and a host are selected."""
 
 
 def find(query: Query, of: Of = lambda run_id, host_id: True, named: bool = True) -> list[AllocatorMemory]:
-    """What is known of each allocator, sources in their order, the one that holds most first. named: see
+    """The allocators of all sources, in order of source and then of peak, highest first. named: see
     moves.read()."""
     found = []
     lines: dict[str, dict[str, CodeLine]] = {}
@@ -93,12 +95,12 @@ def find(query: Query, of: Of = lambda run_id, host_id: True, named: bool = True
 
 
 def sorted_by_peak(query: Query, named: bool = True) -> list[AllocatorMemory]:
-    """The same, those of all sources together, the one that holds most first."""
+    """The allocators of all sources together, highest peak first."""
     return sorted(find(query, named=named), key=lambda allocator_memory: -allocator_memory.peak.bytes)
 
 
 def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str, str, int]]:
-    """Device, allocator and the peak's bytes of what find() gives, which also finds out what held them."""
+    """Device, allocator and peak bytes of each allocator: what find() returns, without the holders."""
     found: list[tuple[str, str, int]] = []
     lines: dict[str, dict[str, CodeLine]] = {}
     for source in _sources(query, of):
@@ -111,15 +113,24 @@ def peaks(query: Query, of: Of = lambda run_id, host_id: True) -> list[tuple[str
     return found
 
 
-_Source = tuple[int, str, str, str]
-"""Its number, run, host and path."""
+class _Source(NamedTuple):
+    source_id: int
+    run_id: str
+    host_id: str
+    path: str
+    timed: bool
+    """As of AllocatorMemory."""
 
 
 def _sources(query: Query, of: Of) -> list[_Source]:
-    """The sources that may tell something; of a thousand, most have nothing."""
-    with_memory = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
+    """The sources that recorded memory; among a thousand sources, most did not."""
+    timed = {source_id: bool(has_times) for source_id, has_times in query(statement("memory_sources")).rows()}
     rows = query(statement("sources")).rows()
-    return [row[:4] for row in rows if row[0] in with_memory and of(row[1], row[2])]
+    return [
+        _Source(source_id, run_id, host_id, path, timed[source_id])
+        for source_id, run_id, host_id, path, *_ in rows
+        if source_id in timed and of(run_id, host_id)
+    ]
 
 
 def _allocators_of_source(
@@ -129,9 +140,9 @@ def _allocators_of_source(
     complete: bool,
     lines: dict[str, dict[str, CodeLine]],
 ) -> list[AllocatorMemory]:
-    """The allocators of a source, the one that holds most first. lines: of the runs that were asked before.
-    Each part looks at up to half a million blocks; nobody may want the rest any more."""
-    source_id, run_id, *_ = source
+    """The allocators of a source, highest peak first. lines: lines of the runs that were read before. Each
+    part reads up to half a million blocks, and the caller may stop before the last."""
+    source_id, run_id = source.source_id, source.run_id
     lives = lifetimes.read(query, source_id)
     recorded = bool(all_moves)
     go_on()
@@ -155,14 +166,14 @@ def _allocators_of_source(
 
 
 def _code(query: Query, run_id: str) -> dict[str, CodeLine]:
-    """The lines that made the ops of a run, as its op logs tell them."""
+    """The lines that created the ops of a run, from its op logs."""
     rows = query(statement("lines_of_ops", run_id=run_id)).rows()
     return {name: CodeLine(file, line, function) for name, file, line, function in rows}
 
 
 def _made_at(lines: Mapping[str, CodeLine], op_name: str) -> CodeLine | None:
-    """The line of an op. What partitioning puts in is named after its op (name_S7, name/_7, name/ctrl_S7),
-    and so is what constant folding leaves (ConstantFolding/name-folded-0)."""
+    """The line that created an op. Nodes added by partitioning are named after the op (name_S7, name/_7,
+    name/ctrl_S7), and so are those left by constant folding (ConstantFolding/name-folded-0)."""
     if op_name in lines:
         return lines.get(op_name)
     name = op_name.removeprefix("ConstantFolding/")
@@ -175,7 +186,7 @@ def _made_at(lines: Mapping[str, CodeLine], op_name: str) -> CodeLine | None:
 
 
 def _memory(
-    source: tuple[int, str, str, str],
+    source: _Source,
     held: AllocatorBlocks,
     lives: Sequence[Life],
     recorded: bool,
@@ -186,7 +197,7 @@ def _memory(
     graph = [_block(life) for life in passing]
     points = curve(held.blocks, held.base_bytes)
     return AllocatorMemory(
-        *source,
+        *source[:4],
         held.allocator,
         held.device,
         held,
@@ -199,12 +210,13 @@ def _memory(
         peak([_guess(tensor) for life in lives_on_device for tensor in life.tensors]).bytes
         if lives_on_device
         else None,
+        source.timed,
         points,
     )
 
 
 def _kept_at_end(held: AllocatorBlocks) -> tuple[MemoryBlock, ...]:
-    """What was made while the recorder ran and not freed, the largest first."""
+    """Blocks allocated and not freed during the recording, largest first."""
     kept = [block for block in held.blocks if block.freed_ps is None and block.born_ps is not None]
     return tuple(sorted(kept, key=lambda block: -block.bytes)) if held.way == "events" else ()
 
@@ -220,7 +232,7 @@ def _allocators_of_lives(lives: Sequence[Life]) -> list[AllocatorBlocks]:
 
 
 def _block(life: Life) -> MemoryBlock:
-    """A buffer that lives exactly as long as it must."""
+    """A block whose lifetime is exactly the one that the graph implies."""
     block = MemoryBlock(life.first.bytes, life.born_ps, life.last_use_ps, kind="output")
     _tell(block, life)
     return block
@@ -239,7 +251,7 @@ def _tell(block: MemoryBlock, life: Life) -> None:
 
 
 def _label(query: Query, source_id: int, helds: Sequence[AllocatorBlocks], lives: Sequence[Life]) -> None:
-    """Says which blocks are outputs, and of what kind the others are."""
+    """Marks the blocks that are outputs, and the kind of all others."""
     outputs: dict[int, list[Sequence[Any]]] = defaultdict(list)
     for run, slot, requested, allocated, dtype, shape, _ in query(
         statement("op_outputs", source_id=source_id)
@@ -266,7 +278,7 @@ def _label_block(
     outputs: list[Sequence[Any]],
     by_first: Mapping[tuple[int, int], Life],
 ) -> None:
-    """Says what a block is that an op made. outputs: those of its run that no block is known of yet."""
+    """Classifies a block that an op allocated. outputs: outputs of its run that have no block yet."""
     match = next((row for row in outputs if block.bytes in (row[3], row[4])), None)
     is_gone = block.freed_ps is not None and block.freed_ps <= end
     if match is not None and not (is_gone and persistent == block.bytes):

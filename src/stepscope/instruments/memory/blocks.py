@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class MemoryBlock:
-    """Bytes held from `born_ps` to `freed_ps`. None: before the recording began, after it ended."""
+    """Bytes held from `born_ps` to `freed_ps`. None: since before the recording, or until after it."""
 
     bytes: int
     born_ps: int | None
@@ -27,34 +27,35 @@ class MemoryBlock:
     op_run_id: int | None = None
     address: int | None = None
     kind: str = "unknown"
-    """output, temporary (gone when its op was done), persistent, or unknown."""
+    """output, temporary (freed when its op ended), persistent, or unknown."""
     slot: int | None = None
     """Which output of the op."""
     dtype: str | None = None
     shape: tuple[int, ...] | None = None
     uses: tuple[tuple[int, int, str], ...] = ()
-    """Reads of it as the graph tells them: from, to, op."""
+    """Reads that the graph implies: from, to, op."""
     last_use_ps: int | None = None
-    """When the last reader was done, as the graph tells it; None when it does not."""
+    """When the last reader ended, by the graph; None when unknown."""
     timeline_ps: int | None = None
-    """When TensorFlow's Timeline would say that it dies."""
+    """When TensorFlow's Timeline would end the buffer."""
     code: CodeLine | None = None
     """The line of the program that made the op."""
     requested_bytes: int | None = None
-    """What was asked for, where known."""
+    """Bytes requested, where known."""
 
 
 @dataclass(frozen=True)
 class Spans:
-    """The tensors that TensorFlow's Timeline drew of an allocator."""
+    """The tensors that TensorFlow's Timeline drew for an allocator."""
 
     tensors: int
     read_later: int
-    """Those that a later op names: their span goes on to its end. The others end with the op of their own."""
+    """Tensors that a later op names: they last until that op ends. All others end with the op that made
+    them."""
     endless: int
-    """Those whose end Timeline does not draw, because their op ran again."""
+    """Tensors whose end Timeline does not draw, because their op ran again."""
     nowhere: int = 0
-    """Tensors besides that no allocator is told of: they are without memory of their own."""
+    """Further tensors without an allocator: they have no memory of their own."""
 
 
 @dataclass
@@ -65,34 +66,35 @@ class AllocatorBlocks:
     device: str
     blocks: list[MemoryBlock] = field(default_factory=list)
     base_bytes: int = 0
-    """Held before the recording began and never freed in it: known only where the allocator tells totals."""
+    """Bytes held before the recording began and never freed in it; known only where the allocator reports
+    totals."""
     contradictions: int = 0
-    """Events after which the allocator told another total than the blocks add up to."""
+    """Events whose reported total differs from the sum of the blocks."""
     totals: int = 0
-    """Events with a total."""
+    """Events that report a total."""
     way: Literal["events", "sizes", "stacks", "variables", "timeline"] = "events"
-    """How it was recorded: one by one, as sizes of categories over time, as what each stack or each variable
-    held at one moment, or not at all but as TensorFlow's Timeline reckons it. Blocks of sizes add up to them;
-    they are not tensors."""
+    """How the blocks were recorded: one by one, as sizes of categories over time, as the holdings of each
+    stack or variable at one moment, or derived as TensorFlow's Timeline does. Blocks of sizes add up to these
+    sizes; they are not tensors."""
     spans: Spans | None = None
-    """What Timeline drew, where it is the source."""
+    """What Timeline drew, where Timeline is the source."""
     pools: list[Pool] = field(default_factory=list)
-    """States of the allocator that events told, in the order of time."""
+    """States of the allocator that events reported, in order of time."""
 
     @property
     def is_moment(self) -> bool:
-        """Whether it tells of one moment only."""
+        """Whether the recording is a snapshot of one moment."""
         return self.way in ("stacks", "variables")
 
 
 class _OpenBlocks(Generic[T]):
-    """What is held, by what tells it apart: nearly always one each."""
+    """Blocks that are held, by identity; nearly every identity has one."""
 
     def __init__(self) -> None:
         self._there: dict[object, T | deque[T]] = {}
 
     def add(self, name: object, block: T) -> None:
-        """One more; it is taken after those of its name that are there."""
+        """Adds a block; it is taken after the blocks of its name that are there already."""
         waiting = self._there.get(name)
         if waiting is None:
             self._there[name] = block
@@ -102,7 +104,7 @@ class _OpenBlocks(Generic[T]):
             self._there[name] = deque((waiting, block))
 
     def take(self, name: object) -> T | None:
-        """The oldest of this name, which is held no more; None when there is none."""
+        """Removes and returns the oldest block of this name; None when there is none."""
         waiting = self._there.pop(name, None)
         if not isinstance(waiting, deque):
             return waiting
@@ -113,16 +115,14 @@ class _OpenBlocks(Generic[T]):
 
 
 def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
-    """The blocks of each allocator, in the order of their allocation.
-
-    A free belongs to the block at its address; without addresses, to the oldest block of that size that was
-    allocated for the same execution. One without an allocation frees what was there before.
-    """
+    """The blocks of each allocator, in order of allocation. A free belongs to the block at its address;
+    without addresses, to the oldest block of that size allocated for the same execution. A free without an
+    allocation releases a block from before the recording."""
     found: dict[tuple[str, str], AllocatorBlocks] = {}
     open_: dict[tuple[str, str], _OpenBlocks[MemoryBlock]] = defaultdict(_OpenBlocks)
     moves_of: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
-        # Kineto and XPlane free from other threads and devices: the allocator alone tells what it is.
+        # Kineto and XPlane free on other threads and devices: only the allocator identifies the block.
         key = (move.device, move.allocator)
         if (held := found.get(key)) is None:
             held = found[key] = AllocatorBlocks(move.allocator, move.device)
@@ -156,8 +156,8 @@ def pair(moves: Iterable[Move]) -> list[AllocatorBlocks]:
 
 
 def most_held(moves: Iterable[Move]) -> dict[tuple[str, str], int]:
-    """The most bytes that each device and allocator held at once: the peaks of what pair() gives, which also
-    says by which blocks."""
+    """The most bytes that each device and allocator held at once: the peaks of pair(), without their
+    blocks."""
     found: dict[tuple[str, str], _Sum] = {}
     for move in moves:
         key = (move.device, move.allocator)
@@ -168,20 +168,20 @@ def most_held(moves: Iterable[Move]) -> dict[tuple[str, str], int]:
 
 
 class _Sum:
-    """What an allocator holds, of which only how much matters."""
+    """The holdings of an allocator, when only their size matters."""
 
     def __init__(self) -> None:
         self._open: _OpenBlocks[int] = _OpenBlocks()
         self._changes: list[tuple[int, int]] = []
         """As in stepscope.instruments.memory.peak.curve."""
         self._before = 0
-        """Freed without having been allocated."""
+        """Bytes freed without an allocation."""
         self._now = 0
         self._first_total: int | None = None
-        """What the allocator told first, less what was moved until then."""
+        """The first total that the allocator reported, less the moves before it."""
 
     def add(self, move: Move) -> None:
-        """Moves are added in the order of time."""
+        """Adds a move. Moves arrive in order of time."""
         delta, name = move.delta_bytes, _name_of(move)
         if delta > 0:
             self._open.add(name, delta)
@@ -204,12 +204,12 @@ class _Sum:
 
 
 def _name_of(move: Move) -> object:
-    """What tells the block of a movement apart from others of its allocator."""
+    """The identity of a moved block among those of its allocator."""
     return ("run", move.op_run_id, abs(move.delta_bytes)) if move.address is None else move.address
 
 
 def _balance(held: AllocatorBlocks, moves: Sequence[Move]) -> None:
-    """Holds the sum of blocks against the totals that the allocator tells."""
+    """Compares the sum of the blocks with the totals that the allocator reports."""
     now = sum(block.bytes for block in held.blocks if block.born_ps is None)
     offset: int | None = None
     for move in moves:
@@ -218,7 +218,7 @@ def _balance(held: AllocatorBlocks, moves: Sequence[Move]) -> None:
             continue
         held.totals += 1
         if offset is None:
-            # Negative when freed blocks of before are not among what the total counts: then nothing is known.
+            # Negative when the total leaves out blocks freed from before the recording: the base is unknown.
             offset = move.total_bytes - now
             held.base_bytes = max(offset, 0)
         elif move.total_bytes - now != offset:

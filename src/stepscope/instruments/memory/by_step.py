@@ -22,7 +22,7 @@ class StepPeak:
     at_ps: int
     """When it was held, on the axis of the allocator's source."""
     memory: AllocatorMemory
-    """What was recorded of the allocator in that step."""
+    """Moves of the allocator that were recorded in the step."""
 
     def held(self) -> list[MemoryBlock]:
         """The blocks that were held then."""
@@ -42,11 +42,9 @@ def windows(query: Query) -> Windows:
 
 
 def peaks_by_step(found: Sequence[AllocatorMemory], steps: Windows) -> list[list[StepPeak]]:
-    """For each allocator its peaks by step, in the order of the steps, where at least two are known.
-
-    Recordings of single steps, a file each, are steps of the same allocator: those that have its name, on
-    the same device of the same host in the same run. It is listed with the one that holds most; the lists
-    of the others are empty."""
+    """The peaks of each allocator by step, in order of step, where at least two are known. Files that hold
+    single steps are steps of one allocator: the one of that name on the same device of the same host and run.
+    The file with the highest peak lists them all; the lists of the other files are empty."""
     alike: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)
     for number, memory in enumerate(found):
         alike[memory.run_id, memory.host_id, memory.device, memory.allocator].append(number)
@@ -67,8 +65,8 @@ def _peaks(memory: AllocatorMemory, steps: Windows) -> list[StepPeak]:
     found = []
     for step, begin, end in steps.get(memory.source_id, ()):
         if not times or end < times[0] or begin > times[-1]:
-            continue  # nothing was recorded of the allocator then
-        # What is held at the beginning was there before; at that moment what is freed then still counts.
+            continue  # the allocator recorded nothing in this step
+        # Blocks held when the step begins are older; those freed at that moment still count.
         before = points[max(bisect_left(times, begin) - 1, 0)]
         inside = points[bisect_left(times, begin) : bisect_right(times, end)]
         at, most = max([(max(before[0], begin), before[1]), *inside], key=lambda point: (point[1], -point[0]))
@@ -77,13 +75,13 @@ def _peaks(memory: AllocatorMemory, steps: Windows) -> list[StepPeak]:
 
 
 def typical(peaks: Sequence[StepPeak]) -> StepPeak:
-    """The step in the middle of the others than the highest."""
+    """The median of all steps but the highest."""
     ordered = sorted(peaks, key=lambda peak: (peak.bytes, peak.step))[:-1]
     return ordered[len(ordered) // 2]
 
 
 def difference(high: StepPeak, low: StepPeak, by: Callable[[MemoryBlock], str]) -> list[tuple[str, int, int]]:
-    """Who holds how much at the two peaks, where that differs: the largest difference first."""
+    """Holders whose bytes differ between the two peaks, the largest difference first."""
     sums: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for total, peak in zip(sums, (high, low), strict=True):
         for block in peak.held():

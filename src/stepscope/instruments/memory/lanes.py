@@ -1,4 +1,4 @@
-"""Rows to draw blocks of memory on: in each row one block after the other, never two at once."""
+"""Lanes for drawing blocks of memory: a lane holds one block after another, and never two at once."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from stepscope.instruments.memory.blocks import MemoryBlock
 Span = tuple[int, int]
 
 MOST_LANES = 128
-"""Rows of one allocator. What needs more is drawn without its smallest blocks."""
+"""Most lanes of one allocator. When more are needed, the smallest blocks are not drawn."""
 
 
 def pack(blocks: Sequence[MemoryBlock], most: int = MOST_LANES) -> list[int | None]:
-    """The row of each block, from 0: the lowest that is free when it is born. None: not drawn.
-
-    When more than `most` blocks are held at once, the smallest are left out, as few as must be; of equal
-    ones those that are born last.
-    """
+    """The lane of each block, from 0: the lowest one that is free when the block is allocated. None: not
+    drawn. When more than `most` blocks are held at once, the smallest are left out, as few as possible; among
+    equal ones, those allocated last."""
     spans = [_span(block) for block in blocks]
     lanes: list[int | None] = [None] * len(blocks)
     free: list[int] = []
@@ -38,7 +36,7 @@ def pack(blocks: Sequence[MemoryBlock], most: int = MOST_LANES) -> list[int | No
 
 
 def _span(block: MemoryBlock) -> Span:
-    """From when to when it is held, as far as is known. Nothing is over before it began."""
+    """When a block is held, as far as known. No block ends before it begins."""
     born = -_NEVER if block.born_ps is None else block.born_ps
     freed = _NEVER if block.freed_ps is None else block.freed_ps
     return born, freed if freed > born else born
@@ -48,9 +46,9 @@ _NEVER = 1 << 63
 
 
 def _largest(blocks: Sequence[MemoryBlock], spans: Sequence[Span], most: int) -> Sequence[int]:
-    """As many of the largest as never are more than `most` at once."""
+    """As many of the largest blocks as fit, so that no more than `most` are held at once."""
     if _most_at_once(spans) <= most:
-        return range(len(blocks))  # mostly all fit
+        return range(len(blocks))  # usually all blocks fit
     order = sorted(range(len(blocks)), key=lambda index: (-blocks[index].bytes, index))
     low, high = 0, len(order) - 1
     while low < high:
@@ -63,7 +61,7 @@ def _largest(blocks: Sequence[MemoryBlock], spans: Sequence[Span], most: int) ->
 
 
 def _most_at_once(spans: Sequence[Span]) -> int:
-    """The most rows that are taken at once. One that is gone when another is born has left its row to it."""
+    """The most lanes in use at once. A block that ends when another begins leaves its lane to it."""
     moments: list[tuple[int, int, int, int]] = []
     for number, (born, freed) in enumerate(spans):
         if born == freed:  # in and out at once, one after the other

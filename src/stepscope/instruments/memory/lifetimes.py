@@ -26,12 +26,12 @@ HANDS_ON = frozenset(
      "NextIteration", "PreventGradient", "RefEnter", "RefExit", "RefIdentity", "RefMerge", "RefNextIteration",
      "RefSwitch", "Reshape", "Snapshot", "Squeeze", "StopGradient", "Switch", "_Arg", "_Retval")
 )  # fmt: skip
-"""Op types whose first output is their input's memory."""
+"""Op types whose first output shares the memory of their input."""
 LASTING = frozenset(
     ("Const", "HostConst", "ImmutableConst", "Placeholder", "ReadVariableOp", "VarHandleOp", "Variable",
      "VariableV2", "_Arg")
 )  # fmt: skip
-"""Op types whose output is held by something that outlives the step."""
+"""Op types whose output belongs to an owner that outlives the step."""
 FETCHES = frozenset(("_Retval", "_DeviceRetval", "_Fetch"))
 SENDS = frozenset(("_Send", "_HostSend", "Send", "_ClientSend"))
 RECEIVES = frozenset(("_Recv", "_HostRecv", "Recv", "_ClientRecv"))
@@ -39,7 +39,7 @@ RECEIVES = frozenset(("_Recv", "_HostRecv", "Recv", "_ClientRecv"))
 
 @dataclass
 class Run:
-    """One execution of a node. Times are of its kernel."""
+    """One execution of a node, with the times of its kernel."""
 
     number: int
     name: str
@@ -62,10 +62,10 @@ class Tensor:
     address: int | None = None
     uses: list[Run] = field(default_factory=list)
     buffer: Tensor | None = None
-    """A tensor before it in the same memory; None for the first one."""
+    """The previous tensor in the same memory; None for the first."""
 
     def timeline_ps(self) -> int:
-        """When TensorFlow's Timeline, which knows of no shared memory, would say that it dies."""
+        """When TensorFlow's Timeline, which ignores shared memory, would end the tensor."""
         return max([self.run.end_ps, *(use.end_ps for use in self.uses)])
 
     def root(self) -> Tensor:
@@ -73,7 +73,7 @@ class Tensor:
         found = self
         while found.buffer is not None:
             found = found.buffer
-        # A loop hands its memory on in each round: nobody goes the same way twice.
+        # A loop passes its memory on in each iteration: visit each tensor once.
         here = self
         while here.buffer is not None and here.buffer is not found:
             here.buffer, here = found, here.buffer
@@ -91,21 +91,21 @@ class DataEdge:
 
 @dataclass
 class Life:
-    """A buffer: memory that one or more tensors are in."""
+    """A buffer: memory that one or more tensors share."""
 
     first: Tensor
     born_ps: int
     last_use_ps: int
     lasting: bool
-    """Held by something that outlives the step."""
+    """Its owner outlives the step."""
     uses: list[tuple[int, int, str]]
-    """Reads: from, to, op; in the order of time."""
+    """Reads (from, to, op), in order of time."""
     tensors: list[Tensor]
-    """All that are in it, the first included."""
+    """All tensors in it, the first included."""
 
 
 def live(runs: Sequence[Run], edges: Iterable[DataEdge], sent: dict[str, str] | None = None) -> list[Life]:
-    """The buffers of a step. `sent` gives the receiving node of a sending one."""
+    """The buffers of a step. sent: the receiving node by sending node."""
     by_name: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(runs, key=lambda run: (run.begin_ps, run.number)):
         by_name[run.name].append(run)
@@ -127,7 +127,7 @@ def live(runs: Sequence[Run], edges: Iterable[DataEdge], sent: dict[str, str] | 
 
 
 def _ends_of_sent(by_name: Mapping[str, Sequence[Run]], sent: Mapping[str, str]) -> dict[int, int]:
-    """When what a run sends has been received, by the number of the run."""
+    """When the tensors that a run sends have been received, by number of the run."""
     ends: dict[int, int] = {}
     for sender, receiver in sent.items():
         for run, received in zip(by_name.get(sender, ()), by_name.get(receiver, ()), strict=False):
@@ -138,7 +138,7 @@ def _ends_of_sent(by_name: Mapping[str, Sequence[Run]], sent: Mapping[str, str])
 def _read(
     run: Run, edges: Sequence[DataEdge], by_name: dict[str, list[Run]], begins: dict[str, list[int]]
 ) -> None:
-    """Finds the tensors that an execution reads, and those that it hands on."""
+    """Finds the tensors that an execution reads, and those whose memory it passes on."""
     candidates: list[Tensor] = []
     for edge in dict.fromkeys(edges):
         at = bisect_right(begins[edge.producer], run.begin_ps) - 1
@@ -184,7 +184,7 @@ def _life(group: list[Tensor], step_end: int, ends: dict[int, int]) -> Life:
 
 
 def read(query: Query, source_id: int) -> list[Life]:
-    """The buffers of a source that has partition graphs and executions; empty when it lacks either."""
+    """The buffers of a source that has partition graphs and executions; empty when either is missing."""
     edges = [DataEdge(*row) for row in query(statement("partition_edges", source_id=source_id)).rows()]
     if not edges:
         return []
@@ -207,7 +207,7 @@ def read(query: Query, source_id: int) -> list[Life]:
 
 
 def _sent(query: Query, source_id: int) -> dict[str, str]:
-    """Which node receives what a node sends: both carry the same tensor_name."""
+    """The receiving node by sending node: both have the same tensor_name."""
     named: dict[str, dict[str, str]] = {"send": {}, "receive": {}}
     asked = statement("partition_nodes", source_id=source_id, types=sorted(SENDS | RECEIVES))
     for name, op_type, text in query(asked).rows():

@@ -21,22 +21,22 @@ from stepscope.instruments import python_frame
 from stepscope.library.statements import Query, statement
 
 MOST_MOVES = 500_000
-"""Movements of one source that are read, the first ones in time."""
+"""Most moves that are read from a source: the first in time."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """What an allocator has left to give."""
+    """What an allocator has left."""
 
     ts_ps: int
     fragmentation: float
-    """Part of the free bytes of its regions that is not in the largest free piece, from 0 to 1."""
+    """Fragmentation: the part of the free bytes outside the largest free piece, from 0 to 1."""
     available_bytes: int | None
-    """Bytes that it may still take."""
+    """Bytes that the allocator may still reserve."""
 
 
 class Move(NamedTuple):
-    """Bytes that an allocator gave (positive) or took back (negative)."""
+    """Bytes that an allocator gave out (positive) or took back (negative)."""
 
     ts_ps: int
     delta_bytes: int
@@ -45,27 +45,27 @@ class Move(NamedTuple):
     address: int | None
     """Identity of the block, where known."""
     op_run_id: int | None
-    """Execution that the allocator did it for; also the identity of a block without an address."""
+    """The execution that the memory was for; also the identity of a block without an address."""
     op_name: str | None
     op_type: str | None
     kind: str | None = None
-    """output, temp or persistent, where the recorder says so."""
+    """output, temp or persistent, where the recorder reports it."""
     dtype: int | None = None
-    """Number of the element type, where told."""
+    """Number of the element type, where known."""
     shape: tuple[int, ...] | None = None
     total_bytes: int | None = None
-    """What the allocator says that it holds after it."""
+    """The total that the allocator reports after the move."""
     code: CodeLine | None = None
-    """The line of the program that it was for, where the recorder followed Python."""
+    """The line of the program that the memory was for, where the recorder traced Python."""
     requested_bytes: int | None = None
-    """What was asked for; the allocator gives at least that."""
+    """Bytes requested; the allocator gives out at least as many."""
     pool: Pool | None = None
     """The state of the allocator after it."""
 
 
 def read(query: Query, source_id: int, named: bool = True) -> tuple[list[Move], bool]:
-    """The movements of a source in the order of time, and whether that is all of them. named: says for what
-    they were where that has to be looked for among all slices."""
+    """The moves of a source in order of time, and whether these are all. named: find out what each was for,
+    which may search all slices."""
     for read_moves in (_records, _xplane, _kineto if named else _unnamed):
         if moves := read_moves(query, source_id):
             return moves, len(moves) < MOST_MOVES
@@ -73,7 +73,7 @@ def read(query: Query, source_id: int, named: bool = True) -> tuple[list[Move], 
 
 
 def count_unread(query: Query, source_id: int) -> int:
-    """How many movements of a source are not read, because there are more than that."""
+    """The number of moves that are not read, because the source has too many."""
     for _, _, count in query(statement("memory_movements", source_id=source_id)).rows():
         if count:
             return max(int(count) - MOST_MOVES, 0)
@@ -125,7 +125,7 @@ def _xplane(query: Query, source_id: int) -> list[Move]:
 
 
 def _pool(ts_ps: int, fragmentation: str | None, available: str | None) -> Pool | None:
-    """None where the event does not tell."""
+    """A value that the event may not have."""
     if not fragmentation:
         return None
     try:
@@ -167,7 +167,7 @@ def _kineto(query: Query, source_id: int, named: bool = True) -> list[Move]:
 
 
 def _slices_around(query: Query, source_id: int) -> Iterator[Sequence[Any]]:
-    """Slices with movements in them, a batch at a time: there may be a hundred for each movement."""
+    """Slices that contain moves, a batch at a time: each move may lie in a hundred slices."""
     return chain.from_iterable(query(statement("memory_threads", source_id=source_id)).batches())
 
 
@@ -179,35 +179,35 @@ _PYTORCH_DEVICES = {
 
 @functools.cache
 def _pytorch_device(kind: str | None, number: str | None) -> str:
-    """A device as PyTorch calls it."""
+    """A device under PyTorch's name for it."""
     place = _PYTORCH_DEVICES.get(_whole(kind), f"device type {kind}")
     index = _whole(number)
     return place if index is None or index < 0 else f"{place}:{index}"
 
 
 _Lines = tuple[CodeLine | None, CodeLine | None]
-"""The innermost line of the program's own around something, and the innermost of all lines."""
+"""The innermost line of the program's own code, and the innermost line of all."""
 _NO_LINES: _Lines = (None, None)
 
 
 class _Innermost:
-    """The innermost slice of a track at a time; to be asked in the order of (track, time)."""
+    """The innermost slice of a track. Queries must come in order of (track, time)."""
 
     def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
-        """rows: (track, begin, end, depth, name), outer ones first."""
+        """rows: (track, begin, end, depth, name), outer slices first."""
         self._rows = iter(rows)
         self._next: Sequence[Any] | None = next(self._rows, None)
         self._ends: list[int] = []
-        """When the slices that have begun end, outer ones first; the other two lists are about the same."""
+        """Ends of the slices that are open, outer ones first; the next two lists are parallel to it."""
         self._names: list[str] = []
         self._lines: list[_Lines] = []
         self._track: int | None = None
         self._frames: dict[str, tuple[CodeLine | None, bool]] = {}
-        """By name its line, and whether that is the program's own."""
+        """By name: the line, and whether it is the program's own."""
 
     def slice_at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
-        """Its name, None between slices; and the innermost line of the program's own around it, or else of
-        all lines, None where no Python is."""
+        """The name of the innermost slice, None between slices; and the innermost line of the program's own
+        code around it, or else of any code, None where no Python is on the stack."""
         rows, ends, names, lines = self._rows, self._ends, self._names, self._lines
         row = self._next
         if track != self._track:
@@ -219,7 +219,7 @@ class _Innermost:
             of, begin, end, depth, name = row
             if of != track or begin > ts:
                 break
-            # What lies as deep was over when this one began, even though nobody asked in between.
+            # A slice at the same depth had ended when this one began, even if no query came in between.
             if len(ends) > depth:
                 self._close(depth)
             lines.append(self._enclosing_lines(name, lines[-1] if lines else _NO_LINES))
@@ -227,7 +227,7 @@ class _Innermost:
             names.append(name)
             row = next(rows, None)
         self._next = row
-        # An outer slice ends no sooner than those in it.
+        # An outer slice ends no sooner than those inside it.
         while ends and ends[-1] < ts:
             self._close(len(ends) - 1)
         if not ends:
@@ -236,11 +236,11 @@ class _Innermost:
         return names[-1], program_line or of_all
 
     def _close(self, depth: int) -> None:
-        """Only so many outer ones are left."""
+        """Keeps this many outer slices."""
         del self._ends[depth:], self._names[depth:], self._lines[depth:]
 
     def _enclosing_lines(self, name: str, outer: _Lines) -> _Lines:
-        """The lines around a slice, with its own."""
+        """The lines around a slice, its own included."""
         if (frame := self._frames.get(name)) is None:
             call = python_frame.pytorch_call(name)
             call_line = CodeLine(*call) if call else None
@@ -252,7 +252,7 @@ class _Innermost:
 
 
 def _whole(text: str | None) -> int | None:
-    """A whole number; None for what is none."""
+    """A whole number; None for anything else."""
     try:
         return None if text is None else int(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Memory over time, its peak, and its holders then."""
+"""The memory curve, its peak, and the holders at the peak."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from stepscope.instruments.memory.blocks import MemoryBlock
+from stepscope.instruments.python_frame import pytorch_call
 
 
 @dataclass(frozen=True)
@@ -16,19 +17,16 @@ class Peak:
 
     bytes: int
     ts_ps: int | None
-    """When it was reached first; None when nothing moved."""
+    """When the peak was first reached; None without any move."""
     blocks: tuple[MemoryBlock, ...]
-    """What was held then, largest first; `base_bytes` is in no block."""
+    """Blocks held at the peak, largest first; `base_bytes` belongs to no block."""
 
 
 def curve(blocks: Iterable[MemoryBlock], base_bytes: int = 0) -> list[tuple[int, int]]:
-    """Bytes held from each time on, in the order of time.
-
-    Of what happens at one time allocations count first: what is shown is what may have been held at once.
-    A block that is freed when it is born so counts for that moment.
-    """
+    """Bytes held from each time on, in order of time. Allocations count before frees of the same time, so the
+    curve shows what may have been held at once: a block freed as soon as it is allocated still counts."""
     moves: list[tuple[int, int]] = []
-    """Twice the time, and one more for what is freed then."""
+    """Twice the time, and one more for a free at that time."""
     held = base_bytes
     for block in blocks:
         if block.born_ps is None:
@@ -50,14 +48,14 @@ def curve(blocks: Iterable[MemoryBlock], base_bytes: int = 0) -> list[tuple[int,
 def peak(
     blocks: Sequence[MemoryBlock], base_bytes: int = 0, points: Sequence[tuple[int, int]] | None = None
 ) -> Peak:
-    """The highest point of the curve. points: the curve, where it is known."""
+    """The highest point of the curve. points: the curve, where it has been computed."""
     if points is None:
         points = curve(blocks, base_bytes)
     before = base_bytes + sum(block.bytes for block in blocks if block.born_ps is None)
     if not points:
         return Peak(before, None, tuple(sorted(blocks, key=lambda block: -block.bytes)))
     most = max(map(itemgetter(1), points))
-    ts = next(ts for ts, held in points if held == most)  # points are in the order of time
+    ts = next(ts for ts, held in points if held == most)  # points are in order of time
     if before >= most:
         held_then = [block for block in blocks if block.born_ps is None]
     else:
@@ -68,7 +66,7 @@ def peak(
 
 
 def is_held(block: MemoryBlock, ts_ps: int) -> bool:
-    """Whether a block is held at a time, both of its ends included."""
+    """Whether a block is held at a time, both ends included."""
     return (block.born_ps is None or block.born_ps <= ts_ps) and (
         block.freed_ps is None or block.freed_ps >= ts_ps
     )
@@ -76,7 +74,7 @@ def is_held(block: MemoryBlock, ts_ps: int) -> bool:
 
 @dataclass(frozen=True)
 class PeakHolder:
-    """Somebody who holds memory at the peak."""
+    """A holder of memory at the peak."""
 
     name: str
     bytes: int
@@ -84,7 +82,7 @@ class PeakHolder:
 
 
 def holders(blocks: Iterable[MemoryBlock], by: Callable[[MemoryBlock], str]) -> list[PeakHolder]:
-    """Who holds how much, most first."""
+    """The holders, largest first."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for block in blocks:
         entry = sums[by(block)]
@@ -102,7 +100,7 @@ def op_of(block: MemoryBlock) -> str:
 
 
 def scope_of(depth: int) -> Callable[[MemoryBlock], str]:
-    """The name scope of that op, so many levels deep."""
+    """The name scope of that op, cut to a number of levels."""
 
     def scope(block: MemoryBlock) -> str:
         name = op_of(block)
@@ -115,8 +113,8 @@ def scope_of(depth: int) -> Callable[[MemoryBlock], str]:
 
 
 def is_frame(block: MemoryBlock) -> bool:
-    """Whether a call of Python made it, whose name is a place and no op in a scope."""
-    return block.code is not None and (block.op_name or "").startswith(block.code.file)
+    """Whether the block belongs to a call of Python, whose name is a place and no scope."""
+    return pytorch_call(block.op_name or "") is not None
 
 
 def tensor_of(block: MemoryBlock) -> str:
@@ -129,7 +127,7 @@ def tensor_of(block: MemoryBlock) -> str:
 
 
 def code_of(block: MemoryBlock, files: Mapping[str, str] | None = None) -> str:
-    """The line of the program that made the op. files: what each file is called, where not by its path."""
+    """The line that created the op. files: display names of files, by path."""
     if block.code is None:
         return "(held before the recording began)" if block.born_ps is None else "(line not known)"
     file = block.code.file if files is None else files[block.code.file]

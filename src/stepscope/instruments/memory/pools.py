@@ -1,4 +1,4 @@
-"""Room that an allocator has but cannot give: pieces between blocks, and what rounding up takes."""
+"""Free memory that an allocator cannot give out: pieces between blocks, and padding from rounding up."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from stepscope.instruments.memory.moves import Pool
 
 @dataclass(frozen=True)
 class Fragmentation:
-    """How far the free bytes of an allocator's regions lie apart. Shares are parts of them that are not in
-    the largest free piece: with 0.4 of 1 GB, at most 0.6 GB can be had at once without another region."""
+    """Fragmentation of an allocator's regions. Shares are parts of the free bytes outside the largest free
+    piece: at 0.4 of 1 GB, the largest block that fits without another region is 0.6 GB."""
 
     at_peak: float | None
-    """When most was held; None when no event had told by then."""
+    """Fragmentation when most was held; None when no event had reported it by then."""
     most: float
     most_ps: int
-    """When it was highest, first."""
+    """When fragmentation was first at its highest."""
     least_available_bytes: int | None
-    """The least that the allocator could still have taken."""
+    """The least that the allocator could still reserve."""
 
 
 def fragmentation(pools: Sequence[Pool], peak_ps: int | None) -> Fragmentation | None:
-    """None when no event tells. pools: in the order of time."""
+    """The fragmentation of an allocator; None when no event reports it. pools: in order of time."""
     if not pools:
         return None
     before = 0 if peak_ps is None else bisect_right(pools, peak_ps, key=lambda pool: pool.ts_ps)
@@ -40,5 +40,5 @@ def fragmentation(pools: Sequence[Pool], peak_ps: int | None) -> Fragmentation |
 
 
 def rounded_up(blocks: Iterable[MemoryBlock]) -> int:
-    """Bytes of blocks beyond what was asked for."""
+    """Padding: bytes of blocks beyond what was requested."""
     return sum(max(block.bytes - (block.requested_bytes or block.bytes), 0) for block in blocks)

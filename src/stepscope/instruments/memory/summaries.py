@@ -1,6 +1,6 @@
-"""Memory that is not told allocation by allocation: sizes by category over time (PyTorch's memory timeline),
-what each stack held at one moment (pprof's profiles of memory), or each variable (the recorder's looks), and
-what TensorFlow's Timeline reckons."""
+"""Memory recorded as totals: sizes by category over time (PyTorch's memory timeline), the holdings of each
+stack at one moment (pprof), those of each variable (the recorder's snapshots), and the estimates of
+TensorFlow's Timeline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepscope.library.statements import Query, statement
 
 
 def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
-    """What a source holds by category, by stack, by variable or by tensor; and whether that is all of it."""
+    """The holdings of a source by category, stack, variable or tensor; and whether these are all."""
     sizes = query(statement("memory_sizes", source_id=source_id, most=MOST_MOVES)).rows()
     if sizes:
         return [_category_blocks(sizes)], len(sizes) < MOST_MOVES
@@ -31,11 +31,9 @@ def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
 
 
 def _category_blocks(rows: Sequence[Sequence[Any]]) -> AllocatorBlocks:
-    """Sizes as blocks that add up to them. rows: (time, category, bytes), in the order of time.
-
-    What a category grows by is one block; what it shrinks by is taken from the newest ones. They end just
-    before the moment of the new size, because blocks count as held at the moment at which they end.
-    """
+    """Sizes as blocks that add up to them. rows: (time, category, bytes), in order of time. Growth of a
+    category is one block; shrinking takes from its newest blocks. Blocks end just before the moment of the
+    new size, because a block counts as held at the moment at which it ends."""
     held = AllocatorBlocks("memory timeline", "", way="sizes")
     open_: dict[str, list[MemoryBlock]] = defaultdict(list)
     sums: dict[str, int] = defaultdict(int)
@@ -76,7 +74,7 @@ def _count_stacks(texts: Iterable[str | None]) -> list[AllocatorBlocks]:
 
 
 def _variable_blocks(rows: Sequence[Sequence[Any]]) -> list[AllocatorBlocks]:
-    """What the variables of a program hold on each device. rows: as the statement memory_held gives them."""
+    """The holdings of a program's variables on each device. rows: those of the statement memory_held."""
     found: dict[str, AllocatorBlocks] = {}
     for name, kind, device, size, file, line, function in rows:
         held = found.setdefault(device or "", AllocatorBlocks("arrays", device or "", way="variables"))

@@ -1,8 +1,9 @@
-"""Memory as TensorFlow's Timeline reckons it (show_memory): tensors of which it guesses how long they live.
+"""Memory as TensorFlow's Timeline estimates it (show_memory): tensors with guessed lifetimes, from no
+allocator.
 
-No allocator told this. Timeline lets a tensor begin with the op that makes it and end with the last op
-whose label names it; its counters are the sums of that. An op that ran again takes the place of its first
-run, whose tensors then have no end and are in no sum.
+In Timeline, a tensor begins with the op that makes it and ends with the last op whose label names it; the
+counters are the sums. An op that runs again replaces its first run, whose tensors then have no end and are in
+no sum.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MICRO_PS = 10**6
 
 
 def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
-    """The tensors of each allocator, whose sums are the counters of the timeline; and whether that is all."""
+    """The tensors of each allocator, which add up to the timeline's counters; and whether these are all."""
     rows = query(statement("timeline_tensors", source_id=source_id, most=MOST_MOVES)).rows()
     found: dict[str, _Allocator] = {}
     nowhere = 0
@@ -40,7 +41,7 @@ def read(query: Query, source_id: int) -> tuple[list[AllocatorBlocks], bool]:
 
 @dataclass
 class _Allocator:
-    """What is gathered of one allocator, of all devices: Timeline's counters know no device."""
+    """The tensors of one allocator on all devices: Timeline's counters do not tell devices apart."""
 
     name: str
     devices: set[str] = field(default_factory=set)
@@ -67,7 +68,7 @@ class _Allocator:
             MemoryBlock(
                 allocation.number("requested_bytes"),
                 born,
-                gone - 1,  # blocks count at both ends; Timeline's counters take it away at its end
+                gone - 1,  # blocks count at both ends; Timeline subtracts a tensor at its end
                 op_name if is_numbered else name,
                 kind="output",
                 slot=int(slot) if is_numbered else 0,
@@ -87,27 +88,27 @@ class _Allocator:
 
 @dataclass
 class _TimelineText:
-    """A message as Protocol Buffers write it as text: its fields by name, the last of each."""
+    """A message in Protocol Buffers' text format: its fields by name, the last of each."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
     messages: dict[str, list[_TimelineText]] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
-        """A field; empty when it is not there."""
+        """A field as text; empty when missing."""
         return self.values.get(name, [""])[-1]
 
     def number(self, name: str) -> int:
-        """A field; 0 when it is not there or no number."""
+        """A field as a number; 0 when missing or not a number."""
         text = self.text(name)
         return int(text) if text.isdecimal() and len(text) < 20 else 0
 
     def message(self, name: str) -> _TimelineText:
-        """A message in it; an empty one when it is not there."""
+        """A message inside it; an empty one when missing."""
         return self.messages.get(name, [_TimelineText()])[-1]
 
 
 def _described(args_json: str | None) -> _TimelineText:
-    """The description of a tensor in a snapshot. Timeline takes all quotes out of it."""
+    """The description of a tensor in a snapshot. Timeline removes all quotes from it."""
     snapshot = strict_json.members(args_json).get("snapshot")
     text = snapshot.get("tensor_description") if isinstance(snapshot, dict) else None
     root = _TimelineText()
@@ -129,7 +130,7 @@ def _described(args_json: str | None) -> _TimelineText:
 
 
 def _shape(description: _TimelineText) -> tuple[int, ...] | None:
-    """The shape of a tensor; None where the description has none or does not know it."""
+    """The shape of a tensor; None when the description has none or an unknown one."""
     if "shape" not in description.messages or description.message("shape").text("unknown_rank") == "true":
         return None
     return tuple(dim.number("size") for dim in description.message("shape").messages.get("dim", ()))

@@ -1,7 +1,7 @@
 """The peak after a change: recomputing, half precision, half the batch.
 
-Each answer is the curve drawn again with other blocks, so what takes the place of the old peak counts. What
-else a change does is not known here: recomputing costs the time that the ops took, and allocators round.
+Each answer draws the curve again with other blocks, so a new peak elsewhere counts. Side effects are left
+out: recomputing costs the time of the ops, and allocators round.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stepscope.instruments.memory.peak import is_held, peak
 from stepscope.library.statements import Query, statement
 
 WIDE = frozenset(("DT_FLOAT", "DT_DOUBLE", "DT_COMPLEX64", "DT_COMPLEX128"))
-"""Element types that another of half the size can stand for."""
+"""Element types that have a counterpart of half the size."""
 CHEAP = frozenset(
     ("Abs", "Add", "AddN", "AddV2", "BiasAdd", "Cast", "Concat", "ConcatV2", "Elu", "Exp",
      "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "Gelu", "LayerNorm", "LeakyRelu", "Log",
@@ -26,23 +26,23 @@ CHEAP = frozenset(
      "Square", "SquaredDifference", "StridedSlice", "Sub", "Tanh", "Tile", "Transpose",
      "_FusedBatchNormEx")
 )  # fmt: skip
-"""Op types that cost little to run again for what they put out."""
+"""Op types that are cheap to run again, compared with their output."""
 
 
 @dataclass(frozen=True)
 class MemoryWhatIf:
-    """A change and what it would do to the peak."""
+    """A change and the peak after it."""
 
     kind: Literal["recompute", "half_precision", "half_batch"]
     peak_bytes: int
     saved_bytes: int
-    """May be 0: a change that does not help is said not to."""
+    """May be 0: a change that does not help is listed as such."""
     blocks: int
-    """Blocks that it concerns."""
+    """Blocks that the change affects."""
     cost_ps: int | None
-    """Time that ops would run again; None when it costs none."""
+    """Time of the ops that run again; None when none does."""
     meant: bool = False
-    """The user said which ops are meant."""
+    """Whether the user named the ops."""
     batch: int | None = None
     """Of half_batch: the batch that is halved."""
 
@@ -55,17 +55,14 @@ def ask(
     batch: int | None = None,
     run_ps: Callable[[int], int] = lambda run: 0,
 ) -> list[MemoryWhatIf]:
-    """The changes that can be judged from what was recorded.
-
-    recompute, halve: whether an op is meant; None means all that it makes sense for. batch: the size of the
-    batch, found when None. run_ps: duration of an execution.
-    """
+    """The changes that the recording can judge. recompute, halve: select ops; None selects all that qualify.
+    batch: the batch size, found when None. run_ps: duration of an execution."""
     found = [_recompute(memory, recompute, run_ps), _halve(memory, halve), _batch(memory, batch)]
     return sorted((answer for answer in found if answer is not None), key=lambda answer: -answer.saved_bytes)
 
 
 def durations(query: Query) -> dict[int, int]:
-    """How long each execution's kernel took in picoseconds, by its number."""
+    """Duration of each execution's kernel in picoseconds, by number."""
     return {number: max(took, 0) for number, took in query(statement("op_durations")).rows()}
 
 
@@ -76,7 +73,7 @@ def _again(memory: AllocatorMemory, blocks: Sequence[MemoryBlock]) -> int:
 def _recompute(
     memory: AllocatorMemory, meant: Callable[[str], bool] | None, run_ps: Callable[[int], int]
 ) -> MemoryWhatIf | None:
-    """Outputs that are held over the peak without being read around it are dropped, and made again."""
+    """Drops outputs that are held over the peak without being read around it, and computes them again."""
     at = memory.peak.ts_ps
     known = [block for block in memory.held.blocks if block.uses]
     if at is None or not known:
@@ -102,12 +99,12 @@ def _recompute(
 
 
 def _is_cheap(op_type: str | None) -> bool:
-    # oneDNN renames what it takes over: _MklNativeRelu, _MklFusedBatchNormV3.
+    # oneDNN renames the ops that it replaces: _MklNativeRelu, _MklFusedBatchNormV3.
     return (op_type or "").removeprefix("_Mkl").removeprefix("Native") in CHEAP
 
 
 def _gap(block: MemoryBlock, at: int) -> tuple[int, int] | None:
-    """The time around the peak in which nobody reads a block that is read before and after."""
+    """The time around the peak in which a block is not read, between reads before and after it."""
     if block.born_ps is None or not is_held(block, at) or block.kind != "output":
         return None
     before = [end for _, end, _ in block.uses if end <= at]
@@ -119,7 +116,7 @@ def _gap(block: MemoryBlock, at: int) -> tuple[int, int] | None:
 
 
 def _halve(memory: AllocatorMemory, meant: Callable[[str], bool] | None) -> MemoryWhatIf | None:
-    """Tensors of 32 and 64 bits in half as many."""
+    """Stores tensors of 32 and 64 bits in half as many."""
     changed, concerned = [], 0
     for block in memory.held.blocks:
         wide = block.dtype in WIDE and (meant is None or meant(block.op_name or ""))
@@ -132,10 +129,8 @@ def _halve(memory: AllocatorMemory, meant: Callable[[str], bool] | None) -> Memo
 
 
 def batch_size(blocks: Sequence[MemoryBlock]) -> int | None:
-    """The first size that most bytes have, in tensors of several shapes; None when none stands out.
-
-    A single shape may as well be that of a variable's gradient.
-    """
+    """The batch size: the first dimension that most bytes share, in tensors of several shapes; None when none
+    stands out. A single shape may be a variable's gradient."""
     weights: Counter[int] = Counter()
     shapes: dict[int, set[tuple[int, ...]]] = defaultdict(set)
     for block in blocks:
@@ -149,7 +144,7 @@ def batch_size(blocks: Sequence[MemoryBlock]) -> int | None:
 
 
 def _batch(memory: AllocatorMemory, batch: int | None) -> MemoryWhatIf | None:
-    """Everything whose first size is the batch's in half."""
+    """Halves every tensor whose first dimension is the batch."""
     size = batch if batch is not None else batch_size(memory.peak.blocks)
     if size is None or size < 2:
         return None

@@ -45,25 +45,25 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class Account:
-    """What the model says of a stage."""
+    """A stage by tf.data's own model."""
 
     work_ps: int
     """Work for a batch, over all threads."""
     elements: int
     visits: float
-    """Elements of it that a batch takes."""
+    """Elements that a batch takes."""
     batch_bytes: int
-    """Bytes it makes for a batch."""
+    """Bytes that a batch has here."""
     parallelism: float | None
     parallelism_max: float | None
     autotuned: bool
     buffered: float | None
-    """Fill of its buffer, 0 to 1, on average over the samples; None when it has none."""
+    """Mean fill of its buffer, 0 to 1, over the samples; None without a buffer."""
 
 
 @dataclass(frozen=True)
 class Accounts:
-    """All of them, with the model's figures of the whole."""
+    """The accounts of all stages, with the model's figures for the whole."""
 
     stages: Mapping[PipelineStage, Account]
     gap_ps: int | None
@@ -74,7 +74,7 @@ class Accounts:
 
 
 def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accounts | None:
-    """Accounts of the stages that the program takes from; None when no model is of this pipeline."""
+    """Accounts of the stages that the program takes from; None when no model fits this pipeline."""
     head = next((s for s in stages if s.taken and s.above is None), None)
     best = _iterator({stage.name for stage in stages if stage.taken}, rows)
     if head is None or best is None:
@@ -94,7 +94,7 @@ def account(stages: Sequence[PipelineStage], rows: Sequence[ModelRow]) -> Accoun
 def _rows_of_stages(
     stages: Sequence[PipelineStage], head: PipelineStage, root: ModelRow, nodes: Mapping[int, ModelRow]
 ) -> Mapping[PipelineStage, list[ModelRow]]:
-    """The rows of the model by the stage that they are of. head: the stage that `root` is of."""
+    """The rows of the model by stage. head: the stage of `root`."""
     children: defaultdict[PipelineStage, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         if stage.above is not None:
@@ -109,7 +109,7 @@ def _rows_of_stages(
 
 
 def _iterator(names: set[str], rows: Sequence[ModelRow]) -> list[ModelRow] | None:
-    """The rows of the iterator whose stages are most like the trace's, and of those the busiest."""
+    """The rows of the iterator whose stages are most like the trace's; of several, the busiest."""
     each: defaultdict[int, list[ModelRow]] = defaultdict(list)
     for row in rows:
         each[row.iterator].append(row)
@@ -127,8 +127,8 @@ def _iterator(names: set[str], rows: Sequence[ModelRow]) -> list[ModelRow] | Non
 
 
 def _rows_since_first(rows: Sequence[ModelRow]) -> dict[int, ModelRow]:
-    """The nodes of the last sample, with what they did since the first: what was before it, filling buffers
-    and autotune's first tries, belongs to no step. A node that came later counts whole."""
+    """The nodes of the last sample, with what they did since the first: earlier work, such as filling buffers
+    and autotune's first tries, belongs to no step. A node that appears later counts whole."""
     first, last = min(row.sample for row in rows), max(row.sample for row in rows)
     before = {(row.node, row.name): row for row in rows if row.sample == first != last}
     nodes = {}
@@ -150,8 +150,8 @@ def _rows_since_first(rows: Sequence[ModelRow]) -> dict[int, ModelRow]:
 def _paired(
     stages: Sequence[PipelineStage], consumers: Sequence[ModelRow], nodes: Mapping[int, ModelRow]
 ) -> list[tuple[PipelineStage, list[ModelRow]]]:
-    """The nodes of each stage that the consumers take from: by name, and by their order where branches of a
-    zip or a mixture are named alike."""
+    """The nodes of each stage, followed from the consumers: by name, and by order where branches of a zip or
+    a mixture share a name."""
     by_name: defaultdict[str, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         by_name[stage.short].append(stage)
@@ -189,17 +189,17 @@ def _visits(root: ModelRow, nodes: Mapping[int, ModelRow]) -> dict[int, float]:
 
 
 def _counted(visits: float, below: ModelRow, elements: int) -> float:
-    """Visits of a node that makes its part of so many elements."""
+    """Visits of one among several nodes that make the elements together."""
     return visits * below.elements / elements if elements else 0.0
 
 
 def _ratio(node: ModelRow) -> float:
-    """Elements that a node takes for one that it makes, as the model has it."""
+    """Elements that a node takes for each that it makes, by the model."""
     return node.ratio if node.ratio and node.ratio > 0 else 1.0
 
 
 def _fills(rows: Sequence[ModelRow]) -> dict[int, float]:
-    """How full the buffer of each node was, over its samples."""
+    """Mean fill of the buffer of each node over its samples."""
     seen: defaultdict[int, list[float]] = defaultdict(list)
     for row in rows:
         room = row.buffer_size or row.parallelism

@@ -43,22 +43,22 @@ class StageCall:
     name: str
     kind: Kind
     args: Mapping[str, Any]
-    """Calls with the same text share them."""
+    """Calls with the same text share these."""
     above: StageCall | None = None
     stage: str | None = None
-    """Id of the iterator at work in it; of `execute` that of the iterator whose function runs."""
+    """Id of the iterator that works in it; for `execute`, of the iterator whose function runs."""
     inside: list[Interval] = field(default_factory=list)
-    """What calls right below it take."""
+    """Time of the calls directly below it."""
     self_ps: int | None = None
-    """Of `execute`: its time without any slice on top of it, and so without kernels that were recorded."""
+    """For `execute`: its time outside all other slices, and so outside recorded kernels."""
     is_lane: bool = False
-    """Its track is no thread, but a lane that slices were packed into."""
+    """Its track is a lane into which slices were packed, not a thread."""
     iterator: str | None = field(init=False)
-    """The iterator's id as text; ids are unsigned and take 64 bits."""
+    """The iterator's id as text: ids are unsigned and take 64 bits."""
     consumer: str | None = field(init=False)
     """Id of the iterator that consumes this one; None at the root."""
     is_unnumbered: bool = field(init=False)
-    """It is a call of an iterator that has no id: its name stands for it."""
+    """A call of an iterator without an id: its name stands for it."""
 
     def __post_init__(self) -> None:
         self.is_unnumbered = self.kind == "next" and "id" not in self.args
@@ -89,7 +89,7 @@ class StageCall:
 
 
 def kind_of(name: str) -> Kind:
-    """What a slice of the view _pipeline_slice is, by its name."""
+    """The kind of a slice of the view _pipeline_slice, by its name."""
     if name.startswith("Iterator::"):
         return "next"
     if name.endswith("Produce"):
@@ -104,10 +104,8 @@ def kind_of(name: str) -> Kind:
 
 
 def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
-    """Calls of one source, nested, from the rows of the statement pipeline_events.
-
-    A slice that reaches out of the one above it is cut at its end: threads cannot do that, clocks can.
-    """
+    """The calls of one source, nested, from the rows of the statement pipeline_events. A slice that outlasts
+    the one around it is cut at its end: threads nest, and only clocks differ."""
     calls: list[StageCall] = []
     stack: list[StageCall] = []
     apart: list[StageCall] = []
@@ -115,7 +113,7 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
     for slice_id, track_id, track, ts_ps, dur_ps, name, text, *more in rows:
         is_lane = len(more) > 1 and more[1] == "lane"
         if is_lane or (name.startswith("Iterator::") and '"id"' not in (text or "")):
-            # Neither lanes nor times in whole microseconds tell what is inside what; names do.
+            # Lanes, and times in whole microseconds, do not show what is inside what; names do.
             call = StageCall(
                 slice_id, track_id, track, ts_ps, ts_ps + dur_ps, name, kind_of(name), args_of(text)
             )
@@ -126,7 +124,7 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
             stack.pop()
         above = stack[-1] if stack else None
         end_ps = ts_ps + dur_ps if above is None else min(ts_ps + dur_ps, above.end_ps)
-        if name == _EXECUTE:  # nine of ten rows, of which the id is all that is needed
+        if name == _EXECUTE:  # nine of ten rows; only the id is needed
             call = StageCall(slice_id, track_id, track, ts_ps, end_ps, name, "execute", _only_id(text), above)
             call.self_ps = more[0] if more else None
         else:
@@ -144,7 +142,7 @@ def read(rows: Iterable[Sequence[Any]]) -> list[StageCall]:
 
 
 def _attribute(calls: Sequence[StageCall]) -> None:
-    """Finds the iterator each call works for."""
+    """Finds the iterator that each call works for."""
     _attribute_takes(calls)
     functions = _attribute_functions(calls)
     for call in calls:
@@ -155,17 +153,17 @@ def _attribute(calls: Sequence[StageCall]) -> None:
 
 
 def _attribute_takes(calls: Sequence[StageCall]) -> None:
-    """What takes an element works for its iterator."""
+    """A call that takes an element works for its iterator."""
     for call in calls:
         if call.kind == "next":
             call.stage = call.iterator
-            # A thread that works ahead works for the consumer of what it calls.
+            # A thread that works ahead works for the consumer of the iterator that it calls.
             if call.above is not None and call.above.kind == "ahead" and call.above.stage is None:
                 call.above.stage = call.consumer
 
 
 def _attribute_functions(calls: Sequence[StageCall]) -> dict[str, str]:
-    """What runs functions works for what calls it. The iterator by the function that it runs."""
+    """Gives calls that run functions the iterator of their caller; the iterator by function."""
     functions: dict[str, str] = {}
     for call in calls:
         if call.kind in ("ahead", "function", "make") and call.stage is None:
@@ -177,12 +175,12 @@ def _attribute_functions(calls: Sequence[StageCall]) -> dict[str, str]:
 
 def _only_id(text: str | None) -> dict[str, Any]:
     found = _ID.match(text) if text else None
-    # Args of other producers may be anything; without them the call has no id.
+    # Args of other producers may hold anything; without them a call has no id.
     return strict_json.members(text) if found is None else {"id": int(found[1])}
 
 
 class _CallReader:
-    """Args by their text: the calls of an iterator differ in time only."""
+    """Args by their text: the calls of an iterator differ only in time."""
 
     _MOST, _MOST_CHARACTERS = 4096, 2000
 
@@ -190,7 +188,7 @@ class _CallReader:
         self._known: dict[str | None, Mapping[str, Any]] = {}
 
     def args(self, text: str | None) -> Mapping[str, Any]:
-        """The args that a text holds."""
+        """The args in a text."""
         found = self._known.get(text)
         if found is None:
             found = strict_json.members(text)
@@ -200,7 +198,7 @@ class _CallReader:
 
 
 def _id(value: Any) -> str | None:
-    """An id as text of an unsigned number: files write large ones as negative or unsigned ones."""
+    """An id as the text of an unsigned number: files write large ids as negative or unsigned."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         return None
     return _unsigned(value) if isinstance(value, int) else value or None

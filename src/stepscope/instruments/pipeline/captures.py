@@ -1,5 +1,4 @@
-"""What captures hold beside the traces: models of iterators, the user's chains, the machine, steps that were
-not traced."""
+"""What captures record beside traces: models of iterators, chains, the machine, steps without a profiler."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ from stepscope.library.statements import Query, statement
 def evidence_beside(
     query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]
 ) -> CaptureEvidence:
-    """What captures of the same run on the same host hold beside the traces. window: of the steps, in the
-    time of the source."""
+    """The records of the captures of the same run and host. window: of the steps, in the source's time."""
     models = []
     for row in query(statement("iterator_models", run_id=run_id, host_id=host_id)).rows():
         values = dict(zip(_NODE, row, strict=True))
@@ -48,7 +46,7 @@ def evidence_beside(
 
 
 def missing(query: Query, source_id: int | None = None) -> list[Oddity]:
-    """What of the recordings, or of one source, is lost or was cut."""
+    """Losses and cuts of the recordings, or of one source."""
     return [
         Oddity("lost", detail=f"{slug}: {detail}")
         for slug, detail in query(statement("lost_parts", source_id=source_id, most=5)).rows()
@@ -58,10 +56,8 @@ def missing(query: Query, source_id: int | None = None) -> list[Oddity]:
 def _windows(
     origins: Mapping[int, int], source_id: int, window: tuple[int, int]
 ) -> Iterator[tuple[int, int, int]]:
-    """Captures that share a clock with the source, and the window on the clock of each.
-
-    origins: Unix time of their zero, by source.
-    """
+    """Captures that share a clock with the source, and the window on each clock. origins: Unix time of zero,
+    by source."""
     for other, origin in sorted(origins.items()):
         shift = (origins.get(source_id, origin) - origin) * 1000
         begin, end = window[0] + shift, window[1] + shift
@@ -70,7 +66,7 @@ def _windows(
 
 
 def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | None:
-    """How busy cores were between two moments, where a capture sampled them."""
+    """How busy the cores were between two moments, where a capture sampled them."""
     asked = statement("machine_load", source_id=source_id, begin_ps=begin, end_ps=end + _SAMPLE_PS)
     rows = query(asked).rows()
     cores = [float(value) for name, _, value, _ in rows if name == "core busy"]
@@ -83,7 +79,7 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
     process_cores = shares.get("process running", used[0] if used else None)
     return Machine(
         len(cores),
-        # The machine counts in ticks of a timer and misses what is shorter, the process counts all.
+        # The machine counts timer ticks and misses what is shorter; the process counts everything.
         min(max(sum(cores), process_cores or 0.0) / len(cores), 1.0),
         max(cores),
         process_cores,
@@ -96,10 +92,10 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
 
 
 def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -> TracingPace | None:
-    """What steps took without a profiler, before this recording, or after it where too few were before: of
-    the second half of these, when buffers are as full as they get and autotune has settled."""
+    """Durations of steps without a profiler: before this recording, or after it where too few were before. Of
+    these, the second half counts: buffers are full by then, and autotune has settled."""
     rows = query(statement("step_durations", source_id=capture_id)).rows()
-    # In the first one the profiler was switched on.
+    # The profiler was switched on during the first.
     traced = [value for series, ts_ps, value in rows if series == "traced_ns" and begin <= ts_ps <= end][1:]
     untraced = [(ts_ps, value) for series, ts_ps, value in rows if series == "untraced_ns"]
     settled = _second_half([value for ts_ps, value in untraced if ts_ps < begin])
@@ -118,12 +114,12 @@ def _second_half(values: list[float]) -> list[float]:
 
 
 _FEW_STEPS, _MOST_STEPS = 5, 100
-"""Steps without a profiler: of fewer than these nothing is said, of more than these the last are taken."""
+"""Fewer steps without a profiler than this say nothing; of more, the last ones count."""
 
 
 def _shares(query: Query, source_id: int, begin: int, end: int) -> dict[str, float]:
-    """How many threads ran and waited for cores during the recording around the steps: sampled as it
-    begins and ends, so that the last value before the middle of the steps is of their recording."""
+    """How many threads ran and waited for cores during the recording of the steps. Recordings sample this at
+    their begin and end, so the last value before the middle of the steps belongs to this one."""
     middle = begin + (end - begin) // 2
     rows = query(statement("thread_shares", source_id=source_id, until_ps=middle)).rows()
     return {str(series): float(value) for series, value in rows}
@@ -139,7 +135,7 @@ def _numbers(text: str) -> list[int]:
 
 
 _SAMPLE_PS = 10**11
-"""A sample stands for the time before it: one that is taken a little after the steps belongs to them."""
+"""A sample covers the time before it, so one taken shortly after the steps belongs to them."""
 _NODE = (
     "iterator", "sample", "node", "consumer_node", "inputs_json", "name", "node_class", "ratio",
     "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",

@@ -30,22 +30,22 @@ from stepscope.instruments.pipeline.waits import Waits
 _PARALLEL = re.compile(
     r"(Legacy)?(Parallel|Map|BatchV2|Interleave|FlatMap|TFRecord|TextLine|FixedLengthRecord|Prefetch|DataService)"
 )
-"""Beginnings of the names of stages of which TensorFlow can run several calls or instances at once."""
+"""Prefixes of the names of stages that TensorFlow can run several times at once."""
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The optimum: a step cannot be made shorter by parallelism, prefetching and cores as they are."""
+    """The optimum: no parallelism, prefetching or use of these cores makes a step shorter."""
 
     step_ps: int
     limits: str
     """A stage, `program`, `cpu` or `threads`."""
     cores: tuple[tuple[str, float], ...]
-    """Cores that each stage keeps busy then, most first."""
+    """Cores that each stage keeps busy at the optimum, most first."""
 
 
 def ceiling(loads: Sequence[Load], waits: Waits, cores: int, program_cpu_ps: int, device: bool) -> Ceiling:
-    """program_cpu_ps: what a step needs of the cores outside of the pipeline."""
+    """program_cpu_ps: the CPU work of a step outside the pipeline."""
     program_ps = max(waits.step_ps - waits.wait_ps, 0)
     stages = [load.stage for load in loads]
     bounds = [(program_ps, PROGRAM)]
@@ -53,7 +53,7 @@ def ceiling(loads: Sequence[Load], waits: Waits, cores: int, program_cpu_ps: int
     for load in loads:
         if not (parallel(load) or copies.possible(load.stage, stages)):
             bounds.append((load.work_ps, load.stage.name))
-        # Python may wait, and waiting needs no core; but it holds its thread.
+        # Python may wait, and waiting needs no core; but it occupies its thread.
         used += load.cpu_ps if not load.python else 0
         held += load.pool_ps
     bounds.append((held // max(pool_of(stages) or cores, 1), POOL))
@@ -64,7 +64,7 @@ def ceiling(loads: Sequence[Load], waits: Waits, cores: int, program_cpu_ps: int
 
 
 def parallel(load: Load) -> bool:
-    """Whether several of its calls can run at once, or could if the user asked for it. What a function of an
-    interleave makes runs once for each branch."""
+    """Whether several of its calls can run at once, or could if the user asked for it. Stages made by the
+    function of an interleave run once for each branch."""
     stage = load.stage
     return stage.ahead or stage.nested_in is not None or bool(_PARALLEL.match(stage.short)) or load.width > 1

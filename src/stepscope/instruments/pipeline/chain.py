@@ -1,6 +1,5 @@
-"""The chain of transformations that the user wrote, against the stages that TensorFlow ran: whether it ends
-in a prefetch, what TensorFlow took out of it, and which of it list_files wrote.
-"""
+"""The user's chain of transformations, compared with the stages that TensorFlow ran: whether it ends in a
+prefetch, what TensorFlow removed, and what list_files added."""
 
 from __future__ import annotations
 
@@ -19,21 +18,21 @@ _MAKERS = ("FlatMap", "Interleave", "ParallelInterleave", "LegacyParallelInterle
 
 
 class Ending(NamedTuple):
-    """How a pipeline ends, as the program sees it."""
+    """How a pipeline ends, as seen by the program."""
 
     prefetch: Literal["user", "tensorflow", "none"]
-    """Who put a prefetch at the end."""
+    """Who added the prefetch at the end."""
     last: PipelineStage | None
-    """The last stage, Root and the like left out; None where no stages are known."""
+    """The last stage, without Root and the like; None where no stages are known."""
     earlier: PipelineStage | None = None
-    """A prefetch of the user's that other stages come behind."""
+    """The user's prefetch that further stages follow."""
     behind: tuple[PipelineStage, ...] = ()
-    """Stages that run in the program's own thread: behind the last one that works ahead."""
+    """Stages that run in the program's own thread: after the last one that works ahead."""
 
 
 def ending(stages: Sequence[PipelineStage]) -> Ending:
-    """How the pipeline ends that the program takes its batches from. Of one that feeds several devices, the
-    end on the host counts: each device has a prefetch of TensorFlow's behind it."""
+    """The end of the pipeline that the program takes its batches from. In a pipeline for several devices, the
+    end on the host counts: TensorFlow adds a prefetch for each device."""
     below = _inputs_by_consumer(stages)
     hosts = [stage.fed_by for stage in stages if stage.fed_by is not None]
     taken = [stage for stage in stages if stage.taken and stage.above is None]
@@ -47,14 +46,14 @@ def ending(stages: Sequence[PipelineStage]) -> Ending:
 def _last_written(
     stage: PipelineStage | None, below: Mapping[int, Sequence[PipelineStage]]
 ) -> PipelineStage | None:
-    """The first at or below a stage that the user wrote, or that is a prefetch."""
+    """The first stage, from this one towards the source, that the user wrote or that is a prefetch."""
     while stage is not None and stage.user_stage is None and not _prefetches(stage):
         stage = next(iter(below[stage.number]), None)
     return stage
 
 
 def _inputs_by_consumer(stages: Sequence[PipelineStage]) -> Mapping[int, list[PipelineStage]]:
-    """The stages that each one takes from, by its number."""
+    """The inputs of each stage, by its number."""
     below: defaultdict[int, list[PipelineStage]] = defaultdict(list)
     for stage in stages:
         if stage.above is not None:
@@ -65,7 +64,7 @@ def _inputs_by_consumer(stages: Sequence[PipelineStage]) -> Mapping[int, list[Pi
 def _user_prefetch(
     behind: Sequence[PipelineStage], below: Mapping[int, Sequence[PipelineStage]]
 ) -> PipelineStage | None:
-    """The prefetch that the user wrote before what lies behind the end."""
+    """The user's prefetch before the stages at the end."""
     before = (stage for last in behind for stage in below[last.number])
     return next((stage for stage in before if _prefetches(stage) and stage.user_stage is not None), None)
 
@@ -85,16 +84,16 @@ def _behind(last: PipelineStage, below: Mapping[int, Sequence[PipelineStage]]) -
 
 
 class Removed(NamedTuple):
-    """A transformation that TensorFlow took out of the chain."""
+    """A transformation that TensorFlow removed from the chain."""
 
     position: int
     written: UserStage | None
-    """Where the user wrote it, where a capture tells."""
+    """Where the user wrote it, if a capture tells."""
 
 
 def removed(stages: Sequence[PipelineStage], places: Sequence[UserStage] = ()) -> list[Removed]:
-    """Transformations between two stages that follow each other, and that no stage runs. What lies behind the
-    last stage, or before one with several inputs, is not known."""
+    """Transformations between two adjacent stages that no stage runs. Nothing is known after the last stage,
+    and before one with several inputs."""
     inputs = Counter(stage.above.number for stage in stages if stage.above is not None)
     known: defaultdict[int, set[UserStage]] = defaultdict(set)
     for place in places:
@@ -113,7 +112,7 @@ def removed(stages: Sequence[PipelineStage], places: Sequence[UserStage] = ()) -
 
 
 def _positions_between(stage: PipelineStage, above: PipelineStage) -> range:
-    """The positions of the user's chain that lie between a stage and its consumer, where both are known."""
+    """The positions in the user's chain between a stage and its consumer, where both are known."""
     if stage.nested_in is not None or above.nested_in is not None:
         return range(0)
     if stage.position is None or above.position is None or above.short.startswith(_SEVERAL_INPUTS):
@@ -124,7 +123,7 @@ def _positions_between(stage: PipelineStage, above: PipelineStage) -> range:
 def _made_with(
     stage: PipelineStage, position: int, written: UserStage | None, known: Mapping[int, Collection[UserStage]]
 ) -> bool:
-    """Whether a dataset belongs to the call that made the one behind it: unbatch() maps first."""
+    """Whether a dataset belongs to the call that made the next one: unbatch() maps first."""
     if written is None:
         return stage.short == "Unbatch" and position + 1 == stage.position
     call = (written.file, written.line, written.transformation)
@@ -133,16 +132,16 @@ def _made_with(
 
 
 def _last(stage: PipelineStage) -> int:
-    """The last of the transformations that a stage runs."""
+    """The last transformation that a stage runs."""
     return max(stage.positions, default=stage.position or 0)
 
 
 def find_listing(stages: Sequence[PipelineStage], where: Mapping[PipelineStage, Sequence[UserStage]]) -> None:
-    """Marks the stages that list_files wrote: from_tensor_slices of the names, and a shuffle of all of them.
+    """Marks the stages that list_files wrote: from_tensor_slices of the names, and a shuffle of them all.
 
-    Where a capture has the program's lines, it says so. Else they are told by what they do: all elements are
-    shuffled at once and then read as files. A program that slices and shuffles its own list of names looks
-    the same, and does the same.
+    A capture with the program's lines says so. Without one, behaviour decides: all elements are shuffled at
+    once and then read as files. A program that slices and shuffles its own list of names looks the same, and
+    does the same.
     """
     for stage in stages:
         stage.lists_files = any(
@@ -166,7 +165,7 @@ def _all_at_once(source: PipelineStage, shuffle: PipelineStage) -> bool:
 
 
 def _names_files(stage: PipelineStage, stages: Sequence[PipelineStage]) -> bool:
-    """Whether what takes the elements of a stage makes readers of them."""
+    """Whether the consumer of a stage opens a reader for each element."""
     above = stage.above
     while above is not None and not above.short.startswith(_MAKERS):
         above = above.above

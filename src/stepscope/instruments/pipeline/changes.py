@@ -1,7 +1,7 @@
-"""Changes to a pipeline, and what each would gain.
+"""Changes to a pipeline, and the gain of each.
 
-A change is tried in the rate model; those that leave the step as it is are listed as well, because they
-are what people try first. The words for a change are in report/.
+Each change is tried in the rate model. Changes without a gain are listed as well, because people try them
+first. Their wording is in report/.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _PARALLEL = (
 )
 
 REMOVES = frozenset({"drop_python", "move_filter", "cache_here", "list_files_once", "smaller_shuffle"})
-"""Changes after which a stage has nothing left to do, or only what is needed."""
+"""Changes that leave a stage nothing to do, or only what is needed."""
 
 
 @dataclass(frozen=True)
 class PredictedChange:
-    """A change with the duration of a step after it."""
+    """A change, with the duration of a step after it."""
 
     name: str
     stage: str
@@ -49,21 +49,21 @@ class PredictedChange:
     code: Code | None = None
     """The line to change, where the capture knows it."""
     unknown: Unknown = ""
-    """Why what it gains cannot be told; the prediction is then only what is possible."""
+    """Why the gain cannot be predicted; the prediction is then only what is possible."""
     why_not: Literal["", "gains_little", "does_not_work"] = ""
-    """Why a change that does not help does not."""
+    """Why the change does not help."""
     cache: Footprint | None = None
-    """What a cache takes."""
+    """The memory of a cache."""
     batch_bytes: int | None = None
-    """What each batch takes that a prefetch keeps, where that is known."""
+    """Bytes of a batch that a prefetch holds, where known."""
 
 
 def heaviest(
     loads: Sequence[Load], now: PipelineModel, program_ps: int, machine: Machine | None
 ) -> Load | None:
-    """The stage that takes most of the cores that a program wants which does not wait for input. None when
-    such a program would be no faster without its pipeline, and where no record of the threads tells.
-    program_ps: duration of a step without its waits."""
+    """The stage that takes most of the cores, when a program that does not wait for input wants them. None
+    when the program would be no faster without its pipeline, or the threads were not recorded. program_ps:
+    duration of a step without its waits."""
     if machine is None or not machine.tells_threads or not now.parts:
         return None
     without = predict(now, replace(now, parts=()), program_ps)
@@ -85,11 +85,13 @@ def propose(
     bound: bool = True,
     remade: bool = False,
 ) -> list[PredictedChange]:
-    """Changes for the stage that limits, or that takes most of the cores. Those that help come first, the
-    largest gain before others, then those whose gain is unknown. measured_ps: duration of a step now.
-    machine: its cores and memory, where a record tells. even: part of a step that would remain if buffers
-    evened steps. bound: the program waits for its input. remade: it makes a new iterator in most steps, with
-    which whatever was kept or read ahead is gone."""
+    """Changes for the stage that limits the pipeline, or that takes most of the cores. Those that help come
+    first, the largest gain first, then those whose gain is unknown.
+
+    measured_ps: duration of a step now. machine: its cores and memory, where recorded. even: the part of a
+    step that remains if buffers even out the steps. bound: the program waits for its input. remade: most
+    steps make a new iterator, which loses everything cached or read ahead.
+    """
     tells_cores = machine is not None or rates.tells_cores([load.stage for load in loads])
     case = Case(loads, worst, now, measured_ps, bound, tells_cores, remade)
     written_on = where.get(worst.stage, ())
@@ -105,7 +107,7 @@ def _proposed(
     machine: Machine | None,
     even: float,
 ) -> PredictedChange:
-    """What a trial gains, and the line to change for it. even: see propose()."""
+    """The gain of a trial, and the line to change. even: see propose()."""
     name, facts = trial.name, trial.facts
     prediction = _predicted(trial, case, machine)
     if name == "prefetch" and even < 1 - HELPS and trial.then == case.now:
@@ -132,24 +134,24 @@ def _proposed(
 
 
 def _evened(prediction: Prediction, even: float, measured_ps: int) -> Prediction:
-    """What a buffer saves that evens steps out."""
+    """The gain of a buffer that evens out the steps."""
     likely = round(even * measured_ps)
     return replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
 
 
 def _has_a_line(name: str, case: Case) -> bool:
-    """Whether a change is one of a line of the user's chain."""
+    """Whether the change edits a line of the user's chain."""
     inside = case.worst.stage.nested_in is not None and name not in _OF_OUTSIDE
     return not inside and name not in _NO_LINE
 
 
 def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
-    """A step after a trial, with the bounds that the stage and the machine leave."""
+    """A step after a trial, within the bounds of the stage and the machine."""
     prediction = predict(case.now, trial.then, case.measured_ps)
     if trial.name in _PARALLEL and not surely_parallel(case.worst, machine):
         return replace(prediction, high_ps=max(case.measured_ps, prediction.high_ps))
     if trial.name == "vectorise" and trial.then is not case.now:
-        # Kernels of small tensors cost what one of many elements does, more or less.
+        # Kernels of small tensors cost about as much as one kernel of many elements.
         least = case.now.changed(case.number, partial(part_of, share=1 / case.batched))
         low = predict(case.now, least, case.measured_ps).low_ps
         return replace(prediction, low_ps=min(low, prediction.low_ps))
@@ -157,25 +159,25 @@ def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
 
 
 def surely_parallel(load: Load, machine: Machine | None) -> bool:
-    """Whether more threads are sure to do more. Python that computes holds the lock, Python that waits does
-    not: the trace cannot tell. Threads that copy share the memory's bandwidth. And more threads get more
+    """Whether more threads surely do more. Computing Python holds the lock and waiting Python does not, and a
+    trace cannot tell them apart. Threads that copy share the memory bandwidth. And more threads get more
     cores only where other programs leave some."""
     crowded = machine is not None and machine.crowded
     return not (load.python or crowded or _COPIES.match(load.stage.short))
 
 
 _COPIES = re.compile(r"(Padded|Parallel|Ragged|DenseToSparse)?Batch(V\d+)?$|Unbatch$")
-"""Stages whose work is copying elements: that ends where memory does, and so may not scale with threads."""
+"""Stages that mostly copy elements: memory bandwidth limits them, so they may not scale with threads."""
 _KEPT = ("cache_here", "prefetch")
-"""Changes that keep, or read ahead, what the iterator gives in later steps."""
+"""Changes that cache or read ahead, for later steps."""
 _OF_OUTSIDE = ("prefetch", "parallelise_reading", "raise_parallelism", "any_order", "cache_here")
-"""Changes of the user's chain, also where the stage is made by a function in it."""
+"""Changes of the user's chain, even where a function in it makes the stage."""
 _NO_LINE = ("more_cores", "tf_data_service")
-"""Changes of something else than the line that the stage was written on."""
+"""Changes elsewhere than on the stage's own line."""
 
 
 def _meant(change: str, written: Sequence[UserStage]) -> UserStage | None:
-    """The transformation to change, of those that were fused into one stage."""
+    """The transformation to change, among those that were fused into one stage."""
     if change in ("parallelise_batch", "cache_here"):
         return written[-1] if written else None
     return written[0] if written else None

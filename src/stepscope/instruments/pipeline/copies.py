@@ -1,8 +1,8 @@
-"""Outer parallelism: several copies of a pipeline, each of a part of the data, put together by an interleave.
+"""Outer parallelism: copies of a pipeline, each for a part of the data, joined by an interleave.
 
-Filter, unbatch and batch take one element after the other, however many threads there are. Copies of them do
-not wait for one another: the source is divided by shard(), each copy goes as far as its batch, and an
-interleave runs as many at once as there are.
+Filter, unbatch and batch take one element after another, however many threads there are. Copies of them do
+not wait for one another: shard() divides the source, each copy goes as far as its batch, and an interleave
+runs as many at once as there are copies.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from stepscope.instruments.pipeline.model import ModelStage
 from stepscope.instruments.pipeline.stages import PipelineStage, words
 
 _ONE_BY_ONE = re.compile(r"(Filter|Unbatch|BatchV2|PaddedBatch|RaggedBatch|DenseToSparseBatch)(V\d+)?$")
-"""Stages that take one element after the other, and have no parallel form, or one that copies only."""
+"""Stages that take one element after another, and have no parallel form, or one that only copies."""
 _BATCHES = re.compile(r"(Padded|Parallel)?Batch(V\d+)?$|MapAndBatch(V\d+)?$")
 _UNDIVIDED = ("Generator", "DataService", "Tensor", "FromTensor")
-"""Sources that make every element before shard() drops what is another copy's, or have one only."""
+"""Sources with a single element, or that make every element before shard() drops those of other copies."""
 _PER_CORE = 2
-"""Copies for each core where Python may wait: those that wait leave it to others."""
+"""Copies per core where Python may wait: a waiting copy leaves its core to others."""
 
 
 def possible(stage: PipelineStage, stages: Sequence[PipelineStage]) -> bool:
@@ -31,15 +31,15 @@ def possible(stage: PipelineStage, stages: Sequence[PipelineStage]) -> bool:
 
 
 def number(cores: int, threads: int, *, python: bool) -> int:
-    """How many copies to run: one for each core, more where they may wait. Never more than the pool has
-    threads for their functions."""
+    """The number of copies: one per core, more where they may wait, and never more than the pool has
+    threads."""
     wanted = _PER_CORE * cores if python else cores
     return max(min(wanted, threads) if python else wanted, 2)
 
 
 def stages_of_copies(stage: PipelineStage, stages: Sequence[PipelineStage]) -> list[PipelineStage]:
-    """The stages of each copy, sources last: from the source on, and up to the batch behind the stage where
-    nothing works ahead in between."""
+    """The stages of each copy, sources last: from the source up to the batch after the stage, if nothing
+    works ahead in between."""
     end, above = stage, stage
     while above.above is not None and not above.above.ahead and not _BATCHES.match(above.short):
         above = above.above
@@ -49,10 +49,8 @@ def stages_of_copies(stage: PipelineStage, stages: Sequence[PipelineStage]) -> l
 
 
 def part(stage: ModelStage, lane: str, copies: int, threads: int) -> ModelStage:
-    """A part of the copies: what shared a thread with the stage has as many threads as there are copies, what
-    had threads of its own has them in each.
-
-    lane: the stage's own now."""
+    """A part of the copies: a stage that shared this thread gets as many threads as there are copies, one
+    with its own threads has them in each copy. lane: the stage's own now."""
     if stage.lane == lane:
         return replace(stage, lane="changed:copies", width=copies, into="changed:copies")
     return replace(stage, width=min(max(stage.width * copies, 1), max(threads, stage.width)))
@@ -60,7 +58,7 @@ def part(stage: ModelStage, lane: str, copies: int, threads: int) -> ModelStage:
 
 def code(stages: Sequence[PipelineStage], copies: int, autotune: str) -> str:
     """The line to write: stages of a copy, sources last, as the user wrote them. autotune: how the program's
-    TensorFlow writes that."""
+    TensorFlow spells that."""
     written = []
     for stage in reversed(stages):
         if stage.nested_in is None and stage.position is not None:
@@ -77,7 +75,7 @@ def code(stages: Sequence[PipelineStage], copies: int, autotune: str) -> str:
 
 
 def _upstream(stage: PipelineStage, stages: Sequence[PipelineStage]) -> list[PipelineStage]:
-    """What feeds a stage, nearest first. stages: consumers before what they consume."""
+    """The inputs of a stage, nearest first. stages: consumers before their inputs."""
     found: set[int] = {stage.number}
     below = []
     for pipeline_stage in stages:

@@ -1,7 +1,7 @@
-"""From the tables of a trace to diagnoses, and back to tables: `iterator` and `iterator_call`.
+"""The diagnoses of a trace, and the tables `iterator` and `iterator_call` made from them.
 
-These two tables are made when a query first reads them, from slice, track and step: no decoder writes
-them and no lake keeps them, so that nobody pays for them who does not ask.
+The two tables are derived from slice, track and step when a query first reads them: no decoder writes them
+and no lake stores them, so only those who ask pay for them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from stepscope.lake.source_ids import first_id
 from stepscope.library.statements import Query, statement
 
 MOST_EVENTS = 250_000
-"""Events of one source that are read; the first ones in time. They take a quarter of a GB."""
+"""Most events that are read from a source, the first in time. They take a quarter of a GB."""
 LAST_PS = 2**63 - 1
 _PARTS = 4096
-"""Parts of the recording's time, of which as many are read as hold so many events."""
+"""The recording's time is divided into this many parts; parts are read until they hold too many events."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,22 @@ class SourcePipelines:
     """The pipelines of one source, or of several that hold single runs of one program."""
 
     source_id: int
-    """The source, or the first of them."""
+    """The source, or the first of several."""
     run_id: str
     host_id: str
     path: str
     calls: list[StageCall]
     diagnosis: Diagnosis
     places: Sequence[UserStage] = ()
-    """The chains of datasets that the user wrote, where a capture tells them."""
+    """The user's chains of datasets, where a capture records them."""
     sources: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """By track: the source it is of, and by how much times of it were moved to lie beside the others."""
+    """By track: its source, and by how much its times were shifted to place the sources side by side."""
 
 
 def find(query: Query) -> list[SourcePipelines]:
-    """The diagnosis of each source that has tf.data events, in the order of the sources; of sources that
-    hold single runs of one program, of all together."""
-    # One prefix is quickly looked for, even in recordings of many events that have none of it.
+    """The diagnosis of each source with tf.data events, in order of source. Sources that hold single runs of
+    one program share one."""
+    # Searching for one prefix is fast even in a large recording without any match.
     sources = query(statement("pipeline_sources")).rows()
     counted = query(statement("pipeline_event_counts")).rows() if sources else []
     numbers = {int(source_id): int(number) for source_id, number in counted if number}
@@ -86,21 +86,21 @@ def find(query: Query) -> list[SourcePipelines]:
 
 
 class _SourceReader(NamedTuple):
-    """What sources that belong together hold, put side by side in time."""
+    """The events of sources that belong together, placed side by side in time."""
 
     calls: list[StageCall]
     steps: list[StepTime]
     seen: float
-    """Part of their events that was read."""
+    """The part of their events that was read."""
     window: tuple[int, int]
-    """Of the steps of the first source, in its own time."""
+    """Window of the first source's steps, in its own time."""
     sources: Mapping[int, tuple[int, int]]
-    """By track: the source it is of, and by how much its times were moved."""
+    """By track: its source, and by how much its times were shifted."""
 
 
 def otherwise(query: Query, found: Sequence[SourcePipelines]) -> tuple[list[Oddity], list[loaders.Loading]]:
-    """What is known where no pipeline was found: what of the recordings is lost, and DataLoaders of PyTorch.
-    Nothing where one was."""
+    """What is known without a pipeline: losses of the recordings, and DataLoaders of PyTorch. Empty when a
+    pipeline was found."""
     return ([], []) if found else (missing(query), loaders.find(query))
 
 
@@ -133,17 +133,17 @@ def _window_of(steps: Sequence[StepTime]) -> tuple[int, int]:
 
 
 def _end_of(calls: Sequence[StageCall], steps: Sequence[StepTime]) -> int:
-    """When the last of them ends."""
+    """The end of the last one."""
     return max([0, *(call.end_ps for call in calls), *(step.end_ps for step in steps)])
 
 
 def _shifted(rows: Sequence[Any], shift_ps: int) -> Sequence[Any]:
-    """Rows of calls, each so much later."""
+    """Rows of calls, shifted in time."""
     return [(*row[:3], row[3] + shift_ps, *row[4:]) for row in rows] if shift_ps else rows
 
 
 def _source(query: Query, source_id: int, number: int) -> tuple[list[tuple[Any, ...]], list[StepTime], float]:
-    """Rows of events and steps of a source, and the part of its events that was read."""
+    """Events and steps of a source, and the part of its events that was read."""
     seen, until = 1.0, LAST_PS
     if number > MOST_EVENTS:
         until, read_events = _cut(query, source_id)
@@ -154,7 +154,7 @@ def _source(query: Query, source_id: int, number: int) -> tuple[list[tuple[Any, 
 
 
 def _cut(query: Query, source_id: int) -> tuple[int, int]:
-    """Until when events are read, and how many those are: as many parts of the time as hold MOST_EVENTS."""
+    """Until when events are read, and how many those are: whole parts of the time, up to MOST_EVENTS."""
     first, last = query(statement("pipeline_span", source_id=source_id)).rows()[0]
     width = max((last - first) // _PARTS, 1)
     total, cut = 0, last

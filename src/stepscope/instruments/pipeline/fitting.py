@@ -1,13 +1,13 @@
-"""Fits the rate model to a recording: what each thread got of the cores tells who computes how much.
+"""Fits the rate model to a recording: a thread's share of the cores shows how much it computes.
 
-The events of a stage tell how long it was at work, which holds waiting for a core. A record of the threads
-(see machine) tells how long they were on one. So of the pipeline
+The events of a stage show how long it worked, waiting for a core included. A record of the threads (see
+machine) shows how long they were on cores. So for the pipeline
 
-    stretch = time that events say it computed / time that its threads were on cores
+    stretch = computing time by the events / time of its threads on cores
 
-at least 1, and at most what the threads waited for cores. Where its threads computed more than its stages
-did, the rest is what Python takes, or handing over elements from thread to thread: threads of a pool spin
-a while before they sleep.
+which is at least 1, and limited by how long the threads waited for cores. Where the threads computed more
+than the stages did, the rest is Python, or the handover of elements between threads: pool threads spin for a
+while before they sleep.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from stepscope.instruments.pipeline.rates import Load, pool_of
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
 PACKED = 0.9
-"""Part of the cores that is kept busy while program and pipeline both want more of them. Measured: 0.81 to
-0.91 on two cores, both of which the program could use."""
+"""The part of the cores that stays busy while program and pipeline both want more. Measured: 0.81 to 0.91 on
+two cores, both of which the program could use."""
 _LEAST_PACKED = 0.7
-"""With less of the cores busy something else holds the program up."""
+"""When fewer of the cores are busy, something else limits the program."""
 _READS = ("TFRecord", "TextLine", "FixedLengthRecord", "MatchingFiles", "Generator")
 
 
@@ -36,9 +36,9 @@ def fit(
     machine: Machine | None = None,
     measured_ps: int | None = None,
 ) -> PipelineModel:
-    """The model of what was recorded. machine: tells what threads got of the cores, where that is known.
-    measured_ps: duration of a step without a profiler, where that is known. What a profiler adds lies
-    between the pieces of a stage's work, and is not handing over."""
+    """The model of the recording. machine: the threads' share of the cores, where known. measured_ps:
+    duration of a step without a profiler, where known. Profiling costs time between the pieces of a stage's
+    work, which is not handover."""
     measured_ps = waits.step_ps if measured_ps is None else measured_ps
     program_ps = max(waits.step_ps - waits.wait_ps, 0)
     parts = [_part(load) for load in loads if load.work_ps]
@@ -56,8 +56,8 @@ def fit(
 
 
 def _most_of_program(machine: Machine | None, parts: Sequence[ModelStage], waits: Waits, cores: int) -> int:
-    """What a program without a device can have computed in a step, at most."""
-    # One core is what is assumed when neither a record nor the trace tells how many there are.
+    """The most that a program without a device can compute in a step."""
+    # One core is assumed when neither a record nor the trace tells how many there are.
     most = 0 if machine is None and cores == 1 else max(waits.step_ps - waits.wait_ps, 0) * cores
     if machine is not None and machine.process_cores is not None:
         used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
@@ -86,9 +86,9 @@ def _part(load: Load) -> ModelStage:
 def _program_and_pipeline(
     machine: Machine, parts: Sequence[ModelStage], waits: Waits
 ) -> tuple[Threads, Threads] | None:
-    """What the threads of both got of the cores. Where they cannot be told apart the pipeline's ran for as
-    long as the events of its stages say, and all waited alike. Its Python and the program then share the rest
-    by how long each was at work."""
+    """The stretch of program and pipeline. Where their threads cannot be told apart, the pipeline's ran for
+    as long as its events say, and all waited alike. Its Python and the program then share the rest in
+    proportion to their working time."""
     if machine.program is not None and machine.pipeline is not None:
         return machine.program, machine.pipeline
     both = machine.together
@@ -122,12 +122,12 @@ def _models_by_threads(
     parts = [_alone(part, stretch[0 if part.inline else 1]) for part in parts]
     rest_ps = ran_ps - sum(part.cpu_ps for part in parts if not part.inline)
     parts = _add_rest(parts, max(rest_ps, 0))
-    # Stages in the program's own thread do not belong to what the program does, nor do kernels of the
+    # Stages in the program's own thread do not count to the program, nor do kernels of the
     # pipeline that compute on the framework's threads.
     inline_ps = sum(part.cpu_ps for part in parts if part.inline)
     own_ps = max(round(program.running * step_ps) - inline_ps + min(rest_ps, 0), 0)
     own_ps = min(own_ps, bare.program_ps * bare.cores)
-    stretched = min(own_ps * stretch[0], bare.program_ps)  # more of it is on other threads at the same time
+    stretched = min(own_ps * stretch[0], bare.program_ps)  # more of it runs on other threads at the same time
     found = replace(
         bare,
         program_ps=round(bare.program_ps - stretched * (1 - 1 / stretch[0])),
@@ -140,14 +140,14 @@ def _models_by_threads(
     found = replace(found, busy=((own_ps + inside_ps) / step_ps, beside_ps / step_ps))
     if waits.ratio >= PARTLY_FROM:
         return found.handing_over(measured_ps, 0.0)
-    # Nobody waits for what is handed over: what the step takes longer is waiting for cores.
+    # Nobody waits for handover: the step is longer because of waiting for cores.
     packed = (own_ps + inside_ps + beside_ps) / (found.free_cores * step_ps)
     return replace(found, packed=min(packed, 1.0)) if packed >= _LEAST_PACKED else found
 
 
 def _add_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
-    """The parts with what threads of the pipeline computed beyond them: of Python if there is any, else of
-    handing over."""
+    """The parts with the computing that threads of the pipeline did beyond them, as Python if there is any,
+    else as handover."""
     python = [part for part in parts if part.python]
     functions = _handed_over(parts)
     total = float(sum(part.work_ps for part in python)) or sum(part.calls for part in functions)
@@ -162,12 +162,12 @@ def _add_rest(parts: Sequence[ModelStage], rest_ps: int) -> list[ModelStage]:
 
 
 def _handed_over(parts: Sequence[ModelStage]) -> list[ModelStage]:
-    """Parts whose work a thread hands to another: those of a pool, or all that run threads of their own."""
+    """Parts that hand work to other threads: those of a pool, or all with threads of their own."""
     return [part for part in parts if part.pool_ps] or [part for part in parts if not part.inline]
 
 
 def _alone(part: ModelStage, stretch: float) -> ModelStage:
-    """The part without what it waited for cores."""
+    """The part without its waiting for cores."""
     cpu_ps = round(part.cpu_ps / stretch)
     work_ps = part.work_ps - part.cpu_ps + cpu_ps
     return replace(part, work_ps=work_ps, cpu_ps=cpu_ps, pool_ps=min(part.pool_ps, work_ps))

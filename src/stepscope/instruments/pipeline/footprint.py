@@ -1,6 +1,6 @@
-"""The memory that a change takes: a cache, or batches that wait in a prefetch.
+"""The memory of a change: a cache, or batches in a prefetch buffer.
 
-Bytes of an element are from tf.data's own model, elements of a dataset from the chain that the user wrote.
+Bytes of an element come from tf.data's own model, elements of a dataset from the user's chain.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from stepscope.instruments.pipeline.places import UserStage
 from stepscope.instruments.pipeline.rates import Load
 
 MOST = 0.9
-"""Part of the free memory that a cache may take and still fit."""
+"""The part of the free memory that a cache may fill."""
 
 
 class Footprint(NamedTuple):
-    """What a cache takes; None for what is not known."""
+    """The memory of a cache; None for what is unknown."""
 
     elements: int | None
     """Elements that it keeps; negative when they never end, or repeat."""
@@ -28,7 +28,7 @@ class Footprint(NamedTuple):
 
     @property
     def bytes(self) -> int | None:
-        """All elements together."""
+        """Bytes of all elements."""
         if self.elements is None or self.element_bytes is None:
             return None
         return round(self.elements * self.element_bytes)
@@ -49,10 +49,8 @@ _REPEATS = ("ForeverRepeat", "ShuffleAndRepeat")
 def cache(
     load: Load, written: Sequence[UserStage], machine: Machine | None, fed_by: Sequence[Load] = ()
 ) -> Footprint:
-    """What a cache behind a stage takes.
-
-    written: the transformations of the stage, the last of which the cache follows. fed_by: the stages before
-    it, among which a repeat() makes its output repeat."""
+    """The memory of a cache after a stage. written: the transformations of the stage; the cache follows the
+    last. fed_by: the stages before it, whose repeat() would make its output repeat."""
     elements = _cardinality(written[-1]) if written else None
     if any(fed.stage.short.startswith(_REPEATS) for fed in (load, *fed_by) if fed.stage.nested_in is None):
         elements = -1
@@ -60,7 +58,7 @@ def cache(
 
 
 def batch(loads: Sequence[Load]) -> int | None:
-    """Bytes of a batch at the end of the pipeline; None where no model tells."""
+    """Bytes of a batch at the end of the pipeline; None without a model."""
     for load in loads:
         if load.stage.taken and load.account is not None and load.account.batch_bytes:
             return load.account.batch_bytes

@@ -7,47 +7,48 @@ from dataclasses import dataclass
 FULL = 0.9
 """The CPU is full when at least this part of all cores is busy."""
 OTHERS = 0.2
-"""Part of the cores that other programs may keep busy without being told."""
+"""The part of the cores that other programs may keep busy before it is reported."""
 
 
 @dataclass(frozen=True)
 class Threads:
-    """What some threads got of the cores: how many ran, and how many waited for a core, on average."""
+    """The share of the cores that some threads got: how many ran, and how many waited for a core, on
+    average."""
 
     running: float
     waiting: float
 
     @property
     def stretch(self) -> float:
-        """How much longer what they computed took because it waited for cores; 1 when it never did."""
+        """How much longer their computing took because they waited for cores; 1 when they never did."""
         return 1 + self.waiting / self.running if self.running > 0 else 1.0
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine during the steps, from a capture's record."""
+    """The machine during the steps, as a capture recorded it."""
 
     cores: int
     busy: float
-    """Part of all cores that was busy, by anybody."""
+    """The part of all cores that was busy, with any program."""
     busiest: float
-    """Part of the time that the busiest core was busy."""
+    """The part of the time in which the busiest core was busy."""
     process_cores: float | None
     """Cores that the program kept busy."""
     program: Threads | None = None
-    """Threads that were there before the first iterator: the program's and its framework's."""
+    """Threads from before the first iterator: the program's and its framework's."""
     pipeline: Threads | None = None
-    """Threads that came with the iterators, or after."""
+    """Threads that started with the iterators, or later."""
     together: Threads | None = None
-    """All of them, where the two cannot be told apart."""
+    """All threads, where these two cannot be told apart."""
     available_bytes: int | None = None
-    """Memory that was free for more during the steps, at least."""
+    """Memory that stayed free during the steps, at least."""
     children_cores: float = 0.0
-    """Cores that processes kept busy which the program started."""
+    """Cores that processes which the program started kept busy."""
 
     @property
     def tells_threads(self) -> bool:
-        """It is known what the threads of the process got of the cores."""
+        """Whether the process's threads were recorded."""
         return self.together is not None or (self.program is not None and self.pipeline is not None)
 
     @property
@@ -59,10 +60,10 @@ class Machine:
 
     @property
     def crowded(self) -> bool:
-        """Other programs take cores that a change of this one might need."""
+        """Other programs use cores that a change of this one might need."""
         return self.full and self.others >= OTHERS * self.cores
 
     @property
     def full(self) -> bool:
-        """No core is left for more work."""
+        """No core is free for more work."""
         return self.busy >= FULL

@@ -1,4 +1,4 @@
-"""DataLoaders of PyTorch: how long steps wait for them, where they were made, where elements come from."""
+"""DataLoaders of PyTorch: how long steps wait for them, where they are made, and where elements come from."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from stepscope.library.statements import Query, statement
 
 
 class Loader(NamedTuple):
-    """A DataLoader that the program drew batches from."""
+    """A DataLoader that the program took batches from."""
 
     name: str
-    """Its class."""
+    """Class of the DataLoader."""
     made: CodeLine | None
     dataset: str
-    """Class of what it draws from."""
+    """Class of its dataset."""
     method: CodeLine | None
-    """Where the program makes an element of that."""
+    """Where the program makes an element of the dataset."""
     arguments: Mapping[str, Any]
 
     @property
     def workers(self) -> int:
-        """Processes that load; 0: the program's own does."""
+        """Worker processes; 0: the program's own process loads."""
         workers = self.arguments.get("num_workers")
         return workers if isinstance(workers, int) else 0
 
 
 class Loading(NamedTuple):
-    """What is known of the DataLoaders of a host."""
+    """The DataLoaders of a host."""
 
     steps_ps: int | None
-    """Durations of its steps, added up; None where nothing is known of waiting."""
+    """Sum of the durations of its steps; None where no waiting is known."""
     wait_ps: int
-    """What they waited for batches."""
+    """Time of the steps spent waiting for batches."""
     place: CodeLine | None
-    """Where most of that goes by, or is spent."""
+    """The line that most of the waiting is in."""
     loaders: tuple[Loader, ...]
 
     @property
     def share(self) -> float | None:
-        """What waiting takes of the steps."""
+        """Waiting as part of the steps."""
         return self.wait_ps / self.steps_ps if self.steps_ps else None
 
 
 def find(query: Query) -> list[Loading]:
-    """The DataLoaders of each host, the one first that is waited for most. Empty where there are none."""
+    """The DataLoaders of each host, the longest wait first. Empty where there are none."""
     waits: dict[tuple[str, str], tuple[int, int, CodeLine | None]] = {}
     for run, host, steps_ps, wait_ps, file, line, function in query(statement("loader_waits")).rows():
         waits.setdefault((run, host), (steps_ps, wait_ps, _line(file, line, function)))

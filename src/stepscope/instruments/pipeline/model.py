@@ -33,14 +33,14 @@ from dataclasses import dataclass, replace
 from stepscope.instruments.pipeline.stages import PROGRAM
 
 _MOST_PRESSURE = 2.0
-"""Nobody is hindered by more than so many times as much as was measured: there are only so many cores."""
+"""Stretch may grow by this factor at most: there are only so many cores."""
 CPU, POOL = "cpu", "threads"
-"""What limits when it is not a stage: the cores, or the threads that run functions, as many as cores."""
+"""What limits when no stage does: the cores, or the threads that run functions, one per core."""
 
 
 @dataclass(frozen=True)
 class ModelStage:
-    """A stage in the model: its work per step and what shares it. Times without waiting for cores."""
+    """A stage in the model: its work per step, and what shares it. Times leave out waiting for cores."""
 
     number: int
     name: str
@@ -48,43 +48,43 @@ class ModelStage:
     width: int
     work_ps: int
     cpu_ps: int
-    """What of its work needs a core; reading and waiting Python do not, or not all of it."""
+    """The part of its work that needs a core; reading and waiting Python need none, or not all the time."""
     pool_ps: int = 0
-    """Time in which its function holds a thread of the pool, waiting or not."""
+    """Time in which its function occupies a thread of the pool, waiting or not."""
     into: str = PROGRAM
-    """The lane of what takes its elements."""
+    """The lane of its consumer."""
     calls: float = 1.0
     """Elements that it makes for a step."""
     handing_ps: int = 0
-    """Handing over its elements between threads, over all of its threads."""
+    """Handover of its elements between threads, over all its threads."""
     late_ps: int = 0
-    """How long its threads take to be at work again, where they stood still meanwhile."""
+    """Time until its threads work again, where they stopped in between."""
     handing_cpu_ps: int = 0
-    """What that takes of the cores, beside what the stages do in the same time."""
+    """The cores' part of that, beside the work of the stages in the same time."""
     bursts: bool = False
-    """It works ahead by no more elements than it has threads."""
+    """It works ahead by at most as many elements as it has threads."""
     python: bool = False
     """It runs Python."""
 
     @property
     def inline(self) -> bool:
-        """It runs on the program's own thread."""
+        """It runs in the program's own thread."""
         return self.lane == PROGRAM and not self.pool_ps
 
     @property
     def computing_ps(self) -> int:
-        """All that it takes of the cores."""
+        """All its CPU work."""
         return self.cpu_ps + self.handing_cpu_ps
 
     def service(self, stretches: tuple[float, float] = (1.0, 1.0)) -> float:
-        """Time for a step when what program and pipeline compute is stretched so."""
+        """Time for a step when the computing of program and pipeline is stretched by these factors."""
         stretch = stretches[0 if self.inline else 1]
         return (self.work_ps + self.cpu_ps * (stretch - 1) + self.handing_ps) / max(self.width, 1)
 
 
 @dataclass(frozen=True)
 class PipelineModel:
-    """A program and its pipeline. Times without waiting for cores."""
+    """A program and its pipeline. Times leave out waiting for cores."""
 
     program_ps: int
     program_cpu: tuple[int, int]
@@ -93,17 +93,17 @@ class PipelineModel:
     cores: int
     """Cores of the machine."""
     free_cores: float
-    """Cores that other programs leave."""
+    """Cores that other programs leave free."""
     stretch: tuple[float, float] = (1.0, 1.0)
-    """How much longer what program and pipeline computed took while both did what they did."""
+    """How much longer the computing of program and pipeline took while both ran as they did."""
     busy: tuple[float, float] = (1.0, 1.0)
-    """Cores that program and pipeline kept busy then."""
+    """Cores that program and pipeline kept busy in the recording."""
     others: float = 0.0
     """Cores that other programs keep busy."""
     packed: float = 1.0
-    """Part of the cores that is kept busy when more is wanted: threads wait for one another, too."""
+    """The part of the cores that stays busy when more is wanted: threads also wait for one another."""
     pool: int | None = None
-    """Threads of the pool, where they are not as many as cores."""
+    """Threads of the pool, where not one per core."""
 
     @property
     def threads(self) -> int:
@@ -118,8 +118,8 @@ class PipelineModel:
         return found
 
     def step(self, crowding: float = 0.0) -> tuple[int, str]:
-        """Duration of a step and its limit: a lane, CPU or POOL. crowding: how much of what is not known of
-        the program's CPU work there is, 0 to 1."""
+        """Duration of a step and its limit: a lane, CPU or POOL. crowding: how much of the unknown CPU work
+        of the program is assumed, 0 to 1."""
         least, most = self.program_cpu
         program_ps = least + crowding * (most - least)
         work = sum(part.computing_ps for part in self.parts)
@@ -140,27 +140,27 @@ class PipelineModel:
         return found
 
     def shared(self) -> tuple[int, int]:
-        """CPU work of the pipeline in the program's thread, and of what runs beside it."""
+        """CPU work of the pipeline in the program's thread, and on other threads."""
         inline = sum(part.computing_ps for part in self.parts if part.inline)
         return inline, sum(part.computing_ps for part in self.parts) - inline
 
     def _pressure(self, then: float, now: float) -> float:
         if now + self.others <= 0:
-            return 1.0  # who hinders is not told, and stays
+            return 1.0  # nobody knows who hinders whom, so the stretch stays
         return min(math.sqrt((then + self.others) / (now + self.others)), _MOST_PRESSURE)
 
     def alone(self) -> PipelineModel:
-        """The model as if nobody waited for cores."""
+        """The model without any waiting for cores."""
         return replace(self, stretch=(1.0, 1.0), packed=1.0)
 
     def held(self) -> PipelineModel:
-        """The model as if program and pipeline hindered each other as much as now whatever either does: what
-        one leaves of the cores may go into threads that spin."""
+        """The model in which program and pipeline always hinder each other as much as now: cores that one
+        leaves free may go to threads that spin."""
         return replace(self, busy=(0.0, 0.0), others=0.0)
 
     def handing_over(self, measured_ps: int, crowding: float) -> PipelineModel:
-        """The model that tells the measured step: what is missing is put down to handing over elements, in
-        the lane of the pipeline that limits."""
+        """The model that reproduces the measured step: missing time counts as handover, in the limiting lane
+        of the pipeline."""
         if measured_ps <= self.step(crowding)[0] or not self.parts:
             return self
         works: Counter[str] = Counter()
@@ -171,7 +171,7 @@ class PipelineModel:
         functions = [part for part in inside if part.pool_ps]
         if 2 * sum(part.work_ps for part in functions) > sum(part.work_ps for part in inside):
             weights: dict[int, float] = {part.number: part.calls for part in functions}
-        else:  # functions are not what the lane does: who does most also hands most over
+        else:  # a lane does more than functions; the stage that works most also hands over most
             weights = {part.number: part.work_ps for part in inside}
         total = sum(weights.values()) or 1.0
         missing, late = self._missing(lane, measured_ps)
@@ -184,10 +184,8 @@ class PipelineModel:
 
     def _missing(self, lane: str, measured_ps: int) -> tuple[float, float]:
         """How much longer a lane has to take for the step to be as long as measured, and how much later than
-        that its bursts begin.
-
-        A lane that works all the time takes all of it. Where it stands still between bursts, nothing says
-        how much is its elements and how much is getting threads to work again: each takes a half."""
+        that its bursts begin. A lane that works all the time takes all of it. Where it stops between bursts,
+        nothing separates handover from waking threads: each gets half."""
         found = (float(measured_ps - self.lanes(self.stretch)[lane]), 0.0)
         for part in self.parts:
             if part.lane != lane or not part.bursts:
@@ -210,15 +208,16 @@ class PipelineModel:
         return max(bounds, key=lambda bound: bound[0])
 
     def _burst(self, part: ModelStage, stretch: tuple[float, float]) -> int:
-        """A step when a part that works ahead by a few elements is waited for by what takes many at once."""
+        """A step whose consumer waits for a stage that works ahead by a few elements, and takes many at
+        once."""
         between, often, waited = self._bursting(part, stretch)
-        # Only a program that does something else lets its threads stand still.
+        # Only a program that does something else lets the threads stop.
         late = part.late_ps if part.into == PROGRAM else 0
         return round(between + late + max(often, waited * part.service(stretch)))
 
     def _bursting(self, part: ModelStage, stretch: tuple[float, float]) -> tuple[float, float, float]:
-        """What the consumer of such a part does between its bursts and within them, and how much of the
-        part's own time it waits for."""
+        """What the consumer of such a stage does between its bursts and within them, and how much of the
+        stage's time it waits for."""
         taking = [stage for stage in self.parts if stage.lane == part.into]
         rare = [stage for stage in taking if stage.calls <= part.calls / 2]
         between = sum(stage.service(stretch) for stage in rare)
@@ -231,11 +230,11 @@ class PipelineModel:
         return between, often, 1 - ahead
 
     def _program(self, stretch: float) -> int:
-        """The program's part of a step: what it computes on one thread at least is stretched."""
+        """The program's part of a step: computing on at least one thread is stretched."""
         return round(self.program_ps + min(self.program_cpu[0], self.program_ps) * (stretch - 1))
 
     def limit(self, lane: str) -> str:
-        """The name of what limits: a stage, `program`, `cpu` or `threads`."""
+        """The name of the limit: a stage, `program`, `cpu` or `threads`."""
         inside = [part for part in self.parts if part.lane == lane]
         largest = max(inside, key=lambda part: (part.service(), part.number), default=None)
         if largest is None or lane in (CPU, POOL):
@@ -247,14 +246,14 @@ class PipelineModel:
     def changed(
         self, numbers: Sequence[int], change: Callable[[ModelStage], ModelStage | None]
     ) -> PipelineModel:
-        """The model with some parts changed, or left out."""
+        """The model with some parts replaced, or removed."""
         parts = [change(part) if part.number in numbers else part for part in self.parts]
         return replace(self, parts=tuple(part for part in parts if part is not None))
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Duration of a step after a change, and what limits it then."""
+    """Duration of a step after a change, and its limit."""
 
     step_ps: int
     low_ps: int
@@ -262,25 +261,25 @@ class Prediction:
     limits_next: str
 
     def times(self, factor: float) -> Prediction:
-        """The same of a step that is so many times as long."""
+        """The prediction for a step that is longer by a factor."""
         low, likely, high = (round(time_ps * factor) for time_ps in (self.low_ps, self.step_ps, self.high_ps))
         return Prediction(likely, low, high, self.limits_next)
 
 
 def predict(now: PipelineModel, then: PipelineModel, measured_ps: int) -> Prediction:
-    """What a step takes after the change. measured_ps: what it takes now."""
+    """Duration of a step after the change. measured_ps: duration now."""
     if then == now:
         return Prediction(
             measured_ps, round(0.9 * measured_ps), round(1.1 * measured_ps), now.limit(now.step()[1])
         )
     crowded = crowding(now, measured_ps)
-    # Where the model gives more than was measured, its parts are too large, after the change as before.
+    # Where the model's step exceeds the measured one, its parts are too large, before and after the change.
     scale = min(measured_ps / max(now.step(crowded)[0], 1), 1.0)
     likely, lane = then.step(crowded)
-    # What the program does by itself was measured and is not among them.
+    # The program's own time was measured and needs no correction.
     likely = max(round(likely * scale), min(then.program_ps, measured_ps))
     low = round((1 - UNSURE) * min(then.alone().step()[0] * scale, likely))
-    # Half of what ends the hindrance may not come true: it was predicted too large wherever it was measured.
+    # Half of the gain from less waiting for cores may not come true: every measured prediction was too large.
     half = (then.step(crowded)[0] + then.held().step(crowded)[0]) // 2
     high = round((1 + UNSURE) * max(then.step(1.0)[0] * scale, half * scale, likely))
     high = max(min(high, round(1.05 * measured_ps)), low)
@@ -288,11 +287,11 @@ def predict(now: PipelineModel, then: PipelineModel, measured_ps: int) -> Predic
 
 
 UNSURE = 0.15
-"""The interval reaches further than the model's own two ends by this part."""
+"""The interval reaches beyond the model's own two ends by this part."""
 
 
 def crowding(now: PipelineModel, measured_ps: int) -> float:
-    """How much of the CPU work that the program may do it does, 0 to 1: what makes the model tell the
-    measured step, or comes next to it. The middle where both ends tell the same."""
+    """How much of the program's possible CPU work it does, 0 to 1: the value with which the model reproduces
+    the measured step, or comes closest. The middle where both ends give the same step."""
     free, crowded = now.step()[0], now.step(1.0)[0]
     return min(max((measured_ps - free) / (crowded - free), 0.0), 1.0) if crowded > free else 0.5

@@ -1,4 +1,4 @@
-"""Parts of the rate model after a change: with less work, several at once, ahead of the program."""
+"""Parts of the rate model after a change: less work, several at once, ahead of the program."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from stepscope.instruments.pipeline.stages import PROGRAM
 
 
 def nothing(part: ModelStage) -> None:
-    """The part is gone."""
+    """The part removed."""
 
 
 def part_of(part: ModelStage, share: float) -> ModelStage:
-    """The part when it is asked for fewer elements."""
+    """The part when fewer elements are taken from it."""
     return scaled(part, share, share)
 
 
 def vectorized(part: ModelStage, load: Load, many: float) -> ModelStage:
-    """The part when its function is called once for many elements: what kernels take is taken to stay, what
-    is spent on calling it and between kernels is spent once."""
+    """The part when its function is called once for many elements: kernels are assumed to take as long in
+    all; calls, and the time between kernels, count once."""
     each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
     left = 1 - each * (1 - 1 / many)
     return scaled(part, left, 1 / many)
 
 
 def scaled(part: ModelStage, work: float, calls: float) -> ModelStage:
-    """The part with so much of its work, called so much as often."""
+    """The part with a fraction of its work, called a fraction as often."""
     return replace(
         part,
         work_ps=round(part.work_ps * work),
@@ -40,7 +40,7 @@ def scaled(part: ModelStage, work: float, calls: float) -> ModelStage:
 
 
 def moved_from_program(part: ModelStage) -> ModelStage:
-    """The part when a prefetch takes what the program took."""
+    """The part when a prefetch runs it ahead of the program."""
     ends = "changed:end"
     return replace(
         part,

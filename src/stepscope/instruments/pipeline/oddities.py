@@ -1,4 +1,4 @@
-"""Oddities of a recording that make a diagnosis less sure."""
+"""Oddities of a recording that make a diagnosis less certain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Kind = Literal["lost", "shared_ids", "circle", "never_returned"]
 
 
 class Oddity(NamedTuple):
-    """lost: a part of the recording is missing. shared_ids: ids that several stages have. circle: iterators
-    that consume themselves, by their ids. never_returned: iterators without a call that ended."""
+    """lost: a part of the recording is missing. shared_ids: several stages share ids. circle: iterators
+    consume themselves, by their ids. never_returned: no call of an iterator ended."""
 
     kind: Kind
     number: int = 1
     """How many ids or iterators."""
     detail: str = ""
-    """Of lost: what the note on the source says."""
+    """For lost: the text of the source's note."""
 
 
 def oddities(calls: Sequence[StageCall]) -> list[Oddity]:
@@ -44,7 +44,7 @@ def oddities(calls: Sequence[StageCall]) -> list[Oddity]:
 
 
 def _circles(parents: dict[str, str]) -> int:
-    """Iterators from which the way to the root comes back to where it began."""
+    """Iterators whose way to the root leads back to their beginning."""
     sound: set[str] = set()
     inside: set[str] = set()
     for start in parents:

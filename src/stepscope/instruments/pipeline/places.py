@@ -1,4 +1,4 @@
-"""The line of each stage in the program, from the capture, and the same line after a change."""
+"""The program's line for each stage, from the capture, and the same line after a change."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ AUTOTUNE = "tf.data.AUTOTUNE"
 ANY_ORDER = "deterministic=False"
 
 CUT = 200
-"""Characters of a line that a capture keeps; of a longer one it is not known how it goes on."""
+"""Characters of a line that a capture stores; the rest of a longer line is unknown."""
 _ITERATES = re.compile(r"_?make_\w*iterator|_?(get_)?next|__(iter|next)__|iter")
-"""What takes batches of a dataset. TensorFlow puts datasets of its own in front there, on a line that makes
+"""Calls that take batches of a dataset. TensorFlow adds datasets of its own there, on a line that makes
 none."""
 
 _Edit = Callable[[str, int, int, int, str], str]
-"""Makes a new line of one, where in it a call's name, opening and closing parenthesis are, and how the
-program's TensorFlow writes AUTOTUNE."""
+"""Makes the new line from the old one, the positions of a call's name and parentheses in it, and the spelling
+of AUTOTUNE in the program's TensorFlow."""
 
 
 _FUNCTION = re.compile(r"(\S+) \((.+):(\d{1,9})\)")
-"""As the recorder writes a function among the arguments of a transformation."""
+"""The recorder's form of a function among the arguments of a transformation."""
 
 
 def function_in(arguments: str) -> CodeLine | None:
-    """The first function among the arguments of a transformation, a JSON object, that is not a framework's:
-    its first line, and its name without the class or function that contains it."""
+    """The first function of the program's own among the arguments of a transformation, a JSON object: its
+    first line, and its name without the class or function that contains it."""
     for value in strict_json.members(arguments).values():
         found = _FUNCTION.fullmatch(value) if isinstance(value, str) else None
         if found is not None and not is_framework_file(found[2]):
@@ -41,7 +41,7 @@ def function_in(arguments: str) -> CodeLine | None:
 
 
 def is_iterator(transformation: str) -> bool:
-    """Whether it takes batches of a dataset, and makes none."""
+    """Whether the row takes batches of a dataset, and makes none."""
     return _ITERATES.fullmatch(transformation) is not None
 
 
@@ -61,13 +61,13 @@ class UserStage:
 
     @property
     def function(self) -> CodeLine | None:
-        """The function that it calls, where it was given one of the program's own."""
+        """The function of the program's own that it was given, if any."""
         return function_in(self.arguments)
 
 
 @dataclass(frozen=True)
 class Code:
-    """A line to change. `after` is None when the change is not an edit of this one line."""
+    """A line to change. `after` is None when the change is no edit of this one line."""
 
     file: str
     line: int
@@ -78,9 +78,9 @@ class Code:
 def locate(
     stages: Sequence[PipelineStage], places: Sequence[UserStage]
 ) -> dict[PipelineStage, list[UserStage]]:
-    """The transformations of each stage that the capture knows. One is taken where it is the only one of its
-    kind, or of its kind at that position; where several could be meant, none is. What a function made has the
-    place of the transformation whose function it is."""
+    """The transformations of each stage, where the capture knows them. A transformation qualifies when it is
+    the only one of its kind, or of its kind at that position; where several qualify, none is taken. A stage
+    that a function makes has the place of the transformation with that function."""
     found: dict[PipelineStage, list[UserStage]] = {}
     places = [place for place in places if not is_iterator(place.transformation)]
     for stage in stages:
@@ -95,7 +95,7 @@ def locate(
 
 
 def _known_places(stage: PipelineStage, places: Sequence[UserStage]) -> Iterator[UserStage]:
-    """The transformations of a stage of which only one can be meant."""
+    """The only transformations that a stage can be."""
     for word, (kind, number) in zip(stage.written, placed(stage.user_stage), strict=True):
         alike = [place for place in places if _same(place, word, kind)]
         exact = [place for place in alike if place.position == number]
@@ -112,8 +112,8 @@ def _same(place: UserStage, word: str, kind: str) -> bool:
 def code(
     change: str, place: UserStage | None, places: Sequence[UserStage], autotune: str = AUTOTUNE
 ) -> Code | None:
-    """The line to change for a change of changes.py; None when the capture does not know it. autotune: how
-    the program's TensorFlow writes AUTOTUNE."""
+    """The line to change for a change of changes.py; None when the capture does not know it. autotune: the
+    spelling of AUTOTUNE in the program's TensorFlow."""
     if change == "prefetch" and place is not None:
         place = _last_made(place.iterator, places)
     if place is None or place.file is None or place.line is None or not place.text:
@@ -129,14 +129,14 @@ def code(
 
 
 def _last_made(iterator: int, places: Sequence[UserStage]) -> UserStage | None:
-    """The last transformation of a pipeline that the program wrote."""
+    """The last transformation that the program wrote."""
     same = [stage for stage in places if stage.iterator == iterator]
     made = [stage for stage in same if not is_iterator(stage.transformation)]
     return max(made, key=lambda stage: stage.position, default=None)
 
 
 def _earlier_on_line(place: UserStage, places: Sequence[UserStage]) -> int:
-    """How many transformations of the same name stand before it on its line."""
+    """How many transformations of the same name come before it on its line."""
     return sum(
         stage.file == place.file
         and stage.line == place.line
@@ -148,7 +148,7 @@ def _earlier_on_line(place: UserStage, places: Sequence[UserStage]) -> int:
 
 
 def _is_code(line: str) -> bool:
-    """Whether a line is whole by itself; one in the middle of a call is not."""
+    """Whether a line is complete by itself; one inside a call is not."""
     try:
         ast.parse(line.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -157,8 +157,8 @@ def _is_code(line: str) -> bool:
 
 
 def _call(text: str, name: str, which: int) -> tuple[int, int, int] | None:
-    """Where the call of a name is in a line: its name, its opening and its closing parenthesis. `which`
-    of several calls; None when it is not there or does not end on the line."""
+    """Where the call of a name is in a line: name, opening and closing parenthesis. which: of several calls.
+    None when there is none, or it does not end on the line."""
     found = list(re.finditer(rf"\b{re.escape(name)}\s*\(", text))
     if which >= len(found):
         return None
@@ -212,7 +212,7 @@ def _prefetch(text: str, name: int, opened: int, closed: int, autotune: str) -> 
 
 
 def _buffer(text: str, name: int, opened: int, closed: int, autotune: str) -> str:
-    """Another size for a prefetch that is there."""
+    """Another size for an existing prefetch."""
     return f"{text[: opened + 1]}{autotune}{text[closed:]}"
 
 

@@ -29,30 +29,30 @@ from stepscope.instruments.pipeline.waits import Waits
 
 @dataclass(eq=False)
 class Load:
-    """What a stage does. Times are of the whole recording but for those called per step."""
+    """The load of a stage. Times are of the whole recording, except those per step."""
 
     stage: PipelineStage
     width: int
     """Threads that share its work."""
     calls: int
     total_ps: int
-    """Its calls, with everything below them."""
+    """Time of its calls, with everything below them."""
     own_ps: int
-    """Its calls without the calls of its inputs: waiting, for a stage that works ahead."""
+    """Time of its calls without those of its inputs: waiting, for a stage that works ahead."""
     function_ps: int
-    """Executors running its function, over all threads."""
+    """Time in which executors ran its function, over all threads."""
     queue_ps: int
-    """Its function waiting for a thread."""
+    """Time in which its function waited for a thread."""
     busy_ps: int
-    """When it was at work on at least one thread."""
+    """Time in which it worked on at least one thread."""
     threads: int
-    """Threads its calls and its function ran on."""
+    """Threads that its calls and its function ran on."""
     work_ps: int
     """Its work per step, over all threads."""
     cpu_ps: int
-    """What of its work needs a core: without handing over from one piece of its function to the next."""
+    """The part of its work that needs a core: without handover between the pieces of its function."""
     pool_ps: int
-    """Time per step in which its function holds a thread of the pool."""
+    """Time per step in which its function occupies a thread of the pool."""
     in_waits_ps: int
     """Its work, divided by its threads, while the program waited."""
     python: bool
@@ -60,17 +60,18 @@ class Load:
     per_step: float = 0.0
     """Elements that it makes for a step, with the calls at the end of a dataset."""
     between_kernels_ps: int | None = None
-    """Of its work per step, what executors spend between kernels; None where the trace does not tell."""
+    """The part of its work per step that executors spend between kernels; None where the trace does not show
+    it."""
     trace_work_ps: int = 0
     """Its work per step from the events of the trace."""
     account: Account | None = None
-    """What tf.data's own model says of it, where a model was captured."""
+    """The account of tf.data's own model, where one was captured."""
     model_work_ps: int | None = None
     """Its work per step from that model."""
 
     @property
     def work_from(self) -> str:
-        """trace or model: which of the two work_ps is."""
+        """trace or model: the source of work_ps."""
         return "trace" if self.work_ps == self.trace_work_ps else "model"
 
     @property
@@ -80,49 +81,49 @@ class Load:
 
 
 def _largest(stages: Sequence[PipelineStage], key: str) -> int:
-    """The largest number that stages have under a key; 0 where none has one."""
+    """The largest number that stages have under a key; 0 without any."""
     return max((number for stage in stages if (number := stage.number_of(key)) is not None), default=0)
 
 
 def tells_cores(stages: Sequence[PipelineStage]) -> bool:
-    """Whether the recording says how many cores tf.data may use. Its pool does not: options may make it
-    larger or smaller, and a trace does not tell whether they do."""
+    """Whether the recording tells how many cores tf.data may use. The size of its pool does not: options may
+    change it, and a trace does not show whether they do."""
     return _largest(stages, "cpu_budget") > 0
 
 
 def cores_of(stages: Sequence[PipelineStage]) -> int:
-    """Cores that tf.data may use; where that is not told, as many as its pool has threads."""
+    """Cores that tf.data may use; where unknown, the number of threads of its pool."""
     return _largest(stages, "cpu_budget") or pool_of(stages) or 1
 
 
 def pool_of(stages: Sequence[PipelineStage]) -> int | None:
-    """Threads of tf.data's pool, which run its functions; None where that is not told."""
+    """Threads of tf.data's pool, which run its functions; None where unknown."""
     return _largest(stages, "threadpool_size") or None
 
 
 @dataclass
 class _Seen:
-    """What the trace shows of a stage, call by call."""
+    """A stage in the trace, call by call."""
 
     own: list[Interval] = field(default_factory=list)
     """Its calls without those of its inputs."""
     called: list[Interval] = field(default_factory=list)
-    """When its function was called, until it returned."""
+    """Calls of its function, until they returned."""
     ran: list[Interval] = field(default_factory=list)
     """Pieces of its function that executors ran."""
     pieces: defaultdict[str | None, list[Interval]] = field(default_factory=lambda: defaultdict(list))
-    """The same by call of the function."""
+    """The same pieces, by call of the function."""
     threads: set[int] = field(default_factory=set)
     between_ps: int = 0
-    """What executors spent between kernels."""
+    """Time that executors spent between kernels."""
     asked: list[Interval] = field(default_factory=list)
-    """Of a stage that works ahead: its calls, in which its consumer waits for it."""
+    """For a stage that works ahead: its calls, in which its consumer waits."""
     fetching: list[Interval] = field(default_factory=list)
-    """And when its threads fetched what it takes from."""
+    """For a stage that works ahead: when its threads took from its input."""
     python: bool = False
 
     def add(self, call: StageCall, ahead: bool) -> None:
-        """Takes a call in. ahead: the stage works ahead."""
+        """Adds a call. ahead: the stage works ahead."""
         whole = (call.ts_ps, call.end_ps)
         if call.kind == "next":
             self.own += () if ahead else call.own
@@ -152,7 +153,7 @@ def measure(
     cores = pool_of(stages) or cores_of(stages)
     seen = _seen_by_stage(calls, stages, of)
     full = _full([piece for stage in seen.values() for piece in stage.ran], cores)
-    # What works ahead has claimed threads also between two pieces of a function.
+    # A stage that works ahead occupies threads also between two pieces of a function.
     spans = [span for stage in stages if stage.ahead for span in _spans(seen[stage].pieces)]
     claimed = union([*full, *_full(spans, cores)])
     side_by_side: dict[PipelineStage, int] = {}
@@ -173,12 +174,12 @@ def measure(
 def _seen_by_stage(
     calls: Sequence[StageCall], stages: Sequence[PipelineStage], of: dict[str, PipelineStage]
 ) -> dict[PipelineStage, _Seen]:
-    """What each stage was seen to do."""
+    """What the trace shows of each stage."""
     seen = {stage: _Seen() for stage in stages}
     for call in calls:
         stage = of.get(call.stage or "")
-        # The function of a device's Generator takes what the host's pipeline makes, and waits for it: all
-        # that it does is handing over.
+        # The function of a device's Generator takes what the host's pipeline makes, and waits for it: its
+        # only work is handover.
         if stage is not None and (stage.fed_by is None or call.kind == "next"):
             seen[stage].add(call, stage.ahead)
     return seen
@@ -187,7 +188,7 @@ def _seen_by_stage(
 def _load(
     stage: PipelineStage, seen: _Seen, width: int, taken: Sequence[Interval], waits: Waits | None
 ) -> Load:
-    """The load of a stage. taken: when no thread of the pool was free for its function."""
+    """The load of a stage. taken: when the pool had no free thread for its function."""
     steps = max(len(waits.basis) if waits.has_steps else waits.batches, 1) if waits else 1
 
     def ps_per_step(intervals: Sequence[Interval]) -> int:
@@ -196,7 +197,7 @@ def _load(
     ran, worked = seen.ran, _worked(stage, seen, taken)
     at_work = seen.own + worked
     on_cpu = seen.own + (worked if _copies_unseen(stage) else ran or seen.called)
-    # What was seen of it is how long its threads needed together.
+    # The trace shows how long its threads took together.
     work_ps = ps_per_step(at_work) * (width if _copies_unseen(stage) else 1)
     queued = length(_spans(seen.pieces) if stage.ahead else seen.called) - length(worked)
     between_ps = None
@@ -224,7 +225,7 @@ def _load(
 
 
 def _worked(stage: PipelineStage, seen: _Seen, taken: Sequence[Interval]) -> list[Interval]:
-    """When the function of a stage was at work."""
+    """When the function of a stage worked."""
     if _copies_unseen(stage):
         return difference(union(seen.asked), union(seen.fetching))
     worked = _function(seen.pieces, taken) if seen.ran else seen.called
@@ -232,8 +233,8 @@ def _worked(stage: PipelineStage, seen: _Seen, taken: Sequence[Interval]) -> lis
 
 
 def _copies_unseen(stage: PipelineStage) -> bool:
-    """Whether it copies elements on threads of the pool, of which no event tells: while it is asked and
-    fetches nothing, it copies on one of them at least."""
+    """Whether it copies elements on threads of the pool, which no event shows: while it is called and takes
+    nothing, it copies on at least one of them."""
     return stage.short.startswith("ParallelBatch")
 
 
@@ -245,17 +246,17 @@ def _calls_within(stage: PipelineStage, waits: Waits | None) -> int:
 
 
 _WAITS_TOO = re.compile(r"Root$|Prefetch|(Legacy)?(Parallel)?Interleave|Model$")
-"""Stages whose time in the model holds waiting for what they take from."""
+"""Stages whose time in the model includes waiting for their input."""
 
 
 def add_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_ps: int) -> list[Load]:
-    """The loads with what tf.data's model says. batches: taken in a step, which took step_ps.
+    """The loads, corrected by tf.data's model. batches: taken in a step, which took step_ps.
 
-    The model is taken for stages that work ahead, whose functions a trace shows in pieces. A parallel
-    batch copies where the model does not look. For it and the others, of which the model counts kernels and
-    leaves out what executors take between them, the larger of both is taken: neither counts what is not
-    there. The model saw other steps as well, slower ones perhaps: more than its threads can do in a step is
-    not believed.
+    The model counts for stages that work ahead, whose functions a trace shows in pieces. A parallel batch
+    copies where the model does not measure. There, and for the other stages, of which the model counts
+    kernels and leaves out the executors' time between them, the larger of both counts: neither counts work
+    that is not there. The model covers other steps as well, which may be slower: values that its threads
+    cannot do in a step are dropped.
     """
     found = []
     for load in loads:
@@ -275,8 +276,8 @@ def add_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_ps
 
 
 def _function(pieces: Mapping[str | None, Sequence[Interval]], full: Sequence[Interval]) -> list[Interval]:
-    """When a function was at work: from the first piece that executors ran of each call to the last. In
-    between it hands over from one piece to the next; while no thread is free for that, it waits."""
+    """When a function worked: from the first piece of each call to the last. In between it hands over from
+    piece to piece; while no thread is free for that, it waits."""
     found: list[Interval] = []
     for some in pieces.values():
         if len(some) == 1:
@@ -293,7 +294,7 @@ def _spans(pieces: Mapping[str | None, Sequence[Interval]]) -> list[Interval]:
 
 
 def _full(pieces: Sequence[Interval], threads: int) -> list[Interval]:
-    """When at least so many pieces ran at once: no thread of the pool was free."""
+    """When at least this many pieces ran at once: the pool had no free thread."""
     turns = sorted([(begin, 1) for begin, _ in pieces] + [(end, -1) for _, end in pieces])
     found: list[Interval] = []
     running = since = 0
@@ -307,7 +308,7 @@ def _full(pieces: Sequence[Interval], threads: int) -> list[Interval]:
 
 
 def _width(stage: PipelineStage, cores: int) -> int:
-    """Threads that its own function has: until autotune has decided, as many as there are cores."""
+    """Threads of its own function: one per core, until autotune has decided."""
     if not stage.ahead or stage.short.startswith("Prefetch"):
         return 1
     width = stage.parallelism
@@ -316,7 +317,7 @@ def _width(stage: PipelineStage, cores: int) -> int:
 
 
 def _outer(stage: PipelineStage, cores: int, outer: dict[PipelineStage, int]) -> int:
-    """Threads that run it side by side, because a parallel interleave further down has several inputs."""
+    """Threads that run it in parallel, because a parallel interleave further down has several inputs."""
     above = stage.above
     if above is None:
         return 1
@@ -327,11 +328,11 @@ def _outer(stage: PipelineStage, cores: int, outer: dict[PipelineStage, int]) ->
 
 
 def even_ps(loads: Sequence[Load], waited: Waits) -> int:
-    """A step when what waits for the program has room enough: the longer one of what the program and what
-    the pipeline's thread does for a step, waiting for cores and all.
+    """A step when the buffer before the program is large enough: the longer one of the program's work and the
+    pipeline thread's work for a step, waiting for cores included.
 
     A buffer of one batch evens nothing out: where both vary, the program waits in some steps and the pipeline
-    in others. The step itself where a trace does not tell how long a batch takes.
+    in others. The step itself where a trace does not show how long a batch takes.
     """
     lasting = [
         load.total_ps / load.calls * max(load.per_step, round(load.per_step))

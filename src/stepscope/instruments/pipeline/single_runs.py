@@ -1,6 +1,6 @@
-"""Recordings of single runs that belong together: RunMetadata, timelines, and what ProfilerHook writes.
+"""Recordings of single runs that belong together: RunMetadata, timelines, and the files of ProfilerHook.
 
-Each file holds one run of a session, or a few that are far apart. Asked one by one they give as many answers
+Each file holds one run of a session, or a few that are far apart. Asked one by one, they give as many answers
 as there are files, each from a step or two; together they are the steps of one program.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from stepscope.library.statements import Query, statement
 
 APART_PS = 10**9
-"""What lies between two recordings when they are put side by side: how long it really was plays no part."""
+"""Time between two recordings that are placed side by side; the real time does not matter."""
 
 
 class Together(NamedTuple):
@@ -24,13 +24,13 @@ class Together(NamedTuple):
     run_id: str
     host_id: str
     path: str
-    """Of the file, or of the folder with the number of files."""
+    """Path of the file, or of the folder with the number of files."""
 
 
 def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
-    """The sources that are wanted, in their order: those whose steps are files' with the others of their run
-    and host, each other one by itself. Runs that were traced in full beside what was recorded of the same
-    pipeline are left out."""
+    """The sources wanted, in their order: those with a step per file joined with the others of their run and
+    host, each other one by itself. Runs that were traced in full, beside a recording of the same pipeline,
+    are left out."""
     recovered, averaged = _recovery(query)
     asked = set(wanted)
     found: dict[Any, list[tuple[int, str, str, str]]] = {}
@@ -55,7 +55,7 @@ def groups(query: Query, wanted: Iterable[int]) -> list[Together]:
 
 
 def _recovery(query: Query) -> tuple[dict[int, set[str]], set[int]]:
-    """What the steps of each source were recovered from, and the sources whose steps averages include."""
+    """How the steps of each source were recovered, and the sources whose steps averages include."""
     recovered: dict[int, set[str]] = {}
     averaged: set[int] = set()
     for source_id, *_, counts, _, recovered_from in query(statement("timed_steps")).rows():

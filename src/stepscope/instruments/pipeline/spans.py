@@ -1,4 +1,4 @@
-"""Sets of intervals: unions, what two of them share, how much lies inside another."""
+"""Sets of intervals: unions, intersections, and how much lies inside another set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _begin = itemgetter(0)
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """The intervals joined where they touch, in order of time."""
+    """The intervals, joined where they touch, in order of time."""
     joined: list[Interval] = []
     for begin, end in sorted(intervals):
         if end <= begin:
@@ -26,12 +26,13 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def length(intervals: Iterable[Interval]) -> int:
-    """Their durations, added up."""
+    """The sum of their durations."""
     return sum(end - begin for begin, end in intervals)
 
 
 def shared(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:
-    """How much of the intervals lies in `within`, which is a union; intervals that overlap count each."""
+    """How much of the intervals lies in `within`, which is a union; overlapping intervals count
+    separately."""
     total, number = 0, len(within)
     begins = [begin for begin, _ in within]
     for begin, end in intervals:
@@ -48,12 +49,12 @@ def shared(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:
 
 
 def lengths(within: Sequence[Interval], intervals: Iterable[Interval]) -> list[int]:
-    """How much of `within`, which is a union, lies in each of the intervals."""
+    """How much of `within`, which is a union, lies in each interval."""
     begins = [begin for begin, _ in within]
     sums = [0, *accumulate(end - begin for begin, end in within)]
 
     def length_before(ts: int) -> int:
-        """How much of it lies before a moment."""
+        """How much of a union lies before a moment."""
         at = bisect_right(begins, ts)
         return sums[at] - max(within[at - 1][1] - ts, 0) if at else 0
 
@@ -61,14 +62,14 @@ def lengths(within: Sequence[Interval], intervals: Iterable[Interval]) -> list[i
 
 
 def contained(moments: Iterable[int], within: Sequence[Interval]) -> list[bool]:
-    """Whether each moment lies in `within`, which is a union of intervals without their ends."""
+    """Whether each moment lies in `within`, a union of intervals without their ends."""
     begins = [begin for begin, _ in within]
     found = ((ts, bisect_right(begins, ts) - 1) for ts in moments)
     return [at >= 0 and ts < within[at][1] for ts, at in found]
 
 
 def intersection(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[Interval]:
-    """The parts of the intervals that lie in `window`, which is a union."""
+    """The parts of the intervals inside `window`, which is a union."""
     found: list[Interval] = []
     for begin, end in intervals:
         i = max(bisect_right(window, begin, key=_begin) - 1, 0)
@@ -81,7 +82,7 @@ def intersection(intervals: Iterable[Interval], window: Sequence[Interval]) -> l
 
 
 def difference(intervals: Iterable[Interval], holes: Sequence[Interval]) -> list[Interval]:
-    """The parts of the intervals that do not lie in `holes`, which is a union."""
+    """The parts of the intervals outside `holes`, which is a union."""
     found: list[Interval] = []
     for begin, end in intervals:
         at = begin

@@ -17,7 +17,7 @@ from stepscope.instruments.pipeline.calls import StageCall
 from stepscope.instruments.pipeline.stages import PipelineStage, placed, reader_of, written
 
 _RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")
-"""The index of an iterator, and not that of a branch."""
+"""The index of an iterator, but not that of a branch."""
 _WORKS_AHEAD = re.compile(r"(Legacy)?(Prefetch|Parallel\w+|MapAndBatch|MapAndBatchV2|DataService)(V\d+)?$")
 _MAKES = re.compile(r"(FlatMap|(Legacy)?(Parallel)?Interleave)(V\d+)?$")
 _SOURCES = frozenset(
@@ -26,14 +26,13 @@ _SOURCES = frozenset(
         "TFRecord", "TextLine", "FixedLengthRecord", "DataService",
     }
 )  # fmt: skip
-"""Kinds of datasets that a chain begins with."""
+"""Kinds of datasets that begin a chain."""
 
 
 def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, PipelineStage]]:
-    """The stages of a source, consumers first, and the stage of each iterator id.
-
-    Ids that collide, parents that form a circle and parents that were never recorded end in stages without
-    a consumer, never in a loop."""
+    """The stages of a source, consumers first, and the stage of each iterator id. Ids that collide, parents
+    that form a circle and parents that were never recorded end in stages without a consumer, never in a
+    loop."""
     names, parents = _named(calls)
     pipelines = _pipelines(calls, names, parents)
     stages = _stages_of(calls, pipelines)
@@ -53,7 +52,7 @@ def build(calls: Sequence[StageCall]) -> tuple[list[PipelineStage], dict[str, Pi
     for stage in ordered:
         _place(stage)
         if stage.above is not None and stage.above is stage.nested_in:
-            # A flat_map that the user wrote has another one in its function, which is the reader's.
+            # A flat_map that the user wrote has another one in its function: the reader's.
             stage.reader = stage.above.reader = reader_of(stage.user_stage) or stage.above.reader
         stage.lane = f"function:{stage.number}" if stage.ahead else stage.consumer_lane
     return ordered, of
@@ -103,7 +102,7 @@ def _named(calls: Sequence[StageCall]) -> tuple[dict[str, str], dict[str, str | 
 
 
 def _roots(parents: dict[str, str | None]) -> dict[str, str]:
-    """The root that each iterator belongs to; of a circle, one of its members."""
+    """The root of each iterator; in a circle, one of its members."""
     roots: dict[str, str] = {}
     for iterator in parents:
         way: list[str] = []
@@ -125,7 +124,8 @@ def _roots(parents: dict[str, str | None]) -> dict[str, str]:
 def _pipelines(
     calls: Sequence[StageCall], names: dict[str, str], parents: dict[str, str | None]
 ) -> dict[str, int]:
-    """The number of each iterator's pipeline: roots with the same stages are replicas or epochs of one."""
+    """The number of each iterator's pipeline: roots with the same stages are replicas or epochs of one
+    pipeline."""
     roots = _roots(parents)
     shape: defaultdict[str, set[str]] = defaultdict(set)
     for iterator, root in roots.items():
@@ -134,12 +134,12 @@ def _pipelines(
     for call in calls:
         if call.takes_batch and call.stage is not None:
             taken[roots[call.stage]] += call.end_ps - call.ts_ps + 1
-    # Those that the program takes from come first, the one it waits for longest before the others.
+    # Those that the program takes from come first, the longest wait first.
     order = sorted(shape, key=lambda root: (-taken[root], -len(shape[root]), root))
     number: dict[str, int] = {}
     heads: list[str] = []
     for root in order:
-        # Of one whose consumer was never recorded, the pipeline is known by its names alone.
+        # A pipeline whose consumer was never recorded is known by its names alone.
         orphan = parents.get(root) is not None and parents[root] not in parents
         for i, head in enumerate(heads):
             if shape[root] <= shape[head] and (orphan or bool(taken[root]) == bool(taken[head])):
@@ -166,7 +166,7 @@ def _link(of: dict[str, PipelineStage], parents: dict[str, str | None]) -> None:
         inside: set[int] = set()
         at: PipelineStage | None = stage
         while at is not None and id(at) not in sound:
-            if id(at) in inside:  # parents in a circle: it is opened where it closes
+            if id(at) in inside:  # parents in a circle: it is cut where it closes
                 way[-1].above = None
                 break
             inside.add(id(at))
@@ -176,8 +176,8 @@ def _link(of: dict[str, PipelineStage], parents: dict[str, str | None]) -> None:
 
 
 def _feed(stages: Collection[PipelineStage]) -> None:
-    """Links the pipelines of devices with the host's: a Generator of theirs takes what a MultiDeviceIterator
-    drew from the host's root on a thread of its own."""
+    """Links the pipelines of devices with the host's: a Generator on a device takes what a
+    MultiDeviceIterator took from the host's root on a thread of its own."""
     roots = [
         stage
         for stage in stages
@@ -193,7 +193,7 @@ def _feed(stages: Collection[PipelineStage]) -> None:
 
 
 def _ordered(stages: Collection[PipelineStage]) -> list[PipelineStage]:
-    """By pipeline, consumers before what they consume."""
+    """By pipeline, consumers before their inputs."""
     below: defaultdict[int, list[PipelineStage]] = defaultdict(list)
     level = []
     for stage in stages:
@@ -209,8 +209,8 @@ def _ordered(stages: Collection[PipelineStage]) -> list[PipelineStage]:
 
 
 def _count_from_source(stages: Sequence[PipelineStage]) -> None:
-    """Numbers each pipeline's transformations from its own source on. TensorFlow counts the datasets of a
-    process, so those of a second chain go on where the first one ends."""
+    """Numbers each pipeline's transformations from its own source on. TensorFlow numbers the datasets of a
+    process, so a second chain continues where the first one ends."""
     least: dict[int, tuple[int, str]] = {}
     for stage in stages:
         for kind, number in placed(stage.user_stage):
@@ -226,11 +226,9 @@ def _lowered(number: re.Match[str], less: int) -> str:
 
 
 def _place(stage: PipelineStage) -> None:
-    """Finds the place of a stage in the user's chain; its consumer's place is known.
-
-    Transformations are numbered from the source on, those inside of functions after all others, so what a
-    flat_map or interleave takes from is made by its function when it has the higher number.
-    """
+    """Finds the position of a stage in the user's chain, from that of its consumer. Numbers count from the
+    source, and functions come after all chains, so an input of flat_map or interleave with a higher number is
+    made by its function."""
     above = stage.above
     position = next((number for _, number in placed(stage.user_stage)), None)
     while above is not None and above.position is None:
@@ -244,12 +242,12 @@ def _place(stage: PipelineStage) -> None:
     elif _MAKES.match(above.short):
         stage.nested_in, stage.position = above, above.position
     elif above is stage.above and above.position == 1:
-        # A rewrite numbered it anew: what feeds the first transformation is the source all the same.
+        # A rewrite renumbered it: the input of the first transformation is the source all the same.
         stage.position = 0
 
 
 def _find_ahead(stages: Collection[PipelineStage], of: dict[str, PipelineStage]) -> None:
-    """A stage works ahead when its input is called outside of its own calls, or when its kind always does."""
+    """A stage works ahead when its input is called outside its own calls, or when its kind always does."""
     inside: Counter[tuple[PipelineStage, bool]] = Counter()
     for stage in stages:
         for call in stage.calls:
@@ -257,7 +255,7 @@ def _find_ahead(stages: Collection[PipelineStage], of: dict[str, PipelineStage])
             if consumer is None:
                 continue
             if call.is_unnumbered:
-                # The call around it may have begun before the recording, so only kinds tell.
+                # The call around it may have begun before the recording, so only kinds count.
                 continue
             above = call.above
             while above is not None and above.kind != "next":
@@ -265,6 +263,6 @@ def _find_ahead(stages: Collection[PipelineStage], of: dict[str, PipelineStage])
             inside[consumer, above is not None and above.iterator == call.consumer] += 1
     for stage in stages:
         outside = inside[stage, False] > inside[stage, True]
-        # With room for no element, a prefetch asks its input when it is asked itself.
+        # Without a buffer, a prefetch calls its input when it is called itself.
         nothing = stage.short.startswith("Prefetch") and stage.number_of("buffer_limit") == 0
         stage.ahead = outside or (bool(_WORKS_AHEAD.match(stage.short)) and not nothing)

@@ -53,7 +53,8 @@ def read(query: Query) -> tuple[list[CollectivePart], dict[int, Rank]]:
         return [], {}
     ranks = {
         source_id: Rank(path, rank, origin)
-        for source_id, path, rank, origin in query(statement("ranks_of_sources")).rows()
+        for source_id, path, clock, origin, rank in query(statement("source_clocks")).rows()
+        if clock is not None
     }
     devices: dict[int, set[str]] = defaultdict(set)
     for row in rows:

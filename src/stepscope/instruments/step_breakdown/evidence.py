@@ -170,6 +170,7 @@ def _span_evidence(
         _split_by_device(found),
         kinds.inline and not kinds.on_devices,
         found.get("nodes", ()),
+        found.get("launches", ()),
     )
 
 

@@ -78,6 +78,8 @@ class SpanEvidence(NamedTuple):
     """Whether what executes does so on the driving thread, within its calls."""
     nodes: Sequence[Interval] = ()
     """When a framework goes through the nodes of its graph of gradients, besides the ops that these run."""
+    launches: Sequence[Interval] = ()
+    """When an executor runs nodes that compute nothing, and starts the ops that wait for them."""
 
 
 class StepPiece(NamedTuple):
@@ -107,6 +109,7 @@ def sweep(spans: Sequence[Interval], evidence: SpanEvidence) -> Pieces:
         evidence.peer_waits,
         evidence.setups,
         evidence.nodes,
+        evidence.launches,
     ]
     return _core.sweep_steps(spans, layers, _Numbered(evidence.slices), _Numbered(evidence.stacks), decide)
 
@@ -173,7 +176,7 @@ class _Hidden(dict[int, tuple[Label, ...]]):
 
 
 _HIDDEN = _Hidden()
-_WORK, _INPUT, _PEERS, _SETUPS, _NODES = range(len(EXECUTION), len(EXECUTION) + 5)
+_WORK, _INPUT, _PEERS, _SETUPS, _NODES, _LAUNCHES = range(len(EXECUTION), len(EXECUTION) + 6)
 _CALLED_BACK: tuple[Label | None, ...] = ("python", "copy", "wait")
 """What the program does in a function that a node calls."""
 
@@ -208,6 +211,8 @@ def _label(open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None
             return "setup"
         if open_[_PEERS]:
             return "communication"
+    if driver in (None, "idle") and open_[_LAUNCHES]:
+        return "dispatch"
     if driver in (None, "idle"):
         # Without an accelerator nothing is known to be idle: a processor may do what nobody recorded.
         return "idle" if accelerator else "unknown"

@@ -35,7 +35,6 @@ class ModelFile(Protocol):
 
 
 VIEWS = ("scope", "graph", "op", "code")
-COMMANDS = (*VIEWS, "advise", "set", "help")
 
 
 @dataclass(frozen=True)
@@ -152,6 +151,11 @@ class TfprofModel:
     def of_trace(self) -> bool:
         """Whether what ran is known from the slices of a trace, in picoseconds."""
         return self._core.picoseconds
+
+    @property
+    def ticks_per_us(self) -> int:
+        """Units of the figures for a microsecond: picoseconds of a trace."""
+        return 10**6 if self.of_trace else 1
 
     @property
     def coverage(self) -> float:

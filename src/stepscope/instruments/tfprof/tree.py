@@ -220,7 +220,7 @@ class TfprofProfile:
             _set(chosen, name, value)
         rows, warnings = self._model.outline(view, chosen)
         self._model.notes.extend(warnings)
-        return tree(rows, select, 10**6 if self._model.of_trace else 1)
+        return tree(rows, select, self._model.ticks_per_us)
 
 
 def _set(chosen: TfprofOptions, name: str, value: Any) -> None:

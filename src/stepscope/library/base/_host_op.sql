@@ -11,12 +11,16 @@
 --   runs | int | Runs | how often it ran
 --   own_ps | ps | Self | self times, added up
 WITH devices AS (
+  SELECT t.source_id
+  FROM track_place AS t
+  WHERE t.place = 'device'
+  GROUP BY t.source_id
+),
+
+callings AS (
   SELECT r.source_id
   FROM rollup_op AS r
-  INNER JOIN track_place AS t ON t.source_id = r.source_id
-  WHERE
-    t.place = 'device'
-    AND runtime_call!(r.category)
+  WHERE runtime_call!(r.category)
   GROUP BY r.source_id
 ),
 
@@ -25,6 +29,7 @@ longs AS (
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   INNER JOIN devices AS d ON d.source_id = r.source_id
+  INNER JOIN callings AS c ON c.source_id = r.source_id
   WHERE
     p.place = 'host' AND r.category = 'cpu_op' AND r.class = 'compute' AND r.self_ps >= r.slices * 200000000
 ),

@@ -2,8 +2,7 @@
 --
 -- question: Which slices are calls of tf.data iterators, or run their functions?
 -- reads: slice, track
--- notes: The statement pipeline_event_counts looks for the same names in rollup_op. Of lanes, into which runs of a
---   session are packed, only the ops that take a batch count, under their types.
+-- notes: In a lane, an op that takes a batch goes by its type.
 -- columns:
 --   slice_id | int | Slice | number of the slice
 --   source_id
@@ -21,16 +20,7 @@ WITH found AS (
     columns!(s, ts_ps, dur_ps, self_ps, args_json)
   FROM slice AS s
   INNER JOIN track AS t ON t.id = s.track_id
-  WHERE
-    (
-      s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
-      OR s.name LIKE 'MakeIterator::%' OR s.name LIKE 'IteratorGetNext%::DoCompute'
-      OR s.name LIKE '%/EagerPyFunc:EagerPyFunc' OR s.name LIKE '%/PyFunc:PyFunc'
-      OR s.name IN (
-        'ExecutorState::Process', 'EagerPyFunc:EagerPyFunc', 'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless'
-      )
-      OR (t.kind = 'lane' AND t.records <> 'annotation' AND s.op_type LIKE 'IteratorGetNext%')
-    )
+  WHERE pipeline_call!(s.name, s.op_type, t.kind, t.records)
 )
 SELECT f.slice_id, f.source_id, f.track_id, f.spoken AS name, f.ts_ps, f.dur_ps, f.self_ps, f.args_json
 FROM found AS f

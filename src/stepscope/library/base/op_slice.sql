@@ -18,7 +18,7 @@
 --   step | int | Step | step during which it started
 --   op | text | Op | name of the op, or of the slice where the op is unknown
 --   op_type | text | Op type | type of the op, or the op where no type is known
---   class | text | Class | compute, copy, communication, compile, python, input (a wait for input) or wait
+--   class | text | Class | compute, copy, communication, compile, python, dispatch, input (a wait for input) or wait
 --   works | bool | Works | true for work: neither a wait nor on a row of launches
 --   ts_ps | ps | Start | start, from the capture's origin
 --   end_ps | ps | End | end, from the capture's origin

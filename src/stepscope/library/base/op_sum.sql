@@ -9,7 +9,7 @@
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   op | text | Op | name of the op
 --   op_type | text | Op type | type of the op
---   class | text | Class | compute, copy, communication, compile, python, input or wait
+--   class | text | Class | compute, copy, communication, compile, python, dispatch, input or wait
 --   slices | int | Slices | how many
 --   sum_dur_ps | ps | Total | their durations with children, added up
 --   sum_self_ps | ps | Self | their self times, as in op_slice, added up

@@ -14,8 +14,8 @@
 --   step | int | Step | number of the step: the program's own where it is known, else counted from 0
 --   name | text | Name | name of the marker
 --   kind | text | Kind | train, eval, compile, warm_up, cut_off or unknown; prefill, decode or mixed
---   recovered_from | text | Recovered from | batch, marker, profiler_step, session_run, function_run,
---     function_call, get_next, device, file, recorder or whole_capture
+--   recovered_from | text | Recovered from | batch, marker, profiler_step, optimizer_step,
+--     session_run, function_run, function_call, get_next, device, file, recorder or whole_capture
 --   ts_ps | ps | Start | start, from the capture's origin
 --   dur_ps | ps | Duration | duration
 --   averaged | bool | In averages | false when averages leave it out

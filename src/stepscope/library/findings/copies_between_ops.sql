@@ -23,11 +23,7 @@
 --   function | text | Function | function that contains the line
 --   line_share | ratio | Share of copying | part of the copying during which that line runs
 SELECT
-  CASE
-    WHEN l.label_ps * 2 >= l.steps_ps THEN 'high'
-    WHEN l.label_ps * 4 >= l.steps_ps THEN 'medium'
-    ELSE 'low'
-  END AS severity,
+  severity!(l.label_ps, l.steps_ps) AS severity,
   l.label_ps AS impact_ps,
   columns!(l, run_id, host_id),
   share!(l.label_ps, l.steps_ps) AS share,

@@ -38,11 +38,7 @@ windows AS (
 )
 
 SELECT
-  CASE
-    WHEN d.copy_ps * 2 >= d.all_ps THEN 'high'
-    WHEN d.copy_ps * 4 >= d.all_ps THEN 'medium'
-    ELSE 'low'
-  END AS severity,
+  severity!(d.copy_ps, d.all_ps) AS severity,
   CAST(d.copy_ps AS BIGINT) AS impact_ps,
   columns!(d, run_id, host_id, device),
   CAST(d.number AS BIGINT) AS copies,

@@ -51,11 +51,7 @@ lines AS (
 )
 
 SELECT
-  CASE
-    WHEN t.python_ps * 2 >= t.steps_ps THEN 'high'
-    WHEN t.python_ps * 4 >= t.steps_ps THEN 'medium'
-    ELSE 'low'
-  END AS severity,
+  severity!(t.python_ps, t.steps_ps) AS severity,
   CAST(t.python_ps AS BIGINT) AS impact_ps,
   columns!(t, run_id, host_id),
   share!(t.python_ps, t.steps_ps) AS share,

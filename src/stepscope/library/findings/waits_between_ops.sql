@@ -39,11 +39,7 @@ waiting AS (
 )
 
 SELECT
-  CASE
-    WHEN w.all_ps * 2 >= w.steps_ps THEN 'high'
-    WHEN w.all_ps * 4 >= w.steps_ps THEN 'medium'
-    ELSE 'low'
-  END AS severity,
+  severity!(w.all_ps, w.steps_ps) AS severity,
   CAST(w.all_ps AS BIGINT) AS impact_ps,
   columns!(w, run_id, host_id),
   share!(w.all_ps, w.steps_ps) AS share,

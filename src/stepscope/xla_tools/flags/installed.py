@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import StepscopeError, UsageError
+from stepscope.xla_tools.child_python import run_python
 
 LIBRARIES = ("jaxlib", "tensorflow")
 _SECONDS = 180
@@ -141,24 +142,14 @@ def run_code(code: str, python: str | None = None) -> ChildOutput:
 def _run(python: str | None, code: str, extra: dict[str, str]) -> ChildOutput:
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("TF_", "XLA_"))}
     ours |= {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1", **extra}
-    program = python or sys.executable
     try:
-        done = subprocess.run(
-            [program, "-c", code], env=ours, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS
-        )
+        done = run_python(python, ["-c", code], ours, _SECONDS)
     except subprocess.TimeoutExpired as error:
         raise StepscopeError(
             "The library did not answer",
-            seen=f"a child process of {program} ran for {_SECONDS} seconds",
+            seen=f"a child process of {python or sys.executable} ran for {_SECONDS} seconds",
             todo="try again when the machine is less busy, or leave the library out with --catalogue",
             slug="no-answer",
-        ) from error
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            "The Python could not be started",
-            seen=str(error),
-            todo="give --python an interpreter that exists",
-            path=program,
         ) from error
     text = done.stderr.decode("utf-8", "replace")
     return ChildOutput(done.returncode, b"loaded" in done.stdout, text, done.stdout)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepscope import strict_json
-from stepscope.errors import StepscopeError, UsageError
+from stepscope.errors import StepscopeError
 from stepscope.escapes import printable
+from stepscope.xla_tools.child_python import run_python
 from stepscope.xla_tools.replay import cut, shapes
 from stepscope.xla_tools.replay.inputs import Argument
 
@@ -146,27 +147,13 @@ class Runner:
     def _ask(self, what: str, spec: Mapping[str, Any], flags: Sequence[str]) -> Any:
         path = self._folder / "spec.json"
         path.write_text(json.dumps(spec))
-        program = self._python or sys.executable
+        arguments = [str(_CHILD), what, str(path)]
         try:
-            done = subprocess.run(
-                [program, str(_CHILD), what, str(path)],
-                env=_environment(flags),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self._seconds,
-                cwd=self._folder,
-            )
+            done = run_python(self._python, arguments, _environment(flags), self._seconds, self._folder)
         except subprocess.TimeoutExpired:
             return ReplayFailure(
                 "process", f"it had not ended after {self._seconds:g} s; --timeout allows more"
             )
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                "The Python could not be started",
-                seen=str(error),
-                todo="give --python an interpreter that exists",
-                path=program,
-            ) from error
         errors = done.stderr.decode("utf-8", "replace")
         reply = strict_json.value(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
         if not isinstance(reply, dict):
@@ -177,7 +164,7 @@ class Runner:
                 seen=printable(reply["missing"]),
                 todo="pip install 'stepscope[replay]', or give --python an interpreter that has jax",
                 slug="replay-needs-jax",
-                path=program,
+                path=self._python or sys.executable,
             )
         if "refused" in reply:
             return ReplayFailure(reply["refused"], printable(" ".join(reply["said"].split()))[:600])

@@ -4,6 +4,8 @@
 -- reads: device_gap, track_place, slice, rollup_op
 -- notes: Of recordings that show launches as rows of the device (StepStats, tf Timeline). Launches that overlap count
 --   once in all_ps, and once for each op in op_ps. Of several devices, the one in whose gaps an op is launched longest.
+--   A device's idle time between two moments is what had passed of it at the later one less that at the earlier one:
+--   to compare each launch with each gap takes the square of their number.
 -- parameters:
 --   run_id | text | run
 --   host_id | text | host
@@ -22,33 +24,89 @@ WITH launches AS (
   WHERE p.place = 'launch' AND s.dur_ps > 0 AND s.run_id = $run_id AND s.host_id = $host_id
 ),
 
-shared AS (
+ordered AS (
   SELECT
-    columns!(l, id, op),
-    columns!(g, source_id, device, begin_ps),
-    greatest!(l.ts_ps, g.begin_ps) AS from_ps,
-    least!(l.end_ps, g.begin_ps + g.idle_ps) AS to_ps
+    columns!(l, source_id, op, ts_ps, end_ps),
+    covered!(l.end_ps, l.ts_ps, l.id, l.source_id) AS covered_ps
+  FROM launches AS l
+),
+
+moments AS (
+  SELECT
+    columns!(o, source_id, op),
+    o.ts_ps AS at_ps,
+    -1 AS of_op,
+    CASE WHEN o.covered_ps > o.ts_ps THEN 0 ELSE -1 END AS of_all
+  FROM ordered AS o
+  UNION ALL
+  SELECT
+    columns!(o, source_id, op),
+    o.end_ps AS at_ps,
+    1 AS of_op,
+    CASE WHEN o.covered_ps >= o.end_ps THEN 0 ELSE 1 END AS of_all
+  FROM ordered AS o
+  UNION ALL
+  SELECT columns!(o, source_id, op), o.covered_ps AS at_ps, 0 AS of_op, -1 AS of_all
+  FROM ordered AS o
+  WHERE o.covered_ps > o.ts_ps AND o.covered_ps < o.end_ps
+),
+
+devices AS (
+  SELECT p.source_id, p.device
+  FROM track_place AS p
+  WHERE p.place = 'device'
+  GROUP BY p.source_id, p.device
+),
+
+marks AS (
+  SELECT d.source_id, d.device, m.op, m.at_ps, m.of_op, m.of_all, 0 AS idle_ps, CAST(NULL AS BIGINT) AS end_ps
+  FROM moments AS m
+  INNER JOIN devices AS d ON d.source_id = m.source_id
+  UNION ALL
+  SELECT
+    columns!(g, source_id, device),
+    NULL AS op,
+    g.begin_ps AS at_ps,
+    0 AS of_op,
+    0 AS of_all,
+    g.idle_ps,
+    g.begin_ps + g.idle_ps AS end_ps
   FROM device_gap AS g
-  INNER JOIN launches AS l
-    ON l.source_id = g.source_id AND l.ts_ps < g.begin_ps + g.idle_ps AND l.end_ps > g.begin_ps
   WHERE g.place = 'device'
 ),
 
-ordered AS (
+passed AS (
   SELECT
-    columns!(s, device, op, from_ps, to_ps),
-    covered!(s.to_ps, s.from_ps, s.id, s.source_id, s.device, s.begin_ps) AS covered_ps
-  FROM shared AS s
+    columns!(m, device, op, at_ps, of_op, of_all),
+    SUM(m.idle_ps) OVER (
+      PARTITION BY m.source_id, m.device
+      ORDER BY m.at_ps NULLS LAST, m.idle_ps NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS begun_ps,
+    MAX(m.end_ps) OVER (
+      PARTITION BY m.source_id, m.device
+      ORDER BY m.at_ps NULLS LAST, m.idle_ps NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS until_ps
+  FROM marks AS m
+),
+
+idle AS (
+  SELECT
+    columns!(p, device, op, of_op, of_all),
+    p.begun_ps - CASE WHEN p.until_ps > p.at_ps THEN p.until_ps - p.at_ps ELSE 0 END AS idle_until_ps
+  FROM passed AS p
+  WHERE p.op IS NOT NULL
 ),
 
 ops AS (
   SELECT
-    o.device,
-    o.op,
-    SUM(o.to_ps - o.from_ps) AS op_sum,
-    SUM(uncovered!(o.covered_ps, o.from_ps, o.to_ps)) AS new_sum
-  FROM ordered AS o
-  GROUP BY o.device, o.op
+    i.device,
+    i.op,
+    SUM(i.of_op * i.idle_until_ps) AS op_sum,
+    SUM(i.of_all * i.idle_until_ps) AS new_sum
+  FROM idle AS i
+  GROUP BY i.device, i.op
 )
 
 SELECT
@@ -56,5 +114,6 @@ SELECT
   CAST(p.op_sum AS BIGINT) AS op_ps,
   CAST(SUM(p.new_sum) OVER (PARTITION BY p.device) AS BIGINT) AS all_ps
 FROM ops AS p
+WHERE p.op_sum > 0
 ORDER BY nulls_last!(p.op_sum DESC, p.op, p.device)
 LIMIT 1

@@ -11,7 +11,7 @@
 --   place | text | device or host
 --   op | text | name of the op
 --   op_type | text | type of the op, or its name where none is known
---   class | text | compute, copy, communication, compile, python, input or wait
+--   class | text | compute, copy, communication, compile, python, dispatch, input or wait
 --   slice_count | int | executions
 --   own_ps | ps | their own time
 --   offset_ps | ps | earliest start, from the start of its step

@@ -11,7 +11,7 @@
 --   category | text | category as found
 --   op | text | op they execute
 --   op_type | text | type of that op
---   class | text | compute, copy, communication, compile, python, input or wait
+--   class | text | compute, copy, communication, compile, python, dispatch, input or wait
 --   wait | text | what is waited for; NULL when they do not wait
 --   is_op | bool | they stand for ops
 SELECT
