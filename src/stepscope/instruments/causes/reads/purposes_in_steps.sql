@@ -8,7 +8,7 @@
 -- columns:
 --   purpose | text | checkpoint, summary, log or device
 --   sum_ps | ps | time of the steps
-SELECT p.purpose, CAST(SUM(p.sum_ps) AS BIGINT) AS sum_ps
+SELECT p.purpose, CAST(SUM(p.time_ps) AS BIGINT) AS sum_ps
 FROM _step_purpose AS p
 WHERE p.run_id = $run_id AND p.host_id = $host_id
 GROUP BY p.purpose
