@@ -204,6 +204,23 @@ def test_machine() -> None:
     assert later["available_bytes"] > later["rss_bytes"] > 1 << 20
 
 
+def test_machine_tells_what_processes_take_that_the_program_started() -> None:
+    """While they run, with those that these started, and after they ended."""
+    begin = machine.sample(None)[0]
+    code = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True); input()"
+    nested = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}])"
+    with subprocess.Popen(
+        [sys.executable, "-c", nested], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        running = machine.sample(None)[0]
+        child.communicate(b"\n")
+    for later in (running, machine.sample(None)[0]):
+        assert later["children_cpu_ns"] - begin["children_cpu_ns"] > 200e6
+        assert later["process_cpu_ns"] - begin["process_cpu_ns"] < 200e6
+
+
 def test_machine_costs_little() -> None:
     taken: list[dict[str, Any]] = []
     sampler = machine.Sampler(taken.append)

@@ -169,7 +169,13 @@ def write(folder: Path, *, xplane: bool = True, ended: bool = True, **changed: A
         ),
         "pipeline/datasets.json": json.dumps([{"iterator": 0, "chain": chain}]).encode(),
         "machine.ndjson": b"".join(
-            line(unix_ns=STARTED_NS + i * second, cores=[0.5, 1.0], process_cpu_ns=i * second, rss_bytes=9)
+            line(
+                unix_ns=STARTED_NS + i * second,
+                cores=[0.5, 1.0],
+                process_cpu_ns=i * second,
+                children_cpu_ns=2 * i * second,
+                rss_bytes=9,
+            )
             for i in range(10)
         ),
         "steps.ndjson": b"".join(

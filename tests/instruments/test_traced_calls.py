@@ -133,6 +133,16 @@ def test_gradients_are_not_calls_of_the_program() -> None:
     assert op_lines.most_calling_line(others) is None, "no function makes most"
 
 
+def test_the_function_with_the_loop_of_steps_has_all_ops_and_tells_nothing() -> None:
+    """A line of it that has most of them does."""
+    forward, backward = CodeLine("train.py", 9, "main"), CodeLine("train.py", 10, "main")
+    loops = [("train.py", "main")]
+    for number, named in ((4, backward), (9, backward)):
+        found: Counter[CallPath] = Counter({(backward,): number, (forward,): 3, (forward, TRAINS): 1})
+        assert op_lines.most_calling_line(found) == named
+        assert op_lines.most_calling_line(found, loops) == (None if number < 5 else named)
+
+
 SAVES, TRAINS = CodeLine("train.py", 9, "save"), CodeLine("train.py", 3, "step")
 
 

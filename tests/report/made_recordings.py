@@ -219,6 +219,29 @@ def storing_in_the_loop() -> Tables:
     return stacks(MAIN, ("Checkpoint.save", _SAVE, 9, module, "library"))
 
 
+def summaries_in_the_loop() -> Tables:
+    folder = "tensorboard/summary/writer/event_file_writer"
+    return stacks(MAIN, ("EventFileWriter.flush", f"{folder}.py", 9, "tensorboard.summary.writer", "library"))
+
+
+def waiting_for_a_lock(holders: int = 20) -> Tables:
+    """Beside all 20 samples, or some, another thread of the program signs what is kept under the lock."""
+    tables = stacks(MAIN, ("__enter__", "<built-in>", 0, None, "python"))
+    facts = {
+        "function": "Ledger.sign",
+        "file": "ledger.py",
+        "line": 30,
+        "module": "ledger",
+        "code": "program",
+    }
+    frame = tables.add("frame", **facts)["id"]
+    stack = tables.add("stack", frame_id=frame, place_id=frame)["id"]
+    for i in range(holders):
+        times = {"ts_ps": i * MS, "weight_ps": MS, "cpu_ps": MS}
+        tables.add("stack_sample", stack_id=stack, thread_name="signer", is_main=False, **times)
+    return tables
+
+
 def waiting_for_the_device() -> Tables:
     tables = stacks(MAIN, ("block_until_ready", "jax/_src/api.py", 9, "jax._src.api", "library"))
     tables.add("device", name="gpu", kind="gpu")
@@ -383,10 +406,28 @@ def a_loop_of_ops_too_short_to_be_recorded() -> Tables:
 
 def ops_without_a_core() -> Tables:
     """Ops of a processor while others have its cores."""
-    tables = one_type_of_op()
-    for series, value in (("all running", 0.2), ("all waiting", 1.8)):
+    return _short_of_cores(one_type_of_op(), "all")
+
+
+def _short_of_cores(tables: Tables, owner: str) -> Tables:
+    for series, value in ((f"{owner} running", 0.2), (f"{owner} waiting", 1.8)):
         tables.add("counter", name="threads during recording", series=series, ts_ps=0, value=value)
     return tables
+
+
+def ops_beside_processes() -> Tables:
+    """The program started some, and they have cores that its ops wait for."""
+    tables = ops_without_a_core()
+    tables.add("counter", name="children cpu", series="cores", ts_ps=0, value=1.5)
+    return tables
+
+
+def ops_beside_a_pipeline() -> Tables:
+    """Its threads compute, or wait to, all the time."""
+    tables = draw(
+        STEPS + "cpu/pool thread : [a:MatMul.................]\ncpu/tf_data_1 thread : [f:EagerPyFunc]"
+    )
+    return _short_of_cores(tables, "later")
 
 
 def python_on_two_lines() -> Tables:
@@ -701,6 +742,11 @@ def judged() -> Iterator[tuple[str, Tables]]:
         a_loop_in_the_graph,
         a_loop_of_ops_too_short_to_be_recorded,
         ops_without_a_core,
+        ops_beside_processes,
+        storing_in_the_loop,
+        summaries_in_the_loop,
+        waiting_for_a_lock,
+        ops_beside_a_pipeline,
         a_line_of_several_labels,
         an_op_with_its_line,
         one_layer,

@@ -75,6 +75,7 @@ def sample(
             for (busy, total), (was_busy, was_total) in zip(ticks, before)
         ]
     values["process_cpu_ns"] = clocks.process_time_ns()
+    _add(values, _children)
     _add(values, _memory)
     _add(values, _io)
     _add(values, _available)
@@ -161,6 +162,36 @@ def _ticks() -> Optional[List[Tuple[int, int]]]:
             idle = numbers[3] + numbers[4]
             found.append((sum(numbers) - idle, sum(numbers)))
     return found or None
+
+
+def _children() -> Dict[str, int]:
+    """Processor time of the processes that this one started, and of those that they did: of those that are
+    there, and of those that ended and were waited for."""
+    ended = os.times()
+    ticks = _processor_ticks(_TASKS)
+    if ticks is None:
+        return {}
+    per_second = os.sysconf("SC_CLK_TCK")
+    living_ns = ticks * 10**9 // per_second
+    return {"children_cpu_ns": living_ns + int((ended.children_user + ended.children_system) * 10**9)}
+
+
+def _processor_ticks(tasks: Path) -> Optional[int]:
+    """Those of all processes that threads started; None where the kernel does not tell which these are.
+    tasks: the folder of the threads."""
+    found, known = 0, False
+    for task in tasks.iterdir():
+        try:
+            children = _read(f"{task}/children").split()
+            known = True
+        except OSError:  # a thread that ended just now, or a kernel that does not tell
+            continue
+        for pid in children:
+            with contextlib.suppress(OSError, ValueError, IndexError):  # it ended just now
+                # user, system, and the same of its own children that it waited for
+                words = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()[11:15]
+                found += sum(int(word) for word in words) + (_processor_ticks(Path(f"/proc/{pid}/task")) or 0)
+    return found if known else None
 
 
 def _memory() -> Dict[str, int]:

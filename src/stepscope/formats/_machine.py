@@ -37,6 +37,8 @@ _PROGRAM = "program"
 """The counter of when the program started, began the first step that the recorder saw, and ended, in
 nanoseconds from the start of the capture, whose time they lie outside of. Also how long it is from that step
 to the last one seen, and for how long of that no step ran, without what the recorder took."""
+_PROCESSOR_TIMES = (("process cpu", "process_cpu_ns"), ("children cpu", "children_cpu_ns"))
+"""Counters of the cores that the process has, and those that it started, by what the line has of them."""
 _SERIES = (
     ("process memory", "rss_bytes"),
     ("process threads", "threads"),
@@ -58,7 +60,8 @@ def samples(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
         cores = line.get("cores")
         for core, share in enumerate(cores if isinstance(cores, list) else []):
             yield from _row("core busy", str(core), ts_ps, finite(share))
-        yield from _row("process cpu", "cores", ts_ps, _cores(before, line))
+        for counter, key in _PROCESSOR_TIMES:
+            yield from _row(counter, "cores", ts_ps, _cores(before, line, key))
         for counter, series in _SERIES:
             yield from _row(counter, series, ts_ps, finite(line.get(series)))
         before = line
@@ -141,9 +144,9 @@ def _shares(session: Mapping[str, Any], lasted_ns: int) -> list[tuple[str, float
     return found
 
 
-def _cores(before: Mapping[str, Any], now: Mapping[str, Any]) -> float | None:
-    """Cores that the process kept busy between two samples."""
-    times = [whole(line, key) for line in (before, now) for key in ("unix_ns", "process_cpu_ns")]
+def _cores(before: Mapping[str, Any], now: Mapping[str, Any], key: str) -> float | None:
+    """Cores that processes kept busy between two samples. key: of their processor time."""
+    times = [whole(line, of) for line in (before, now) for of in ("unix_ns", key)]
     if any(time is None for time in times):
         return None
     then, then_cpu, at, cpu = (int(time) for time in times if time is not None)

@@ -90,6 +90,10 @@ SPECIAL: Mapping[str, tuple[Beginning, ...]] = {
             "the recording does not show what runs for {part}",
         ),
     ),
+    "wait": (
+        Beginning(lambda judgement: judgement.stores == "checkpoint", "storing takes {part}"),
+        Beginning(lambda judgement: judgement.stores == "summary", "writing summaries takes {part}"),
+    ),
     "setup": (
         Beginning(
             lambda judgement: _most_allocates(judgement) is not None,
@@ -272,6 +276,14 @@ def _small_ops(judgement: Judgement, number: int, each_ps: int) -> str:
     return f"{units.count(number, 'op')} a {unit_of(judgement)} of {units.show(each_ps, 'ps')} each"
 
 
+def _wait(judgement: Judgement) -> str:
+    """The line that waits, and what another thread does that may hold the lock."""
+    runs = (
+        "" if judgement.meanwhile is None else f"; another thread runs {place_of(judgement.meanwhile)} then"
+    )
+    return _line(judgement) + runs
+
+
 def _idle(judgement: Judgement) -> str:
     """What is launched meanwhile."""
     launches = judgement.gap_launches
@@ -348,6 +360,7 @@ _EVIDENCE: Mapping[str, Callable[[Judgement], str]] = {
     "idle": _idle,
     "setup": _setup,
     "python": _python,
+    "wait": _wait,
     "unknown": _unknown,
 }
 """What is known of each cause; of all others, the line."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stepscope import units
 from stepscope.report import remains
 from stepscope.report.cause_text import TAKES, forbidding, limiting
-from stepscope.report.names import host_of, unit_of
+from stepscope.report.names import host_of, place_of, unit_of
 from stepscope.step_labels import LOOKS
 
 if TYPE_CHECKING:
@@ -170,7 +170,21 @@ def _contention(judgement: Judgement) -> list[str]:
         return []
     waiting, running = f"{found.waiting:.1f}", f"{found.running:.1f}"
     number = "1.0 thread" if waiting == "1.0" else f"{waiting} threads"
-    return [f"The machine was busy: {number} of the program waited for a core while {running} ran."]
+    busy = f"The machine was busy: {number} of the program waited for a core while {running} ran."
+    return [busy, *_competing(judgement)]
+
+
+def _competing(judgement: Judgement) -> list[str]:
+    """What else of the program's had cores meanwhile, or waited for some."""
+    found = judgement.competing
+    if found is None:
+        return []
+    if found.who == "children":
+        return [f"Processes that it started had {found.number:.1f} cores meanwhile."]
+    place = "" if found.place is None else f", in {place_of(found.place)}"
+    return [
+        f"Its input pipeline had {found.number:.1f} threads that computed, or waited to, meanwhile{place}."
+    ]
 
 
 def _counted(judged: Sequence[Judgement]) -> str:

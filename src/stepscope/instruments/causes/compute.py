@@ -111,7 +111,7 @@ def line_of_inline_ops(host: HostSteps) -> CodeLine | None:
     inline = {row[0] for row in host.query(statement("evidence_kinds")).rows() if row[_INLINE] and not row[1]}
     if host.top_op.on_device or not inline.issuperset(host.sources) or not host.stacks.stacks:
         return None
-    return op_lines.most_calling_line(host.stacks.times("compute")[0])
+    return op_lines.most_calling_line(host.stacks.times("compute")[0], host.stacks.loops)
 
 
 _NEARLY_ALL = 0.95

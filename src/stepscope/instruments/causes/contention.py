@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepscope.instruments.causes.query_cache import AskHost
 from stepscope.instruments.thresholds import tuned
@@ -31,6 +31,11 @@ class Contention:
     tell."""
     queued: float = 0.0
     """For which part of that time it could have run and had no core."""
+    children: float = 0.0
+    """Cores that processes had which the program started, on average."""
+    later: float | None = None
+    """Threads made with the iterators, or after, that ran or waited for a core; None where nobody tells them
+    from the others."""
 
     @property
     def launching(self) -> float:
@@ -67,7 +72,8 @@ def contention_of(ask: AskHost) -> Contention | None:
     rows = ask("contention")
     if not rows or rows[0][0] is None or rows[0][1] is None:
         return None
-    ((running, waiting, launching_ps, ran_ps, queued_ps),) = rows
+    ((running, waiting, later, children, launching_ps, ran_ps, queued_ps),) = rows
+    found = Contention(running, waiting, children=children or 0.0, later=later)
     if not launching_ps:
-        return Contention(running, waiting)
-    return Contention(running, waiting, ran_ps / launching_ps, queued_ps / launching_ps)
+        return found
+    return replace(found, ran=ran_ps / launching_ps, queued=queued_ps / launching_ps)

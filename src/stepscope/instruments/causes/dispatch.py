@@ -147,7 +147,7 @@ def caller(host: HostSteps, found: Explanation) -> CodeLine | None:
     """The line that calls the function which launches: that may do so once for each example, and then is
     what to change. None where it is that of the loop of the steps, which calls once a step."""
     call = found.called_from
-    loops = {key for stacks in host.stacks.stacks.values() for key in stacks.loops}
+    loops = host.stacks.loops
     return None if call is None or call.function == "<module>" or function_of(call) in loops else call
 
 

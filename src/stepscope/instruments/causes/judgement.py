@@ -120,6 +120,18 @@ class SampleCounts(NamedTuple):
     """Those that speak for the line that has most of the others."""
 
 
+@dataclass(frozen=True)
+class Competing:
+    """Other work of the program, which has cores while its steps wait for some."""
+
+    who: Literal["input", "children"]
+    """The input pipeline, or processes that the program started."""
+    number: float
+    """Threads of the pipeline that compute or wait for a core, or cores of the processes, on average."""
+    place: CodeLine | None = None
+    """The line of the program that the pipeline runs, else the one that wrote its stage."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Explanation:
     """The evidence of a cause in a recording: its line, and what else is known of it."""
@@ -185,6 +197,10 @@ class Explanation:
     """Those that tell `place`."""
     before_ps: int | None = None
     """Where the cause is unknown and no step is known, what of it passes before the first op."""
+    stores: Literal["checkpoint", "summary"] | None = None
+    """What is stored, where nearly all that waits does so: compressing it is no waiting."""
+    meanwhile: CodeLine | None = None
+    """What another thread of the program runs while `place` waits for a lock."""
     sampled: bool = False
     """Whether samples of stacks tell what the program did, where its cause is unknown all the same."""
 
@@ -215,6 +231,7 @@ class Judgement(Explanation, Weighed):
     weak: tuple[Weakness, ...] = ()
     """What it was decided by that is few."""
     contention: Contention | None = None
+    competing: Competing | None = None
     serves: bool = False
     """Whether its steps are batches of an inference server."""
     on_device: bool = False

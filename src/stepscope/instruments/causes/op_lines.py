@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from stepscope.code_lines import CodeLine
 from stepscope.instruments import traced_python
 from stepscope.instruments.causes import traced_calls
 from stepscope.instruments.causes.call_paths import THRESHOLDS as CALLS
-from stepscope.instruments.causes.call_paths import CallPath, function_of, innermost_call
+from stepscope.instruments.causes.call_paths import CallPath, FunctionKey, function_of, innermost_call
 from stepscope.instruments.causes.layers import forward_of, layer_of
 from stepscope.instruments.causes.traced_calls import THRESHOLDS as TRACED
 from stepscope.instruments.causes.traced_calls import TimedSlice
@@ -70,15 +70,19 @@ def add_calls(weights: Counter[CallPath], op: str, slices: Iterable[TimedSlice])
         open_.append((end, path))
 
 
-def most_calling_line(weights: Counter[CallPath]) -> CodeLine | None:
+def most_calling_line(weights: Counter[CallPath], loops: Collection[FunctionKey] = ()) -> CodeLine | None:
     """The innermost function with most of the calls that the program makes; None where it makes few of them,
-    or none of its functions makes most. weights: calls by those of the program around them."""
+    or none of its functions makes most. weights: calls by those of the program around them. loops: the
+    functions with the loop of steps, which has all calls: of these, a line has most or tells nothing."""
     by_program = Counter({path: number for path, number in weights.items() if path})
     calls = by_program.total()
     place = innermost_call(by_program, by_function=True)[0]
     if place is None or calls < TRACED.own_calls * sum(weights.values()):
         return None
+    of_loop = function_of(place) in loops
     inside = sum(
-        number for path, number in by_program.items() if function_of(place) in map(function_of, path)
+        number
+        for path, number in by_program.items()
+        if (place in path if of_loop else function_of(place) in map(function_of, path))
     )
     return place if inside >= CALLS.of_function * calls else None

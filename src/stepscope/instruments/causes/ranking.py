@@ -9,6 +9,7 @@ from typing import Any
 
 from stepscope.instruments import laws
 from stepscope.instruments.causes.all_causes import CAUSES, COMPUTE, DISPATCH, UNKNOWN
+from stepscope.instruments.causes.competing import competing_of
 from stepscope.instruments.causes.confidence import confidence_of, weaknesses
 from stepscope.instruments.causes.contention import Contention, contention_of
 from stepscope.instruments.causes.host_steps import HostSteps
@@ -82,6 +83,7 @@ def judge_host(host: HostSteps, name: CauseName | None = None) -> Judgement:
         untraced_ps=left.untraced_ps,
         besides_ps=left.besides_ps,
         contention=host.contention,
+        competing=competing_of(host, name),
         serves=all(step.recovered_from == "batch" for step in host.steps),
         on_device=top.on_device,
         weak=tuple(weak),

@@ -87,6 +87,11 @@ class StackEvidence(NamedTuple):
         """How many samples of the driving thread lie in steps."""
         return sum(len(rows) for _, rows in self.samples(1))
 
+    @property
+    def loops(self) -> frozenset[FunctionKey]:
+        """The functions with the loop of steps."""
+        return frozenset(key for stacks in self.stacks.values() for key in stacks.loops)
+
     def runs_graphs(self) -> bool:
         """Whether some of them were taken while a session ran its graph."""
         if not self.stacks:
@@ -152,12 +157,11 @@ def line_of_label(evidence: StackEvidence, label: Label, search: LineSearch) -> 
     known = label if seen.weights[label] else search.stands_in
     weights, counted = seen.weights[known], seen.number[known]
     if search.of_loop:
-        loops = frozenset(key for stacks in evidence.stacks.values() for key in stacks.loops)
         few = evidence.number() - sum(counted.values()) < THRESHOLDS.few
         took, all_took = evidence.times(label)
         if not took:
             took, all_took = weights, seen.everything
-        if (found := call_paths.loop_line(took, all_took, loops, few)) is not None:
+        if (found := call_paths.loop_line(took, all_took, evidence.loops, few)) is not None:
             spent_in = call_paths.innermost_function(found[0], took)
             return _counted(*found, counted, by_line=True, spent_in=spent_in)
     if search.forward:

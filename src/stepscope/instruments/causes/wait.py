@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
+from typing import Literal
 
 from stepscope.instruments.causes.cause import LineCause
+from stepscope.instruments.causes.host_steps import HostSteps
+from stepscope.instruments.causes.judgement import Explanation
+from stepscope.instruments.causes.lock_holders import line_beside_lock
 from stepscope.instruments.causes.sampled_lines import LineSearch
 from stepscope.instruments.causes.thresholds import STANDS_OUT, CauseThresholds
 from stepscope.instruments.thresholds import tuned
@@ -31,12 +35,29 @@ class WaitThresholds(CauseThresholds):
     )
 
 
+_STORES: tuple[Literal["checkpoint", "summary"], ...] = ("checkpoint", "summary")
+_NEARLY_ALL = 0.9
+"""What has this part of the waiting is all of it, but for what samples miss."""
+
+
 class WaitCause(LineCause):
     """Sleeping and waiting."""
 
     name = "wait"
     marked = True
     thresholds: WaitThresholds = WaitThresholds()
+
+    def explain(self, host: HostSteps, share: float, ps_per_step: int) -> Explanation:
+        """Its line, whether that stores, and what another thread runs while it waits for a lock."""
+        found = super().explain(host, share, ps_per_step)
+        if found.place is None or not host.stacks.stacks:
+            return found
+        waits_ps = _NEARLY_ALL * ps_per_step * len(host.steps)
+        purposes: dict[str, int] = dict(host.ask("purposes_in_steps"))
+        stores = next((what for what in _STORES if purposes.get(what, 0) >= waits_ps > 0), None)
+        return replace(
+            found, stores=stores, meanwhile=line_beside_lock(host.stacks, found.place, _NEARLY_ALL)
+        )
 
     @property
     def search(self) -> LineSearch:

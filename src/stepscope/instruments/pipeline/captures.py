@@ -71,6 +71,7 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
     rows = query(asked).rows()
     cores = [float(value) for name, _, value, _ in rows if name == "core busy"]
     used = [float(value) for name, _, value, _ in rows if name == "process cpu"]
+    children = sum(float(value) for name, _, value, _ in rows if name == "children cpu")
     free = [int(least) for name, _, _, least in rows if name == "machine memory"]
     if not cores:
         return None
@@ -86,6 +87,7 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
         _threads(shares, "later"),
         _threads(shares, "all"),
         free[0] if free else None,
+        children,
     )
 
 

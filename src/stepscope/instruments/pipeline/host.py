@@ -43,6 +43,8 @@ class Machine:
     """All threads, where these two cannot be told apart."""
     available_bytes: int | None = None
     """Memory that stayed free during the steps, at least."""
+    children_cores: float = 0.0
+    """Cores that processes which the program started kept busy."""
 
     @property
     def tells_threads(self) -> bool:
@@ -52,7 +54,9 @@ class Machine:
     @property
     def others(self) -> float:
         """Cores that other programs kept busy."""
-        return 0.0 if self.process_cores is None else max(self.busy * self.cores - self.process_cores, 0.0)
+        if self.process_cores is None:
+            return 0.0
+        return max(self.busy * self.cores - self.process_cores - self.children_cores, 0.0)
 
     @property
     def crowded(self) -> bool:

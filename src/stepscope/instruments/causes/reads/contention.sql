@@ -7,14 +7,16 @@
 --   run_id, host_id
 --   running | float | threads that ran, on average
 --   waiting | float | threads that waited for a core, on average
+--   later | float | threads made with the iterators, or after, that ran or waited, on average
+--   children | float | cores that processes had which the program started, on average
 --   launching_ps | ps | time in which the thread that runs the steps was sampled while it launched ops
 --   launching_ran_ps | ps | for how much of it that thread ran
 --   launching_queued_ps | ps | for how much of it that thread could have run and had no core
 WITH threads AS (
-  SELECT c.run_id, c.host_id, c.source_id, c.series, AVG(c.value) AS number
+  SELECT c.run_id, c.host_id, c.source_id, c.name, c.series, AVG(c.value) AS number
   FROM counter AS c
-  WHERE c.name = 'threads during recording' AND c.series <> 'process running'
-  GROUP BY columns!(c, run_id, host_id, source_id, series)
+  WHERE c.name IN ('threads during recording', 'children cpu') AND c.series <> 'process running'
+  GROUP BY columns!(c, run_id, host_id, source_id, name, series)
 ),
 
 launching AS (
@@ -31,6 +33,8 @@ told AS (
     columns!(t, run_id, host_id),
     CASE WHEN t.series LIKE '% running' THEN t.number END AS running_one,
     CASE WHEN t.series LIKE '% waiting' THEN t.number END AS waiting_one,
+    CASE WHEN t.series LIKE 'later %' THEN t.number END AS later_one,
+    CASE WHEN t.name = 'children cpu' THEN t.number END AS children_one,
     CAST(NULL AS DOUBLE) AS launching_one,
     CAST(NULL AS DOUBLE) AS ran_one,
     CAST(NULL AS DOUBLE) AS queued_one
@@ -40,6 +44,8 @@ told AS (
     columns!(m, run_id, host_id),
     CAST(NULL AS DOUBLE) AS running_one,
     CAST(NULL AS DOUBLE) AS waiting_one,
+    CAST(NULL AS DOUBLE) AS later_one,
+    CAST(NULL AS DOUBLE) AS children_one,
     m.weight_ps * l.share AS launching_one,
     m.cpu_ps * l.share AS ran_one,
     m.queued_ps * l.share AS queued_one
@@ -52,6 +58,8 @@ SELECT
   columns!(o, run_id, host_id),
   SUM(o.running_one) AS running,
   SUM(o.waiting_one) AS waiting,
+  SUM(o.later_one) AS later,
+  SUM(o.children_one) AS children,
   sum!(o.launching_one) AS launching_ps,
   sum!(o.ran_one) AS launching_ran_ps,
   sum!(o.queued_one) AS launching_queued_ps

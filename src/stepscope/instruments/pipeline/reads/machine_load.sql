@@ -7,7 +7,7 @@
 --   begin_ps | ps | first moment
 --   end_ps | ps | last moment
 -- columns:
---   name | text | core busy, process cpu or machine memory
+--   name | text | core busy, process cpu, children cpu or machine memory
 --   series | text | series within the counter
 --   average | float | mean of the values
 --   least | float | least of the values
@@ -15,7 +15,7 @@ SELECT c.name, c.series, AVG(c.value) AS average, MIN(c.value) AS least
 FROM counter AS c
 WHERE
   c.source_id = $source_id
-  AND c.name IN ('core busy', 'process cpu', 'machine memory')
+  AND c.name IN ('core busy', 'process cpu', 'children cpu', 'machine memory')
   AND c.ts_ps >= $begin_ps
   AND c.ts_ps <= $end_ps
 GROUP BY c.name, c.series

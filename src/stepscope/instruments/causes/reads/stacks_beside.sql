@@ -1,0 +1,19 @@
+-- Stacks of other threads beside those of the driving thread
+--
+-- question: Which stacks did other threads have when that of the driving thread was one of some, and for how long?
+-- reads: stack_sample
+-- notes: All threads are looked at together: their samples stand for the same time.
+-- parameters:
+--   source_id | int | source that has the samples
+--   stacks | ints | stacks of the driving thread
+-- columns:
+--   track_id | int | track of the other thread, where the source has one
+--   thread_name | text | its name, where Python has one
+--   stack_id | int | its stack
+--   time_ps | ps | time of these samples
+SELECT o.track_id, o.thread_name, o.stack_id, CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps
+FROM stack_sample AS m
+INNER JOIN stack_sample AS o ON o.source_id = m.source_id AND o.ts_ps = m.ts_ps
+WHERE m.source_id = $source_id AND m.is_main AND NOT o.is_main AND m.stack_id IN $stacks
+GROUP BY o.track_id, o.thread_name, o.stack_id
+ORDER BY nulls_last!(time_ps DESC, o.stack_id, o.track_id, o.thread_name)
