@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 Merging = Callable[[Path], Iterable[tuple[str, Path, int]]]
-"""Writes files under a stage: the table of each, its path and rows."""
+"""Writes files under a stage; returns the table of each, its path and rows."""
 MANY_HOSTS = 32
 MERGED_VERSION = 1
-"""Of merged tables, whose rows are copies."""
+"""The merged tables, whose rows are copies."""
 
 
 def write(

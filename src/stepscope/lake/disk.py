@@ -20,14 +20,14 @@ except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 KEEPS = fcntl is not None and hasattr(os, "O_DIRECTORY")
-"""Whether this system can keep what others may change or remove at the same time."""
+"""Whether this system supports files that several processes change or remove at once."""
 SYNCING = 8
-"""Folders that are synced at once."""
+"""Most folders that are synced at once."""
 _MOST_DEPTH = 16
-"""Folders within each other that are removed; stepscope makes three."""
+"""Most nested folders that are removed; stepscope makes three."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP, errno.EMLINK)
-"""What systems say when a folder is asked for and there is a file or a link."""
+"""Errors of a system that finds a file or a link instead of a folder."""
 
 
 def need_keeping(folder: Path) -> None:
@@ -43,7 +43,7 @@ def need_keeping(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Forces a file's bytes to the disk. OSError when that fails: then nothing may be built on it."""
+    """Forces a file's bytes to the disk. OSError when that fails: then nothing may refer to the file."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -78,10 +78,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def sync_folders(folders: Iterable[Path]) -> None:
-    """Forces the names in several folders to the disk, which does many at once as fast as one.
-
-    The first OSError, after all were tried: nothing may be built on any of them then.
-    """
+    """Forces the names in several folders to the disk, which handles many as fast as one. Raises the first
+    OSError after trying all: then nothing may refer to any of them."""
     # Imported here: it brings much that only writing a lake needs.
     from concurrent.futures import ThreadPoolExecutor
 
@@ -111,11 +109,8 @@ def put_if_absent(source: Path, target: Path) -> bool:
 
 @contextlib.contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Holds the lock file `path`; gives False, without the lock, when not `wait` and somebody has it.
-
-    A lock dies with its process, however that ends. The file may be removed by its holder. A link is not
-    followed: OSError.
-    """
+    """Holds the lock file `path`; yields False, without the lock, when not `wait` and another process has it.
+    A lock dies with its process. Its holder may remove the file. A link is not followed: OSError."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
@@ -125,7 +120,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
                 yield False
                 return
             if not is_still(path, descriptor):
-                continue  # the holder before removed it: what is locked has no name any more
+                continue  # the previous holder removed it: the locked file has no name any more
             yield True
             return
         finally:
@@ -145,8 +140,8 @@ def is_still(path: Path, descriptor: int) -> bool:
 @contextlib.contextmanager
 def opened_folder(root: Path, inner: Sequence[str] = ()) -> Iterator[int | None]:
     """A descriptor of the folder that the names `inner` lead to from `root`; None where one of them is
-    missing, a link or a file. What is done by it happens there, even when somebody exchanges a part of the
-    way meanwhile."""
+    missing, a link or a file. Operations on it happen there, even if a part of the path is replaced in
+    between."""
     descriptor: int | None = os.open(root, _FOLDER)
     try:
         for name in inner:
@@ -174,13 +169,13 @@ def _enter(folder: int, name: str) -> int | None:
 
 
 def names(folder: int) -> list[str]:
-    """What is in an open folder, sorted."""
+    """The names in an open folder, sorted."""
     return sorted(os.listdir(folder))
 
 
 def remove(path: Path) -> None:
-    """Removes a file or a folder with all in it; missing is fine. OSError when it cannot. Follows no link
-    but those that lead to the folder it lies in."""
+    """Removes a file or a folder with its contents, if it exists. OSError when it cannot. Follows links only
+    on the way to the parent folder."""
     with contextlib.suppress(FileNotFoundError), opened_folder(path.parent) as above:
         assert above is not None
         remove_within(above, path.name)

@@ -13,7 +13,7 @@ except ModuleNotFoundError:  # Windows, where there is no cache: see disk.py
     fcntl = None  # type: ignore[assignment]
 
 _MOST_HELD = 256
-"""Entries that one process locks; of more it may lose some to others, and decodes these again."""
+"""Most entries that one process locks; further ones may be evicted by others, and are then decoded again."""
 
 
 class EntryLocks:
@@ -23,16 +23,16 @@ class EntryLocks:
         self._held: dict[Path, int] = {}
 
     def release(self) -> None:
-        """Lets others remove what was found or put here."""
+        """Lets others remove all entries of this process."""
         for entry in list(self._held):
             self.let_go(entry)
 
     def lost(self) -> bool:
-        """Whether somebody removed, in spite of the locks, what was found or put here."""
+        """Whether an entry of this process was removed in spite of the locks."""
         return any(not disk.is_still(entry, descriptor) for entry, descriptor in self._held.items())
 
     def hold(self, entry: Path) -> bool:
-        """Keeps others from evicting an entry; False when it is not there, or going."""
+        """Keeps others from evicting an entry; False when it is missing, or being removed."""
         try:
             descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
@@ -44,7 +44,7 @@ class EntryLocks:
             except BlockingIOError:
                 return False
             except OSError:
-                pass  # no locks on folders here: what goes while it is read is decoded again
+                pass  # no locks on folders here: an entry removed while it is read is decoded again
             is_still_there = disk.is_still(entry, descriptor)
             keep = is_still_there and entry not in self._held and len(self._held) < _MOST_HELD
             return is_still_there

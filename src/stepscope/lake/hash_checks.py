@@ -20,7 +20,7 @@ from stepscope.sources.inspection import settled
 
 
 class _CheckedFile(Protocol):
-    """What was written."""
+    """The file as it was written."""
 
     @property
     def path(self) -> str:
@@ -32,7 +32,7 @@ class _CheckedFile(Protocol):
 
 
 class Checked:
-    """What is remembered of one lake. Damage or a folder that cannot be used only cost another comparison."""
+    """The checks of one lake. Damage, or a folder that cannot be used, only costs another comparison."""
 
     def __init__(self, lake: Path, cache: Path) -> None:
         self._lake = os.path.realpath(lake)
@@ -47,11 +47,11 @@ class Checked:
                 self._files = files if isinstance(files, dict) else {}
 
     def knows(self, file: _CheckedFile, status: os.stat_result) -> bool:
-        """Whether the file was found to be as it was written, and has not changed since."""
+        """Whether the file matched its hash, and has not changed since."""
         return self._files.get(file.path) == _known(file, status)
 
     def keep(self, found: Iterable[tuple[_CheckedFile, os.stat_result]]) -> None:
-        """Remembers files that were as they were written; each with what was seen of it before."""
+        """Stores that files matched their hashes, each with its state before the comparison."""
         new = {file.path: _known(file, status) for file, status in found if settled(status)}
         if not new or self._path is None:
             return
@@ -66,5 +66,5 @@ def _known(file: _CheckedFile, status: os.stat_result) -> list[Any]:
 
 
 def times(status: os.stat_result) -> tuple[int, ...]:
-    """What tells a file from another, and from itself after a change."""
+    """The identity and state of a file."""
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev

@@ -50,8 +50,8 @@ class Manifest(NamedTuple):
     """Absolute path, size, mtime_ns, ctime_ns and inode of the file it was read from, to know it again."""
     member: str
     packed: str | None = None
-    """Rows by table (`slice=307 track=3`) of a source whose rows lie together with those of others, in the
-    files of a snapshot; None for one that has files of its own. Of the former only TIMELINE is its own."""
+    """Rows by table (`slice=307 track=3`) of a source in the shared files of a snapshot, where only TIMELINE
+    is its own; None for a source with files of its own."""
 
     @property
     def timeline(self) -> ManifestFile | None:
@@ -80,11 +80,8 @@ def file_name(source_id: int) -> str:
 
 
 def table_of(path: str) -> str | None:
-    """The table, or TIMELINE, whose file may be called so within a lake; None when stepscope gives no such
-    name.
-
-    Whatever is opened or removed by a path that a file of the lake names has been through this.
-    """
+    """The table, or TIMELINE, whose file may have this name within a lake; None for names that stepscope does
+    not give. Every path from a file of the lake passes this check before it is opened or removed."""
     match = _OWN_PATH.fullmatch(path)
     if match is None or (match[1] != TIMELINE if match[2] == "lod" else match[1] not in schema().names):
         return None
@@ -126,7 +123,7 @@ def _manifest(value: object, name: str, shown: str) -> Manifest:
     if name != file_name(source.source_id):
         raise _damaged(shown, f"it speaks of source {source.source_id}")
     for id_ in (source.run_id, source.host_id):
-        # They become names of folders and files, also where a source has no file that shows them.
+        # They become names of folders and files, even if no file of the source shows them.
         if not is_name(id_):
             raise _damaged(shown, f"a run or host is called {id_!r}")
     for file in manifest.files:
@@ -137,7 +134,7 @@ def _manifest(value: object, name: str, shown: str) -> Manifest:
 
 
 def is_name(name: str) -> bool:
-    """Whether a run or host may be called so in a lake."""
+    """Whether a run or host may have this name in a lake."""
     return _NAME.fullmatch(name) is not None
 
 

@@ -24,20 +24,20 @@ INGEST_ANEW = "make a new lake of its recordings: stepscope ingest PATH --lake D
 
 
 class _Mark(NamedTuple):
-    """What the file says."""
+    """The content of the file."""
 
     schema_version: int
     made_by: str
 
 
 class _OldMark(NamedTuple):
-    """What it said before the first release."""
+    """The content before the first release."""
 
     schema_version: int
 
 
 def written() -> bytes:
-    """The mark of a lake that is made now."""
+    """The mark of a new lake."""
     return json.dumps(_Mark(schema().version, MADE_BY)._asdict()).encode()
 
 

@@ -33,7 +33,7 @@ _MANIFEST = re.compile(r"([0-9]{19})(?:-([0-9]{1,9}))?\.json")
 _DERIVED = re.compile(r"[a-z][a-z0-9._-]{0,150}\.json")
 _MOST_BYTES = 64 << 20
 _SEEN = "seen.json"
-"""How often the store is listed anew because a manifest moved meanwhile."""
+"""How often the store is listed again because a manifest has moved."""
 
 
 class _Wanted(Protocol):
@@ -53,7 +53,7 @@ class _Wanted(Protocol):
 
 
 class Mirror:
-    """What is here of a lake in a store."""
+    """The local copy of a lake in a store."""
 
     def __init__(self, url: str, cache: Path | None) -> None:
         """cache: the user's cache folder; None is a temporary folder that close() removes. UsageError and
@@ -110,8 +110,8 @@ class Mirror:
         marks.check(self.folder)
 
     def _bring_said(self) -> None:
-        """Makes the manifests, derived tables and snapshots here those of the store. Gone when one was
-        removed meanwhile."""
+        """Copies the manifests, derived tables and snapshots of the store. MissingObject when one was removed
+        in between."""
         known = self._seen()
         found = self._newest_manifests()
         self._bring_small(found, known)
@@ -130,7 +130,7 @@ class Mirror:
         disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(listing).encode())
 
     def _newest_manifests(self) -> dict[str, Object]:
-        """The manifest of each source, by the path that it has here."""
+        """The manifest of each source, by local path."""
         found: dict[str, Object] = {}
         newest: dict[str, int] = {}
         for stored in self.store.objects(MANIFESTS):
@@ -143,7 +143,7 @@ class Mirror:
         return found
 
     def _snapshot(self, known: dict[str, list[object]]) -> dict[str, Object]:
-        """The newest snapshot and its parts. MissingObject where a part was removed meanwhile."""
+        """The newest snapshot and its parts. MissingObject when a part was removed in between."""
         listed = {stored.key: stored for stored in self.store.objects(snapshots.FOLDER)}
         numbers = [number for key in listed if (number := snapshots.number_of(key.rpartition("/")[2]))]
         if not numbers:
@@ -158,7 +158,7 @@ class Mirror:
         return found
 
     def _seen(self) -> dict[str, list[object]]:
-        """What the small files here were read from."""
+        """The objects that the local small files were read from."""
         try:
             found = strict_json.read(self.folder / STAGE / _SEEN)
         except (OSError, strict_json.OddJson):
@@ -166,7 +166,7 @@ class Mirror:
         return found if isinstance(found, dict) else {}
 
     def _bring_small(self, wanted: dict[str, Object], known: dict[str, list[object]]) -> None:
-        """Fetches what differs from what is here."""
+        """Fetches objects that differ from their local copies."""
 
         def bring(name: str) -> None:
             stored = wanted[name]
@@ -192,20 +192,20 @@ class Mirror:
             known[name] = [wanted[name].key, wanted[name].etag, wanted[name].size]
 
     def forget(self, names: Iterable[str]) -> None:
-        """Has files fetched anew the next time: they are to be changed here before the store has them."""
+        """Has files fetched again the next time, because they are changed here before the store has them."""
         known = self._seen()
         for name in names:
             known.pop(name, None)
         disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(known).encode())
 
     def key_of(self, source_id: int) -> str | None:
-        """The key of the manifest that is here of a source."""
+        """The key of the local manifest of a source."""
         found = self._seen().get(f"{MANIFESTS}/{manifest.file_name(source_id)}")
         return str(found[0]) if found else None
 
     def bring(self, files: Iterable[_Wanted]) -> None:
-        """Fetches those files that are not here, each compared with its hash. LakeError for one that is
-        missing or differs."""
+        """Fetches missing files, and compares each with its hash. LakeError for one that the store lacks or
+        that differs."""
         todo = [file for file in files if not self._is_here(file)]
         if not todo:
             return
@@ -254,7 +254,7 @@ class Mirror:
         )
 
     def _make_room(self, needed: int, keep: set[str]) -> None:
-        """Removes the files that were used longest ago, of all lakes, beyond the size limit of the cache."""
+        """Removes the least recently used files of all lakes, beyond the size limit of the cache."""
         above = self.folder.parent
         if above.name != "stores":
             return

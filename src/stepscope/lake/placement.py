@@ -1,4 +1,4 @@
-"""Parts of a lake that are written get the names that manifests list."""
+"""Gives written parts of a lake the names that manifests list."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from stepscope.lake import disk, leftovers
 
 
 def place(folder: Path, made: Iterable[tuple[str, Path]], changed: Collection[Path] = ()) -> None:
-    """Gives the files their names, durably. made: path within the lake, and the part that takes it. changed:
-    folders that were changed as well. LakeError where a folder is a link."""
+    """Gives the files their names, durably. made: path within the lake, and the part for it. changed: further
+    changed folders. LakeError where a folder is a link."""
     folders = {folder, *changed}
     for path, part in made:
         target = folder / path
@@ -21,6 +21,6 @@ def place(folder: Path, made: Iterable[tuple[str, Path]], changed: Collection[Pa
                 raise leftovers.linked(target.parent)
             # Without a manifest that lists it, a file of that name is a dead writer's leftover.
             os.replace(part, target.name, dst_dir_fd=parent)
-        # Also folders that were there: who made them may have died before they were synced.
+        # Existing folders, too: their maker may have died before it synced them.
         folders.update(above for above in target.parents if above.is_relative_to(folder))
     disk.sync_folders(folders)

@@ -32,7 +32,7 @@ CHECKED_BYTES = 64 << 20
 CHECKED_FILES = 1000
 """A lake up to this size is hashed when it is opened; of a larger one each table when it is first read."""
 _MOST_LOOKS = 20
-"""How often the manifests are listed anew because one was removed meanwhile."""
+"""How often the manifests are listed again because one was removed."""
 
 
 class TableFile(NamedTuple):
@@ -46,8 +46,8 @@ class TableFile(NamedTuple):
     hash: str
     run_id: str
     where: tuple[Condition, ...]
-    """What rows must fulfil: files of a snapshot hold those of several hosts, and of sources that were
-    decoded anew since. Empty where all rows count."""
+    """Conditions of the rows that count: files of a snapshot hold rows of several hosts, and of sources that
+    were decoded again since. Empty where all rows count."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,15 @@ class Lake:
     manifests: tuple[Manifest, ...]
     snapshot: Snapshot | None = None
     own: frozenset[int] = frozenset()
-    """Sources that have a manifest of their own, where there is a snapshot: what it says of them is past."""
+    """Sources with a manifest of their own beside a snapshot, whose entries for them are outdated."""
     hosts: frozenset[str] | None = None
     """Only rows of these hosts count; None for all."""
     bring: Callable[[Collection[TableFile]], None] | None = field(default=None, compare=False)
-    """Fetches files that are to be read, where the lake itself is elsewhere: see stepscope.lake.mirror."""
+    """Fetches files before they are read, if the lake is in a store: see stepscope.lake.mirror."""
 
     @property
     def is_small(self) -> bool:
-        """Whether the contents are compared whenever the lake is opened, in a few milliseconds."""
+        """Whether contents are compared at each opening, in a few milliseconds."""
         sizes = [file.bytes for _, file in self._every]
         return len(sizes) <= CHECKED_FILES and sum(sizes) <= CHECKED_BYTES
 
@@ -107,7 +107,7 @@ class Lake:
 
     @cached_property
     def _every(self) -> list[tuple[Manifest | Packed, TableFile]]:
-        """All files, each with what announced it."""
+        """All files, each with its manifest or snapshot entry."""
         found: list[tuple[Manifest | Packed, TableFile]] = []
         counted = {manifest.source.run_id for manifest in self.manifests if manifest.packed is not None}
         for packed in self.snapshot.files if self.snapshot is not None else ():
@@ -191,7 +191,7 @@ class Lake:
         return todo
 
     def _check_hash(self, entry: Manifest | Packed, file: TableFile, done: Future[str]) -> None:
-        """DamagedFile where the bytes of a file are others than were written."""
+        """DamagedFile where the bytes of a file differ from those written."""
         path = self.folder / file.path
         try:
             same = done.result() == file.hash
@@ -199,12 +199,12 @@ class Lake:
             raise _broken(path, entry, error.seen) from None
         if not same and self.bring is not None:
             path.unlink(missing_ok=True)
-            self.bring([file])  # only the copy here is damaged, or else this says so
+            self.bring([file])  # only the local copy is damaged; otherwise this raises
         elif not same:
             raise _broken(path, entry, "its bytes are not those that were written")
 
     def damaged_timelines(self) -> frozenset[str]:
-        """Paths of the timelines that are missing or not what was written. LakeError as verify's."""
+        """Paths of the timelines that are missing or damaged. LakeError as in verify()."""
         try:
             self.verify(contents=True, table=TIMELINE)
         except DamagedFile:
@@ -235,7 +235,7 @@ def _has_host(entry: Manifest | Packed, hosts: Collection[str]) -> bool:
 
 
 def _only(file: TableFile, entry: Manifest | Packed, hosts: Collection[str]) -> TableFile:
-    """The file with only the rows of some hosts, where it holds those of others, too."""
+    """The file restricted to some hosts, if it holds others as well."""
     if isinstance(entry, Manifest) or "host_id" not in schema().table(file.table).names:
         return file
     return file._replace(where=(*file.where, Condition("host_id", tuple(sorted(hosts)))))
@@ -297,8 +297,8 @@ def _is_whole(lake: Lake, run_id: str) -> bool:
 
 
 def looked(look: Callable[[], _Seen], gone: type[Exception], path: str) -> _Seen:
-    """What a look at the manifests of a lake gives. gone: what it raises where one that was listed has moved
-    into a snapshot meanwhile: then it looks again. path: of the lake. LakeError where that does not end."""
+    """The result of `look`, which reads the manifests of a lake, repeated while it raises `gone`: a listed
+    manifest has moved into a snapshot. path: of the lake. LakeError when that does not end."""
     for _ in range(_MOST_LOOKS):
         try:
             return look()
@@ -313,7 +313,8 @@ def looked(look: Callable[[], _Seen], gone: type[Exception], path: str) -> _Seen
 
 
 def contents(folder: Path) -> Lake:
-    """What a lake holds, unseen whether its files are there. LakeError when what says so is damaged."""
+    """The contents of a lake by its manifests, without checking the files. LakeError when these are
+    damaged."""
     listed = looked(lambda: list(_single(folder)), FileNotFoundError, str(folder))
     single = {manifest.source.source_id: manifest for manifest in listed}
     # After the manifests: see stepscope.lake.snapshot.

@@ -11,7 +11,7 @@ from stepscope.sources import names
 from stepscope.sources.source import Source
 
 _NOT_A_LOSS = frozenset({"no-steps", "clock-unaligned", "unfinished-capture"})
-"""Notes of what a recording never had: the events it has are all there."""
+"""Notes about things that a recording never had: its events are complete."""
 
 
 class SourceRow(NamedTuple):
@@ -46,7 +46,7 @@ def placed(source: Source, facts: Mapping[str, Any]) -> Source:
     if not host_name:
         rank, ranks = ranks_of(source, facts)
         if rank is None or (rank == 0 and (ranks or 1) < 2):
-            return source  # the only process of its job, as far as one knows
+            return source  # the only known process of its job
         host_name = f"rank-{rank}"
     return source._replace(host_name=str(host_name), host_id=names.slug(str(host_name), "host"))
 
@@ -55,8 +55,8 @@ _MOST_RANKS = 2**31
 
 
 def ranks_of(source: Source, facts: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """The number of the process in its job and how many there are, as PyTorch's recordings say; else the
-    number that the name of the file tells. None where nothing says, or what it says cannot be."""
+    """The number of the process in its job and how many there are, from PyTorch's recordings; else the number
+    in the name of the file. None without either, or where they are impossible."""
     rank_info: dict[str, Any] = strict_json.members(facts.get("meta", {}).get("distributedInfo"))
     rank, ranks = (
         number if type(number := rank_info.get(key)) is int and 0 <= number < _MOST_RANKS else None
@@ -68,7 +68,7 @@ def ranks_of(source: Source, facts: Mapping[str, Any]) -> tuple[int | None, int 
 
 
 def source_row(source: Source, source_id: int, facts: Mapping[str, Any], error: str | None) -> SourceRow:
-    """The row of a source. facts: as the native core tells them; of an unreadable source may be empty."""
+    """The row of a source. facts: from the native core; may be empty for an unreadable source."""
     return SourceRow(
         source_id=source_id,
         run_id=source.run_id,
@@ -139,7 +139,7 @@ def small_tables(
 
 
 def distinct(name: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The rows of run and host once each, whatever the number of sources; other tables as they are."""
+    """The rows of run and host, once each for any number of sources; other tables unchanged."""
     if name not in ("run", "host"):
         return rows
     keys = 1 if name == "run" else 2

@@ -35,7 +35,7 @@ from stepscope.lake.schema import schema
 
 FOLDER = "_snapshot"
 ALL_HOSTS = "all"
-"""Stands for the host in the paths of files that hold rows of several."""
+"""The host in the paths of files with rows of several hosts."""
 _NAME = re.compile(r"([0-9]{12})\.json")
 _PART = re.compile(r"[0-9a-f]{16,64}-(?:sources|files)\.parquet")
 _ROWS = re.compile(r"(?:[a-z_]{1,64}=[0-9]{1,18}(?: [a-z_]{1,64}=[0-9]{1,18})*)?")
@@ -74,7 +74,7 @@ class SnapshotFile(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What the file of a snapshot says."""
+    """The content of a snapshot's file."""
 
     schema_version: int
     sources: SnapshotFile
@@ -88,7 +88,7 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A snapshot as it was read."""
+    """A snapshot, read."""
 
     number: int
     commit: Commit
@@ -115,7 +115,7 @@ def name_of(number: int) -> str:
 
 
 def number_of(name: str) -> int | None:
-    """The number of the snapshot whose file is called so."""
+    """The number of the snapshot with this file name."""
     match = _NAME.fullmatch(name)
     return int(match[1]) if match else None
 
@@ -127,7 +127,7 @@ def parts_named(path: Path) -> tuple[str, str]:
 
 
 def is_part(name: str) -> bool:
-    """Whether stepscope gives such a name to a Parquet file of a snapshot."""
+    """Whether a Parquet file of a snapshot may have this name."""
     return _PART.fullmatch(name) is not None
 
 
@@ -145,7 +145,7 @@ def current(folder: Path) -> Snapshot | None:
         try:
             status = path.stat()
         except FileNotFoundError:
-            continue  # another one came meanwhile, and this one was old
+            continue  # a newer one replaced it in between
         try:
             return _read(folder, number, (status.st_size, status.st_mtime_ns, status.st_ino))
         except LakeError:
@@ -155,7 +155,7 @@ def current(folder: Path) -> Snapshot | None:
 
 @lru_cache(maxsize=4)
 def _read(folder: Path, number: int, _: tuple[int, ...]) -> Snapshot:
-    """The snapshot of that number. The last argument tells it from another of the same name."""
+    """The snapshot of that number. The last argument distinguishes it from another one of the same name."""
     path = folder / FOLDER / name_of(number)
     commit = _commit(path)
     files = tuple(Packed(*row) for row in _rows(folder, commit.files, FILE_COLUMNS))
@@ -182,7 +182,7 @@ def _commit(path: Path) -> Commit:
 
 
 def _rows(folder: Path, part: SnapshotFile, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
-    """The rows of a Parquet file of the snapshot, once it was compared with its hash."""
+    """The rows of a Parquet file of the snapshot, after comparison with its hash."""
     path = folder / FOLDER / part.name
     try:
         if _core.hash_file(str(path)) != part.hash:
@@ -204,7 +204,7 @@ def _check(path: Path, file: Packed) -> None:
 
 _SOURCE_FIELDS = len(SourceRow._fields)
 _NEEDED = [at for at, hint in enumerate(SourceRow.__annotations__.values()) if "None" not in str(hint)]
-"""Places of the fields that always have a value."""
+"""Indexes of the fields that always have a value."""
 
 
 def _manifest(path: Path, version: int, row: tuple[Any, ...]) -> Manifest:

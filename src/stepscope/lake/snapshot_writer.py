@@ -33,7 +33,7 @@ from stepscope.lake.snapshot import (
 )
 
 VERSION = 1
-"""Of what makes the files, in their names."""
+"""Version of the writer, in the names of files."""
 
 
 def _own_files(manifest_: Manifest, lost: Collection[str]) -> tuple[ManifestFile, ...]:
@@ -78,7 +78,7 @@ def write(
         sources, files = (store_part(folder, stage, kind, *rows) for kind, rows in parts)
         disk.write_synced(commit, Commit(schema().version, sources, files).to_json())
         disk.sync_folders([folder, folder / FOLDER])
-        # Before the commit: what it names is removed an hour later, and only if no one lists it then.
+        # Before the commit: files in it are removed an hour later, and only if no manifest lists them then.
         leftovers.retire(folder, past_of(before, run_id, absorbed, made, lost))
         if not disk.put_if_absent(commit, folder / FOLDER / snapshots.name_of(after.number)):
             raise LakeError(
@@ -127,7 +127,7 @@ def past_of(
     made: Sequence[tuple[Packed, Path]] = (),
     lost: Collection[str] = (),
 ) -> list[str]:
-    """The files that nobody needs once the new ones are announced, but readers of the lake as it was."""
+    """The files that only readers of the previous state need once the new ones are announced."""
     past = {file.path for known in absorbed for file in known.files}
     if before is not None:
         past |= {file.path for file in before.by_run.get(run_id, ())}

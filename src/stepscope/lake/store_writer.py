@@ -57,7 +57,7 @@ def create(mirror: Mirror) -> Swept:
     now = _probe(store)
     if not _is_lake(store):
         others = any(not stored.key.startswith(f"{STAGE}/") for stored in store.objects())
-        # Another writer may have made the lake since: it puts the mark before anything else.
+        # Another writer may have made the lake since; the mark is always the first object.
         if others and not _is_lake(store):
             raise LakeError(
                 f"{mirror.url} is not a lake, and it is not empty.",
@@ -79,7 +79,7 @@ def _is_lake(store: Store) -> bool:
 
 
 def _probe(store: Store) -> datetime:
-    """The store's time. LakeError when it replaces what must not be replaced."""
+    """The store's time. LakeError when it replaces an object that it must not replace."""
     key = f"{STAGE}/{os.urandom(16).hex()}.json"
     try:
         if not store.put_if_absent(key, b'{"files": []}'):
@@ -118,13 +118,13 @@ def write(mirror: Mirror, stage: Path, decoded: Decoded, threads: int = 0) -> Ma
     if known is None:
         check_free(partial(manifest_of, mirror.folder), made)
     elif not is_older(known, wanted) and (broken := _key_of(mirror, known)) is not None:
-        # Its files are gone, so it says nothing true any more.
+        # Its files are gone, so it is no longer true.
         mirror.store.delete([broken])
     parts = [(file.path, staged_as(stage, file)) for file in files]
     key = f"{MANIFESTS}/{_name(made, first=known is None)}"
     put_files(mirror.store, parts, lambda: mirror.store.put_if_absent(key, made.to_json()))
     _keep(mirror, parts)
-    # Somebody else may have been first, with the same rows under the same names, or a newer decoder's.
+    # Another writer may have been first, with the same rows and names, or with a newer decoder.
     existing = find(source_id)
     return made if existing is None else existing
 
@@ -135,7 +135,7 @@ def _name(made: Manifest, *, first: bool) -> str:
 
 
 def _named_by_content(file: ManifestFile) -> ManifestFile:
-    """The file under the name of its bytes: what a source's bytes become may change with the writer."""
+    """The file under a name from its bytes: the same source may give other bytes with another writer."""
     above, _, name = file.path.rpartition("/")
     return file._replace(path=f"{above}/{file.hash}-{name.rpartition('-')[2]}")
 
@@ -155,7 +155,7 @@ def _found_by(mirror: Mirror) -> Callable[[int], Manifest | None]:
             try:
                 return manifest.parsed(mirror.store.get(newest[1]), source_id, f"{mirror.url}/{newest[1]}")
             except MissingObject:
-                pass  # it moved into a snapshot, which the next look brings
+                pass  # it moved into a snapshot, which the next listing has
         current = snapshots.current(mirror.folder)
         return None if current is None else current.by_id.get(source_id)
 
@@ -181,8 +181,8 @@ def _is_gone(mirror: Mirror, known: Manifest) -> bool:
 
 
 def put_files(store: Store, parts: Sequence[tuple[str, Path]], commit: Callable[[], bool]) -> bool:
-    """Puts files, then commits; what the commit says. The list of them under _stage outlives only a process
-    that died."""
+    """Puts files, then commits; returns the result of the commit. Their list under _stage remains only if the
+    process dies."""
     while True:
         plan, begun = _listed(store, [path for path, _ in parts]), time.monotonic()
         for _ in stores.parallel(lambda part: store.put(*part), parts):
@@ -203,7 +203,7 @@ def _listed(store: Store, paths: Sequence[str]) -> str:
 
 
 def _keep(mirror: Mirror, parts: Iterable[tuple[str, Path]]) -> None:
-    """Leaves files that were put in the mirror: they will be read soon."""
+    """Keeps uploaded files in the mirror: they will be read soon."""
     for path, part in parts:
         target = mirror.folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -242,7 +242,7 @@ def _sweep_plans(
 
 
 def _is_old(store: Store, path: str, now: datetime) -> bool:
-    """Whether a file was put so long ago that nobody is about to announce it."""
+    """Whether a file was put so long ago that no writer will announce it."""
     try:
         return now - store.head(path).modified > OLD
     except MissingObject:
@@ -250,7 +250,7 @@ def _is_old(store: Store, path: str, now: datetime) -> bool:
 
 
 def _paths(store: Store, key: str) -> list[str] | None:
-    """The files that a list under _stage names; None when the object does not hold one."""
+    """The files of a list under _stage; None when the object is no such list."""
     try:
         found = strict_json.parse(store.get(key)[:_MOST_PLAN_BYTES])
     except (MissingObject, strict_json.OddJson):
@@ -280,7 +280,7 @@ def _past_snapshots(mirror: Mirror, now: datetime) -> int:
 
 
 def publish_derived(mirror: Mirror, run_id: str, before: derived_tables.Derived | None) -> None:
-    """Puts the derived tables of a run, which were made here, into the store. before: what was there."""
+    """Puts the local derived tables of a run into the store. before: those of the store."""
     made = derived_tables.read(mirror.folder, run_id)
     if made is None or made == before:
         return
@@ -326,7 +326,7 @@ def write_snapshot(
         found.append(part)
     commit = snapshots.Commit(schema().version, *found).to_json()
     past = snapshot_writer.past_of(before, run_id, absorbed, made, lost)
-    # Before the commit: what it names is removed a day later, and only if no one lists it then.
+    # Before the commit: files in it are removed a day later, and only if no manifest lists them then.
     retired = _listed(store, past) if past else None
     key = f"{snapshots.FOLDER}/{snapshots.name_of(after.number)}"
     parts = [(file.path, path) for file, path in made]

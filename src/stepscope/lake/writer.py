@@ -51,7 +51,7 @@ def create(folder: Path) -> Swept:
         disk.sync_folder(folder)
         if not is_lake(folder):
             others = any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir())
-            # Another writer may have made the lake since: it puts the mark before anything else.
+            # Another writer may have made the lake since; the mark is always the first file.
             if others and not is_lake(folder):
                 raise LakeError(
                     f"{folder} is not a lake, and it is not empty.",
@@ -70,7 +70,7 @@ def create(folder: Path) -> Swept:
 
 @contextlib.contextmanager
 def staged(folder: Path) -> Iterator[Path]:
-    """A folder under _stage that is this process's own, gone at the end whatever happens."""
+    """A folder of this process under _stage, removed at the end in any case."""
     name = os.urandom(16).hex()
     stage = folder / STAGE / name
     lock = folder / STAGE / f"{name}.lock"
@@ -79,7 +79,7 @@ def staged(folder: Path) -> Iterator[Path]:
         try:
             yield stage
         finally:
-            # What cannot be taken back now (a full or failing disk) is left for the next sweep.
+            # Files that cannot be removed now (a full or failing disk) are left for the next sweep.
             with contextlib.suppress(OSError, LakeError):
                 leftovers.undo(folder, name)
                 lock.unlink(missing_ok=True)
@@ -105,11 +105,11 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
             made = Manifest(schema().version, row, tuple(files), source.identity, source.member)
             if _publish(folder, stage, made, replacing=known):
                 return made
-            # Another writer wrote the same source since its number was claimed.
+            # Another writer has written the same source since its number was claimed.
 
 
 def is_older(known: Manifest, decoded: Decoded) -> bool:
-    """Whether the lake has a source as an older decoder read it."""
+    """Whether the lake has a source from an older decoder."""
     return known.source.decoder_version < int(decoded.facts.get("decoder_version", 0))
 
 
@@ -121,7 +121,7 @@ def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) ->
         if rows:
             small.replace(name, dict(zip(schema().table(name).names, zip(*rows, strict=True), strict=True)))
     row = source_row(source, source_id, decoded.facts, decoded.error)
-    # The hash of an unreadable source may be unknown; its number is then as good a name.
+    # The hash of an unreadable source may be unknown; its number serves as its name.
     base = f"{row.content_hash or f'{source_id}'}-{row.decoder_version}"
     place = f"run={source.run_id}/host={source.host_id}/{base}"
     parts, paths = [], []
@@ -150,7 +150,7 @@ def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) ->
 
 
 def staged_as(stage: Path, file: ManifestFile) -> Path:
-    """Where write_tables() left a file."""
+    """The path of a file from write_tables()."""
     return stage / f"{file.table}{Path(file.path).suffix}"
 
 
@@ -186,7 +186,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
         try:
             disk.sync_folder(announced.parent)
         except OSError:
-            # It may or may not outlive a power cut: then it must not be announced at all.
+            # It may not survive a power cut, so it must not be announced.
             if replacing is None:
                 announced.unlink(missing_ok=True)
             raise
