@@ -12,15 +12,16 @@ from .callers import LEVELS, Caller, WatchedCall
 from .loops import NOWHERE, Loop, Site
 
 _MANY_OPS = 50
-"""An op marks steps only after so many calls: programs run ops before their first step, too."""
+"""An op marks steps only after this many calls: programs run ops before their first step, too."""
 _OPS_OF_STEP, _LEAST_OPS = 20, 4
 """A loop with fewer ops in a round may be one over layers, where there is another around it; one with fewer
 than the second number, that is quick as well, sets up."""
 _ROUNDS, _MOST_PATIENCE = 3, 2000
-"""So many rounds of the outer loop tell that it is one. So many calls within it are waited for once it has
-made one of its own."""
+"""Rounds after which an outer loop counts as one, and calls within it to wait for once it has made one of its
+own."""
 _EACH_ROUND = 0.9
-"""A call belongs to each round of a loop when it is made at least so often as part of the most frequent."""
+"""A call belongs to each round of a loop when it is made at least this often, as part of the most frequent
+one."""
 
 
 class StepWatcher:
@@ -53,7 +54,7 @@ class StepWatcher:
         return caller
 
     def begins(self, key: Tuple[Any, ...], call: WatchedCall) -> int:
-        """When the step begins that a call may mark: at the end of the last such call, if nobody says."""
+        """Begin of the step that a call may mark: by default, the end of the last such call."""
         if call.begin_ns is not None:
             return call.begin_ns
         known = self.callers.get(key)
@@ -90,8 +91,8 @@ class StepWatcher:
         return None
 
     def _repeated(self) -> Dict[Tuple[Any, ...], Caller]:
-        """What was called more than once. A function that initialises is no step: it is called once while
-        others are called often."""
+        """Repeated callees. A function that initialises is called once while others are called often, so it
+        is no step."""
         most = max((caller.count for caller in self.callers.values()), default=0)
         least = min(2, self.warmup + 1, most - 1)
         return {key: caller for key, caller in self.callers.items() if caller.count >= least}
@@ -137,8 +138,8 @@ class StepWatcher:
         return key if found.ready(self.warmup) else None
 
     def _marking_of_loop(self, loop: Loop, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
-        """The call that is made once in each round of a loop, the same one where there is no better; None to
-        wait."""
+        """The call that is made once in each round of a loop; the given one where no other fits better; None
+        to wait."""
         inside = self._loop_calls(loop, key)
         inner = self.callers[key]
         if not inside:
@@ -154,7 +155,7 @@ class StepWatcher:
         return (_heaviest(each) or key) if most >= _ROUNDS else key
 
     def _is_step_of(self, loop: Loop, key: Tuple[Any, ...]) -> bool:
-        """Whether a round of the loop does what a step does."""
+        """Whether a round of the loop looks like a step."""
         ops = self._ops_each_round(loop, key)
         return ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny())
 
@@ -168,7 +169,7 @@ class StepWatcher:
         return caller.patient(self.has_jitted and caller.how == "jax_op")
 
     def _update_behind(self, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
-        """Of a loop that adds up gradients, the update behind it."""
+        """The update after a loop that accumulates gradients."""
         around = self.callers[key].site.loops[:-1]
         for other, caller in self.callers.items():
             here = other[0] == "gradient" and other[1] == "update" and other[-1] == key[-1]
@@ -206,7 +207,7 @@ class StepWatcher:
         return _heaviest(beside)
 
     def told(self) -> List[Dict[str, Any]]:
-        """What was called and how often, the most called first, for the reason why nothing was recorded."""
+        """The callees and their counts, most frequent first: facts for why nothing was recorded."""
         most = sorted(self.callers.values(), key=lambda caller: (LEVELS.index(caller.how), -caller.count))
         return [
             {"how": caller.how, "name": caller.name, "calls": caller.count, "settled": caller.settled}
@@ -219,7 +220,7 @@ def _heaviest(callers: Dict[Tuple[Any, ...], Caller]) -> Optional[Tuple[Any, ...
 
 
 def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
-    """Why there was no recording, of what `told` tells."""
+    """Why there was no recording, from the facts of `told`."""
     if not calls:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "

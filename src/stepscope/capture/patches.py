@@ -5,13 +5,13 @@ from typing import Any, Callable, List, Tuple
 
 
 class Patches:
-    """What was replaced, and by what."""
+    """The replaced attributes, and their replacements."""
 
     def __init__(self) -> None:
         self._done: List[Tuple[Any, str, Any, Any]] = []
 
     def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        """Replaces owner.name by make(what it was). AttributeError when there is no such thing."""
+        """Replaces owner.name by make(owner.name). AttributeError when it does not exist."""
         original = getattr(owner, name)
         wrapper = functools.wraps(original)(make(original))
         setattr(owner, name, wrapper)
@@ -24,8 +24,7 @@ class Patches:
         self._done.append((owner, name, original, value))
 
     def undo(self) -> None:
-        """Puts back what was there. What others have wrapped since stays: the wrappers within only pass on
-        calls by then."""
+        """Restores the originals. Later wrappers of others stay, and those inside them only pass calls on."""
         while self._done:
             owner, name, original, wrapper = self._done.pop()
             if getattr(owner, name, None) is wrapper:

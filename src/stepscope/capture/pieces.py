@@ -11,12 +11,12 @@ from .profiler import now_ns
 
 
 class RecordingPieces:
-    """Runs them. When one fails, that is stated as a problem, and the others go on."""
+    """Runs the pieces. A failure is recorded as a problem, and the others go on."""
 
     sampled_ns = 0
     """When `sampling` was run last."""
     source: Any = None
-    """The thing that was called, for `closing`."""
+    """The callee, for `closing`."""
 
     def __init__(self, output: Output, observers: Observers) -> None:
         self._output = output
@@ -24,10 +24,10 @@ class RecordingPieces:
         self.sampling: List[Callable[[Folder, int], None]] = []
         """Run as a recording begins, now and then during it, and as it ends."""
         self.closing: List[Callable[[Folder, Caller, Any], None]] = []
-        """Run once, after the last recording, with the thing that was called."""
+        """Run once, after the last recording, with the callee."""
         self._closed = False
         self._complete = False
-        """Whether all is written but the steps after the recording."""
+        """Whether everything but the steps after the recording has been written."""
 
     def sample(self, folder: Folder) -> None:
         """Runs those of `sampling`."""
@@ -57,12 +57,12 @@ class RecordingPieces:
         self._output.save()
 
     def rest(self, folder: Folder, caller: Optional[Caller]) -> None:
-        """Writes what is written once, when no more is recorded."""
+        """Runs the pieces that run once, when recording has ended."""
         if not self._complete:
             self._complete = True
             self._observers.rest(folder)
             self.close(folder, caller)
 
     def start_again(self) -> None:
-        """Has those of `closing` run once more: another loop turned out to be the steps."""
+        """Lets those of `closing` run again: another loop turned out to be the steps."""
         self._closed = self._complete = False

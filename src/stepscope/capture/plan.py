@@ -8,7 +8,7 @@ PIECES = (
     *("xplane", "run_metadata", "model_proto", "datasets", "graph", "op_log", "machine", "stacks"),
     "memory",
 )
-"""What a recording is made of; each can be left out."""
+"""The pieces of a recording; each can be left out."""
 
 WARMUP = 3
 STEPS = 10
@@ -87,7 +87,7 @@ class RecordingPlan:
         return (steps >= STEPS and seconds >= SECONDS) or (steps >= 1 and seconds >= PATIENCE)
 
     def asked(self) -> Dict[str, Any]:
-        """The plan as the capture states it: only what was asked for."""
+        """The plan in the capture: only the options that were given."""
         options: Dict[str, Any] = {"warmup": self.warmup}
         for name in ("steps", "seconds", "every", "ring"):
             if getattr(self, name) is not None:
@@ -107,7 +107,7 @@ class RecordingPlan:
 
     @classmethod
     def load(cls, path: Path) -> "RecordingPlan":
-        """Reads what save wrote."""
+        """Reads a plan that save wrote."""
         fields = json.loads(path.read_text(encoding="utf-8"))
         fields["pieces"] = tuple(fields["pieces"])
         return cls(**fields)

@@ -6,15 +6,15 @@ from typing import Optional
 
 
 def identity(pid: int) -> str:
-    """A line that tells a process from any other, before it or after: its number, when it began, and where.
-    What the system does not tell is a ?."""
+    """A line that identifies a process among all others, past and future: its id, when it began, and where.
+    Unknown parts are a ?."""
     began = _began(pid)
     return f"{pid} {'?' if began is None else began} {_where()}"
 
 
 def is_gone(owner: str) -> bool:
-    """True when the process that `identity` told of has ended for certain; not where that cannot be known, as
-    of one on another machine or in another container. ValueError for what `identity` does not say."""
+    """True when the process of an `identity` has certainly ended; False where that is unknown, as for one on
+    another machine or in another container. ValueError for anything but an identity."""
     number, began, where = owner.split(" ", 2)
     pid = int(number)
     if where != _where() or pid <= 0 or os.name != "posix":  # elsewhere, to ask would end it

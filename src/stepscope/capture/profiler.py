@@ -19,7 +19,7 @@ from .torch_profiler import TorchProfiler, synchronize
 
 
 class Busy(Exception):
-    """The program's own profiler runs. Its text says whose."""
+    """The program's own profiler runs; the text names it."""
 
 
 class Profilers:
@@ -31,7 +31,7 @@ class Profilers:
         self.make_way: Callable[[str], None] = lambda whose: None
         self.theirs = ""
         self.running: List[Callable[[Path], None]] = []
-        """What stops each profiler that runs, and has it write into a folder."""
+        """For each running profiler, the function that stops it and writes into a folder."""
         self.of_tensorflow = False
         """Whether TensorFlow has a profiler that writes an XPlane: it has from 2.2 on."""
         self.of_torch: Optional[TorchProfiler] = None
@@ -108,8 +108,8 @@ class Profilers:
         return ""
 
     def start(self, folder: Path, whose: Collection[str], step_ns: int = 0) -> None:
-        """Starts those of these frameworks; Busy, with nothing started, when another profiler runs. step_ns:
-        how long a step takes. MemoryError when what it is to record might not fit."""
+        """Starts the profilers of these frameworks; Busy, with none started, when another profiler runs.
+        step_ns: duration of a step. MemoryError when the recording might not fit."""
         busy = self.busy(whose)
         if busy:
             raise Busy(busy)
@@ -127,7 +127,7 @@ class Profilers:
             raise
 
     def stop(self, folder: Path) -> None:
-        """Stops what runs and writes it into a folder, which may be another one than at the start."""
+        """Stops the profilers, which write into a folder: perhaps another one than at the start."""
         while self.running:
             self.running.pop()(folder)
 
@@ -186,8 +186,8 @@ class Profilers:
 
 
 class _Link:
-    """A path that leads to a folder, now to one and then to another. Where no link can be made, it is the
-    folder itself, and cannot be turned."""
+    """A link to a folder, which can be changed to another one. Where links are impossible, it is the folder
+    itself, and cannot be changed."""
 
     def __init__(self, state: Optional[str], folder: Path) -> None:
         self.path = self._folder = folder
@@ -199,7 +199,7 @@ class _Link:
             self.path = link
 
     def turn(self, folder: Path) -> None:
-        """Has it lead to a folder, which is made if it is not there. OSError when it cannot."""
+        """Points the link at a folder, created if missing. OSError when it cannot."""
         folder.mkdir(parents=True, exist_ok=True)
         if self.path != self._folder:
             self.remove()
@@ -230,8 +230,8 @@ class _Watched:
 
 
 def settle_devices(settle: Optional[Callable[[], Any]] = None) -> None:
-    """Waits until the devices have done what was asked of them, so that a recording holds whole steps.
-    settle: waits for what was called."""
+    """Waits until the devices have finished, so that a recording contains whole steps. settle: waits for the
+    callee."""
     if settle is not None:
         settle()
     synchronize()

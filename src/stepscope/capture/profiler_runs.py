@@ -13,7 +13,7 @@ Callers = Dict[Tuple[object, ...], Caller]
 
 
 class ProfilerRuns:
-    """Starts and stops the profilers of a recording. What goes wrong is stated as a problem."""
+    """Starts and stops the profilers of a recording. Failures are recorded as problems."""
 
     def __init__(self, profilers: Profilers, program: Program, output: Output) -> None:
         self._profilers = profilers
@@ -73,7 +73,7 @@ class ProfilerRuns:
         return True
 
     def stop(self, folder: Folder, lasted_ns: int) -> None:
-        """Stops the profilers and writes what they saw. lasted_ns: how long they ran, if any did."""
+        """Stops the profilers and writes their traces. lasted_ns: how long they ran, if any did."""
         begin = clocks.perf_counter_ns()
         profiled = bool(self._profilers.running)
         try:

@@ -4,7 +4,7 @@ from typing import Any, Callable, FrozenSet, List, Optional
 
 
 class Program:
-    """What is known of the program. The modules of the frameworks set it."""
+    """Facts about the program. The modules of the frameworks set them."""
 
     compiled = 0
     """Goes up whenever something is traced or compiled."""
@@ -13,7 +13,7 @@ class Program:
 
     def __init__(self) -> None:
         self.frameworks: List[str] = []
-        """Those that were imported."""
+        """Imported frameworks."""
         self.live_iterators: Callable[[], List[Any]] = list
         self.optimizes: Callable[[], bool] = lambda: False
         """Whether the program has an optimizer of PyTorch, whose steps are still to come."""

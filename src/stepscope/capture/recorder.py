@@ -44,7 +44,7 @@ class Recorder:
         self.local = threading.local()
         self.compilations: Optional[Compilations] = Compilations(self._compiled)
         self.restoring: List[Callable[[], None]] = []
-        """What else is put back when the wrappers are off. They do not raise."""
+        """Further clean-up after the wrappers are removed. It does not raise."""
         self._exits = Exits(self.finish)
         self.course = Course(self.output, self.profilers, self.program, self._exits, self.finish)
         self._lock = threading.RLock()
@@ -57,7 +57,7 @@ class Recorder:
 
     @property
     def listening(self) -> bool:
-        """False once nothing more is wanted, and in processes that were forked from this one."""
+        """False after the last recording, and in processes that were forked from this one."""
         return self.course.state != DONE and os.getpid() == self._pid
 
     def step(self, call: WatchedCall) -> None:
@@ -71,8 +71,8 @@ class Recorder:
 
     @contextlib.contextmanager
     def unharmed(self) -> Iterator[None]:
-        """What a wrapper does besides the call that it stands for: when that fails, the recording ends, and
-        the program goes on."""
+        """Guards the work of a wrapper beside the original call: when it fails, the recording ends, and the
+        program goes on."""
         try:
             yield
         except Exception as error:  # noqa: BLE001  whatever it is, it is no error of the program
@@ -113,7 +113,7 @@ class Recorder:
             self.step(WatchedCall("own", ("own",), "step", last[1], now, begin_ns=last[1], number=last[0]))
 
     def problem(self, what: str, seen: str, todo: str) -> None:
-        """States what is missing and why."""
+        """Records what is missing and why."""
         self.output.problem(what, seen, todo)
 
     # --- what frameworks ask -------------------------------------------------------------------
@@ -125,12 +125,12 @@ class Recorder:
 
     @property
     def pace(self) -> StepWatcher:
-        """What is known of the calls that may be steps."""
+        """Facts about the calls that may be steps."""
         return self.course.pace
 
     @property
     def in_doubt(self) -> bool:
-        """Whether only surer marks of steps than the recorded one are wanted."""
+        """Whether only more certain marks of steps than the recorded one count."""
         return self.course.state == IN_DOUBT
 
     def why(self) -> str:
@@ -146,7 +146,7 @@ class Recorder:
         return piece in self.plan.pieces
 
     def site(self) -> Site:
-        """From where the program calls; looked for only while that is wanted."""
+        """Where the program calls from; searched only while it is needed."""
         try:
             return self.sites.here() if self.listening else NOWHERE
         except Exception as error:  # noqa: BLE001  code may be anything, and the program must go on
@@ -160,14 +160,14 @@ class Recorder:
         return self._key("session_run", key, site) == self.course.metadata.key
 
     def next_step(self) -> int:
-        """The number of the step that runs."""
+        """The number of the current step."""
         assert self.pace.anchor is not None
         return self.pace.callers[self.pace.anchor].count
 
     # --- which calls are steps -----------------------------------------------------------------
 
     def _key(self, how: str, key: Tuple[Any, ...], site: Site) -> Tuple[Any, ...]:
-        """What a call is known by: what is called, where, and in which thread."""
+        """The key of a call: callee, site and thread."""
         return self.pace.known_as((how, *key, site.at, threading.get_ident()), site.loops)
 
     def _saw(self, call: WatchedCall) -> None:
@@ -202,8 +202,8 @@ class Recorder:
         course.stepped(number, caller, call, (begin_ns, call_ns, call.end_ns), runs)
 
     def _settled(self, key: Tuple[Any, ...]) -> bool:
-        """Whether nothing was traced or compiled since the last such call. The first of all is never settled:
-        whatever is to be set up is set up in it."""
+        """Whether nothing was traced or compiled since the last such call. The very first is never settled,
+        because it sets everything up."""
         settled = self.program.compiled == self._compiled_before.get(key, -1)
         self._compiled_before[key] = self.program.compiled
         return settled
@@ -235,7 +235,7 @@ class Recorder:
                 self.course.end(caller, "a run that the program traced", go_on=True)
 
     def finish(self, cut: str = "") -> None:
-        """Ends everything that runs, writes what is written once, and takes the wrappers off."""
+        """Ends running work, runs the pieces that run once, and removes the wrappers."""
         if os.getpid() != self._pid:
             return
         with self._lock:
@@ -255,7 +255,7 @@ class Recorder:
                 self._exits.release()
 
     def _say_what_was_left_out(self) -> None:
-        """Writes how many compilations were not written, because there were so many."""
+        """Writes how many compilations were only counted."""
         if self.folder is not None and self.compilations is not None and self.compilations.dropped:
             self.output.write_compilation({"dropped": self.compilations.dropped})
 

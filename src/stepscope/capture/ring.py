@@ -14,15 +14,15 @@ from .folder import FORMAT, text, write_whole
 from .looker import Look, Looker
 
 FOLDER = "ring"
-"""Within the capture folder: a capture for each moment that was kept."""
+"""Within the capture folder: a capture for each saved moment."""
 STEPS = 100
 MOST_THREADS = 32
 MOST_BYTES = 8 << 20
 """Of looks."""
 MOST_STACKS = 20_000
-"""When there are more different stacks, all looks so far are given up."""
+"""With more different stacks, all samples so far are dropped."""
 LEAST_NS = 10_000_000_000
-"""For so long looks are kept in any case."""
+"""Samples of this period are always kept."""
 MOST_SAMPLES = 600
 """Of the process, one a second."""
 
@@ -45,7 +45,7 @@ class StepTimes(NamedTuple):
 
 
 class SeenLooks(NamedTuple):
-    """Looks, and what their numbers stand for."""
+    """Samples, and the stacks of their numbers."""
 
     looks: List[Look]
     stacks: "_Stacks"
@@ -81,7 +81,7 @@ class SeenLooks(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What is to be kept, as it was then."""
+    """A moment to save, as it was then."""
 
     name: str
     why: str
@@ -93,7 +93,7 @@ class Moment(NamedTuple):
 
 
 class _Stacks:
-    """Looks since a moment, and what they refer to."""
+    """Samples since a moment, and the stacks that they refer to."""
 
     def __init__(self, driver: int, loop: Optional[int]) -> None:
         self.frames: List[Dict[str, Any]] = []
@@ -105,7 +105,7 @@ class _Stacks:
         self._bytes = 0
 
     def look(self, late_ns: int) -> None:
-        """Looks once more, and lets go of the first looks when there are too many."""
+        """Takes a sample, and drops the oldest when there are too many."""
         seen = self.looker.look(late_ns)
         self.looks.append(seen)
         self._bytes += len(seen.line)
@@ -113,7 +113,7 @@ class _Stacks:
             self._drop()
 
     def drop_before(self, unix_ns: int) -> None:
-        """Lets go of looks before a moment."""
+        """Drops samples from before a moment."""
         while self.looks and self.looks[0].unix_ns < unix_ns:
             self._drop()
 
@@ -166,14 +166,14 @@ class Ring:
         self._stacks = _Stacks(driver, loop)
 
     def look(self, late_ns: int) -> None:
-        """Looks at the stacks of all threads."""
+        """Samples the stacks of all threads."""
         if len(self._stacks.stacks) >= MOST_STACKS:
             self._stacks.looker.close()
             self._stacks = _Stacks(self._driver, self._loop)
         self._stacks.look(late_ns)
 
     def sample(self, rss_bytes: int) -> None:
-        """Keeps what the process takes now, and lets go of looks at steps that are no longer kept."""
+        """Stores the resources of the process, and drops samples of steps that are no longer kept."""
         now = clocks.time_ns()
         line = {"unix_ns": now, "process_cpu_ns": clocks.process_time_ns(), "rss_bytes": rss_bytes}
         self._samples.append(line)
@@ -191,7 +191,7 @@ class Ring:
         return steps[-1] if steps else None
 
     def seen(self, begin_unix_ns: int) -> SeenLooks:
-        """What was seen since."""
+        """Samples since then."""
         stacks = self._stacks
         return SeenLooks([look for look in _copy(stacks.looks) if look.unix_ns >= begin_unix_ns], stacks)
 
@@ -204,7 +204,7 @@ class Ring:
         }
 
     def moment(self, name: str, why: str, odd: Optional[StepTimes] = None) -> Moment:
-        """What is kept now. odd: the step that it is about; it may go on."""
+        """The current contents. odd: the step that stands out, which may not have ended."""
         steps = _copy(self._steps)
         if odd is not None and odd not in steps:
             steps.append(odd)
@@ -213,7 +213,7 @@ class Ring:
         return Moment(name, why, odd, steps, self.seen(begin_ns), samples)
 
     def close(self) -> None:
-        """Lets go of the threads."""
+        """Drops the threads."""
         self._stacks.looker.close()
 
 

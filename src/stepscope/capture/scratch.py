@@ -20,7 +20,7 @@ PREFIX = "stepscope-record-"
 @contextlib.contextmanager
 def prepared(plan: RecordingPlan) -> Iterator[Path]:
     """The folder for notes with the plan in it; removed at the end. OSError when it cannot be made."""
-    with contextlib.suppress(OSError):  # what others left is no reason not to run
+    with contextlib.suppress(OSError):  # leftovers of others must not stop the command
         sweep(Path(tempfile.gettempdir()))
     state = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
@@ -34,12 +34,12 @@ def prepared(plan: RecordingPlan) -> Iterator[Path]:
 
 
 def uses(state: Path, pid: int) -> None:
-    """States that a process uses the folder: it stays until that process has ended."""
+    """Records that a process uses the folder: it stays until that process has ended."""
     (state / f"process-{pid}").write_text(identity(pid), encoding="utf-8")
 
 
 def sweep(folder: Path) -> None:
-    """Removes what killed launchers of this user have left. OSError when the folder cannot be listed."""
+    """Removes leftovers of this user's killed launchers. OSError when the folder cannot be listed."""
     for path in folder.glob(PREFIX + "*"):
         with contextlib.suppress(OSError, ValueError):  # gone meanwhile, or damaged: it stays
             if _is_own(path) and is_left(path):

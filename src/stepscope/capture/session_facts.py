@@ -1,4 +1,4 @@
-"""One recording: what capture.json says of it, and how long it has lasted."""
+"""One recording: its entry in capture.json, and how long it has lasted."""
 
 from typing import Any, Dict
 
@@ -10,11 +10,11 @@ from .profiler import now_ns
 
 
 class SessionFacts:
-    """The recording that runs, or that ended last. A recording may have parts, with a run between them that
-    the program traced itself."""
+    """The current or last recording. A recording may have parts, separated by runs that the program traced
+    itself."""
 
     steps = 0
-    """Recorded in this part."""
+    """Steps recorded in this part."""
 
     def __init__(self) -> None:
         self.facts: Dict[str, Any] = {}
@@ -27,7 +27,7 @@ class SessionFacts:
         self.facts = {"first_step": caller.count, "how": caller.how, "name": caller.name}
 
     def begin(self) -> int:
-        """Its time begins now, which is returned in Unix nanoseconds."""
+        """Starts its time; returns the Unix time in nanoseconds."""
         self.facts["begin_unix_ns"] = now_ns()
         return int(self.facts["begin_unix_ns"])
 
@@ -61,7 +61,7 @@ class SessionFacts:
         self._steps_before = self._lasted_before_ns = 0
 
     def say_what_is_missing(self, output: Output, cut: str, lacks_metadata: bool) -> None:
-        """States what it lacks, since it ended early. cut: what ended it."""
+        """Records that it ended early. cut: what ended it."""
         plan = output.plan
         if plan.steps or plan.seconds or self.all_steps() < STEPS:
             output.problem(

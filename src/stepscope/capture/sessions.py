@@ -51,7 +51,7 @@ class Chosen:
 
 
 class Traces:
-    """A capture folder that is filled with traced steps."""
+    """A capture folder of traced steps."""
 
     def __init__(self, out: str, show_dataflow: bool, show_memory: bool, partition_graphs: bool) -> None:
         attach.check_empty(out)
@@ -63,7 +63,8 @@ class Traces:
         self.tracer = Tracer()
 
     def save(self, step: int, graph: Any, taken: Any, begin_ns: int, end_ns: int) -> None:
-        """Writes what a step left: RunMetadata, timeline, partition graphs, and once the graph and op log."""
+        """Writes the traces of a step: RunMetadata, timeline, partition graphs; and once, graph and op
+        log."""
         folder = self._open()
         begin = clocks.perf_counter_ns()
         first = not folder.facts["recorded"]["steps"]

@@ -12,11 +12,11 @@ _ENDING = (
     *("SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2"),
     *("SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"),
 )
-"""Those that would end the launcher and leave the program alone."""
+"""Signals that would end the launcher but not the program."""
 _KEYS = ("SIGINT", "SIGQUIT")
-"""Those that a terminal sends to every process in the foreground, so that the program has them already."""
+"""Signals that a terminal sends to all foreground processes, the program included."""
 _OF_PYTHON = ("SIGPIPE", "SIGXFSZ")
-"""Those that Python ignores from its start on."""
+"""Signals that Python ignores from its start on."""
 
 
 class Passing:

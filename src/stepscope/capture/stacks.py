@@ -24,9 +24,9 @@ SWITCH_S = 0.0001
 """Shorter turns change nothing: to wait and to be woken take as long again."""
 MOST_BYTES = 48 << 20
 SLOWER_BYTES = 6 << 20
-"""With each so many bytes written, looks are taken half as often at most."""
+"""After each time this many bytes are written, samples are taken at most half as often."""
 MOST_UNTRACED_NS = 6_000_000_000
-"""Steps that no profiler records are looked at no longer, whatever the program does meanwhile."""
+"""Longest sampling of steps without a profiler, whatever the program does."""
 _FLUSH_BYTES = 32 << 10
 _FLUSH_NS = 500_000_000
 
@@ -47,8 +47,8 @@ class StackSampler:
         self._untraced = False
         self._wanted = threading.Event()
         self._rest = threading.Lock()
-        """Held while it looks. To let go of it ends the rest between two looks at once: one more would see
-        the recorder wait for it. An Event costs more."""
+        """Held during a sample. Its release ends the pause between two samples at once: another sample would
+        see the recorder wait for it. An Event costs more."""
         self._idle = threading.Event()
         self._idle.set()
         self._ended = False
@@ -59,7 +59,7 @@ class StackSampler:
         self._thread = threading.Thread(target=self._run, name="stepscope-stacks", daemon=True)
         self.looks = 0
         self._missed = 0
-        """Looks at a thread for which there was no room."""
+        """Stacks that did not fit."""
         self.cost_ns = 0
         """Processor time of the sampling thread."""
         self.lasted_ns = 0
@@ -67,7 +67,7 @@ class StackSampler:
         self.failed: Optional[str] = None
 
     def resume(self, untraced: bool = False) -> None:
-        """Begins to look, or goes on. untraced: at steps that no profiler records."""
+        """Starts or resumes sampling. untraced: the steps have no profiler."""
         if self.failed is None and not self._ended and os.getpid() == self._pid:
             self._untraced = untraced
             self._idle.clear()
@@ -77,7 +77,7 @@ class StackSampler:
                 self._thread.start()
 
     def pause(self) -> None:
-        """Stops looking; what was seen is written when it returns."""
+        """Stops sampling; all samples are written when it returns."""
         self._wanted.clear()
         if self._rest.locked():
             self._rest.release()
@@ -96,11 +96,11 @@ class StackSampler:
 
     @property
     def dropped(self) -> int:
-        """Looks at a thread that were not kept."""
+        """Stacks that were not recorded."""
         return self._missed + self._looker.dropped
 
     def told(self) -> Dict[str, int]:
-        """What capture.json says of it."""
+        """Its entry in capture.json."""
         return {
             "looks": self.looks,
             "dropped": self.dropped,
@@ -196,7 +196,7 @@ class StackSampler:
 
 
 class Turns:
-    """After how long a thread hands over the interpreter lock. What the program sets itself stays."""
+    """The interval after which a thread releases the interpreter lock. A value set by the program stays."""
 
     def __init__(self) -> None:
         self._before: Optional[float] = None

@@ -20,7 +20,7 @@ class Hindsight:
 
     def __init__(self, caller: Caller, warmup: int) -> None:
         self.pace = StepWatcher(warmup)
-        """Of what comes after."""
+        """Calls after the recording."""
         self._level = LEVELS.index(caller.how)
         self._loops = frozenset(caller.site.loops)
         self._begin_ns = caller.spans[0][0]
@@ -32,7 +32,7 @@ class Hindsight:
         return LEVELS.index(call.how) < self._level and self._loops.isdisjoint(call.site.loops)
 
     def saw(self, call: WatchedCall, key: Tuple[object, ...], settled: bool) -> bool:
-        """Counts such a call. True when it and its like are the steps, and ready to be recorded."""
+        """Counts such a call. True when calls like it are the steps, and ready to be recorded."""
         if self._lasted_ns is None:
             self._lasted_ns = call.call_ns - self._begin_ns
         begin_ns = self.pace.begins(key, call)

@@ -7,9 +7,9 @@ from .step_check import WEAK
 STEPS_BEFORE, STEPS_AFTER = 10, 30
 """How many steps before the recording, or after it, show what a step takes without a profiler."""
 FEW_AFTER, AFTER_NS = 3, 5_000_000_000
-"""Of long steps so few are enough, once they have taken so long."""
+"""Long steps: this few are enough, once they have taken this long."""
 MOST_AFTER = 3000
-"""Of short ones no more are written, where they are sampled for so long."""
+"""Short steps: most that are written in this time of sampling."""
 
 
 class StepsAfter:

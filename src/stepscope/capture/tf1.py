@@ -15,7 +15,7 @@ from .loops import NOWHERE, Site
 from .recorder import Recorder
 
 MOST_SIGNATURES = 1000
-"""So many different values that a session is asked for are remembered."""
+"""Most different sets of fetches that are remembered for a session."""
 
 
 def watch(recorder: Recorder) -> None:
@@ -114,12 +114,12 @@ def signature(fetches: Any) -> str:
 
 
 def traces(options: Any) -> bool:
-    """True for RunOptions by which the program traces by itself: that is left alone."""
+    """True for RunOptions with which the program itself traces: such runs are left alone."""
     return options is not None and options.trace_level != 0
 
 
 class Tracer:
-    """Runs steps with FULL_TRACE and keeps what they left."""
+    """Runs steps with FULL_TRACE and keeps their RunMetadata."""
 
     def __init__(self, state: Optional[str] = None) -> None:
         self._state = state

@@ -30,12 +30,12 @@ class _Optimizers:
         self._watched: Set[int] = set()
         """Identities of functions that report."""
         self._kept: List[Any] = []
-        """They are kept alive, so that none takes the place of another."""
+        """The functions, kept alive so that no identity is reused."""
         self._alive: weakref.WeakSet[Any] = weakref.WeakSet()
         self._graphs: Optional[int] = None
 
     def watch(self) -> None:
-        """Watches the optimizers that will be made, and those that are there."""
+        """Watches future optimizers, and existing ones."""
         import torch
 
         optimizer = torch.optim.Optimizer

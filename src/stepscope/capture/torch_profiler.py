@@ -48,12 +48,12 @@ class TorchProfiler:
         self.left_out = False
         """Whether allocations were asked for, and might not have fitted into memory."""
         self._ours = False
-        """Whether what is called now, is called by us."""
+        """Whether the current call is the recorder's own."""
         self._theirs: Set[int] = set()
         """Identities of the program's own profilers that were started and not stopped."""
         self._mark: Any = None
         self._marked = ""
-        """What the mark of the step that runs is called."""
+        """Name of the mark of the current step."""
         self._bytes = 0
         self._looked_ns = 0
 
@@ -104,8 +104,9 @@ class TorchProfiler:
         return bool(self._theirs) or bool(enabled())
 
     def start(self, step_ns: int) -> Callable[[Path], None]:
-        """Starts it; what stops it and writes the trace into a folder. step_ns: how long a step takes.
-        MemoryError, with nothing started, when the events of one might take too much memory."""
+        """Starts the profiler; returns the function that stops it and writes the trace into a folder.
+        step_ns: duration of a step. MemoryError, with nothing started, when the events of a step might take
+        too much memory."""
         from torch import profiler
 
         with_shapes = _fits(step_ns, _MOST_EACH_S[True])
@@ -229,7 +230,7 @@ def _fits(step_ns: int, most_each_s: int) -> bool:
 
 
 def synchronize() -> None:
-    """Waits until the devices that the program uses are through with what was asked of them."""
+    """Waits until the devices that the program uses have finished."""
     torch = sys.modules.get("torch")
     for name in ("cuda", "xpu"):
         device = getattr(torch, name, None)

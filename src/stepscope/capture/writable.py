@@ -24,7 +24,7 @@ def probe(folder: Path) -> None:
 
 
 def probe_new(folder: Path) -> None:
-    """As probe, of a folder that may not be there yet; those that it makes are removed again."""
+    """Probes a folder that may not exist yet; created folders are removed again."""
     made: List[Path] = []
     try:
         for path in [*reversed(folder.parents), folder]:
@@ -39,7 +39,7 @@ def probe_new(folder: Path) -> None:
 
 
 def places() -> Iterator[str]:
-    """Folders for what cannot be written where it belongs, the likeliest to have room first."""
+    """Other folders for a recording, the most likely to have room first."""
     with contextlib.suppress(OSError):  # no folder for temporary files at all
         yield tempfile.gettempdir()
     yield from ("/var/tmp", "/dev/shm")
